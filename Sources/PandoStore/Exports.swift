@@ -1,5 +1,5 @@
 @_exported public import PandoModels
 
-// Whoever imports the store alone has models, and what of the key-value engine shows in its interface.
+// A program that imports the store alone needs the models, and the engine's types in its interface.
 @_exported public import enum PandoLMDB.Durability
 @_exported public import struct PandoLMDB.LMDBError

@@ -1,26 +1,26 @@
 import PandoLMDB
 import PandoModels
 
-/// Checks that the rows of a store fit together: every record decodes, every checksum holds, records
-/// and dependency index agree in both directions, no node contains itself, collections are whole,
-/// counts are right.
+/// Checks that the rows of a store are consistent: every record decodes, every checksum is right,
+/// records and dependency index agree, no node contains itself, collections are complete, counts
+/// are right.
 ///
-/// Reads one snapshot through the map; walk the pages first where the file may be damaged.
+/// It reads one snapshot through the map. Walk the pages first if the file may be damaged.
 struct StoreCheck {
   /// Thrown when the report is full.
   private struct TooManyProblems: Error {}
 
-  /// How many rows lie between two calls of the progress closure.
+  /// How many rows are checked between two calls of the progress closure.
   private static let rowsPerReport = 10_000
 
   private(set) var report = VerificationReport()
   private let progress: ((VerificationProgress) throws -> Void)?
-  /// Records met, by type number.
+  /// The number of checked records, by type number.
   var recordCounts: [UInt32: UInt64] = [:]
 
   init(progress: ((VerificationProgress) throws -> Void)?) { self.progress = progress }
 
-  /// Checks everything that a reader sees.
+  /// Checks everything that a reader can read.
   static func report(
     on reader: borrowing StoreReader, path: String,
     progress: ((VerificationProgress) throws -> Void)? = nil
@@ -51,7 +51,7 @@ struct StoreCheck {
     }
   }
 
-  /// Checks the indexes against records that are not checked themselves.
+  /// Checks the indexes without checking the records.
   mutating func checkIndexesAlone(_ reader: borrowing StoreReader) throws {
     do {
       try checkIndexes(reader)
@@ -65,7 +65,7 @@ struct StoreCheck {
     if report.problems.count >= VerificationReport.problemCountMaximum { throw TooManyProblems() }
   }
 
-  /// Notes what a check threw about damaged rows, and goes on with the next row.
+  /// Notes an error about damaged rows, and continues with the next row.
   mutating func noting(_ body: (inout StoreCheck) throws -> Void) throws {
     do {
       try body(&self)
@@ -87,7 +87,7 @@ struct StoreCheck {
 }
 
 extension StoreReader {
-  /// Stops the process when the rows do not fit together; for tests and the `InternalChecks` trait.
+  /// Stops the process if the rows are inconsistent; for tests and the `InternalChecks` trait.
   func checkInvariants() throws {
     let problems = try StoreCheck.report(on: self, path: "the store").problems
     precondition(
@@ -96,14 +96,14 @@ extension StoreReader {
   }
 }
 
-/// What a verification found.
+/// The result of a verification.
 ///
 /// ```swift
 /// let report = try ModelStore.verify(path: "data")
 /// print(report.isClean ? "\(report.nodeCount) nodes are sound" : "\(report.problems)")
 /// ```
 public struct VerificationReport: Sendable, Hashable {
-  /// Something that is not as it must be.
+  /// A defect of a store.
   ///
   /// ```swift
   /// for problem in report.problems {
@@ -111,42 +111,42 @@ public struct VerificationReport: Sendable, Hashable {
   /// }
   /// ```
   public struct Problem: Sendable, Hashable, CustomStringConvertible {
-    /// What it is about: a page, a table, an identifier, a collection.
+    /// The defective item: a page, a table, an identifier or a collection.
     public let subject: String
-    /// What is wrong with it.
+    /// The defect.
     public let reason: String
 
     /// Both in one line.
     public var description: String { "\(subject): \(reason)" }
   }
 
-  /// The most problems that a report lists; a check goes no further.
+  /// The most problems in a report; the check ends there.
   ///
-  /// Damage comes in heaps, and nobody reads the thousandth line.
+  /// A damaged file often has thousands of problems of one kind.
   public static var problemCountMaximum: Int { 100 }
 
   /// The problems found, at most ``problemCountMaximum``; empty if the store is sound.
   public internal(set) var problems: [Problem] = []
-  /// The commit that was checked.
+  /// The checked commit.
   public internal(set) var commitNumber = CommitNumber.zero
-  /// Pages of the file that were walked.
+  /// The number of checked pages.
   public internal(set) var pageCount = 0
-  /// Nodes that were checked.
+  /// The number of checked nodes.
   public internal(set) var nodeCount = 0
-  /// Records that were checked.
+  /// The number of checked records.
   public internal(set) var recordCount = 0
-  /// Edges that were found on both sides: in a record or collection, and in the dependency index.
+  /// The number of edges found both in a record or collection and in the dependency index.
   public internal(set) var edgeCount = 0
-  /// Collections that were checked.
+  /// The number of checked collections.
   public internal(set) var collectionCount = 0
-  /// Elements of collections that were checked.
+  /// The number of checked elements of collections.
   public internal(set) var elementCount = 0
 
-  /// Whether nothing was found.
+  /// Whether the check found no problem.
   public var isClean: Bool { problems.isEmpty }
 }
 
-/// How far a verification has come.
+/// The progress of a verification.
 ///
 /// ```swift
 /// let report = try store.verify { progress in
@@ -154,7 +154,7 @@ public struct VerificationReport: Sendable, Hashable {
 /// }
 /// ```
 public struct VerificationProgress: Sendable {
-  /// What is being checked.
+  /// A stage of a verification.
   public enum Stage: String, Sendable {
     /// The pages of the file.
     case pages
@@ -166,23 +166,23 @@ public struct VerificationProgress: Sendable {
     case collections
   }
 
-  /// What is being checked.
+  /// The current stage.
   public let stage: Stage
-  /// How many rows or pages of this stage are done.
+  /// The number of checked rows or pages of this stage.
   public let completedCount: Int
-  /// How many there are.
+  /// The number of rows or pages of this stage.
   public let totalCount: Int
 }
 
 extension StoreCheck {
-  /// Walks every page of the newest version of a file, read without the memory map.
+  /// Walks every page of the newest version of a file, without the memory map.
   static func pages(
     ofStoreAt path: String, _ progress: ((VerificationProgress) throws -> Void)? = nil
   ) throws -> VerificationReport {
     try pages(PageWalker(path: path), .newest, progress)
   }
 
-  /// Walks every page of a version of a file, read without the memory map.
+  /// Walks every page of a version of a file, without the memory map.
   static func pages(
     _ walker: PageWalker, _ version: PageWalker.Version,
     _ progress: ((VerificationProgress) throws -> Void)?

@@ -1,10 +1,10 @@
 import PandoLMDB
 import PandoSystem
 
-/// Says to other processes that this one migrates a store: a lock on a file beside the data, which goes with
-/// the process.
+/// Shows other processes that this one migrates a store: a lock on a file beside the data, which
+/// the system releases when the process ends.
 ///
-/// Only those look at it who wait for the lock of the writer, to say what they wait for.
+/// Only processes that wait for the writer lock read it, to report the reason.
 struct MigrationLock {
   private let path: String
   private let descriptor: CInt
@@ -13,13 +13,13 @@ struct MigrationLock {
 
   private static func file(in path: String) -> String { "\(path)/\(name)" }
 
-  /// Takes the lock; the lock of the writer is held.
+  /// Takes the lock; the caller holds the writer lock.
   init(takenIn path: String) {
     self.path = path
     descriptor = openBesideData(Self.name, in: path, mode: 0o600)
-    // Without it others can't say what they wait for, and that is all.
+    // Without it, other processes can't report the reason of their wait.
     guard descriptor >= 0 else { return }
-    // One that looks has the lock for a moment.
+    // A process that tests the lock holds it for a moment.
     var attempts = 10
     while attempts > 0, flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
       attempts -= 1
@@ -27,7 +27,7 @@ struct MigrationLock {
     }
   }
 
-  /// Gives the lock back, once.
+  /// Releases the lock, once.
   func release() {
     guard descriptor >= 0 else { return }
     unsafe unlink(Self.file(in: path))

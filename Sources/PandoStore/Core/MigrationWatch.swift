@@ -1,16 +1,16 @@
 import PandoSystem
 
-/// Looks whether a write waits for the migration of another process: on one thread for all stores of the
-/// process.
+/// Detects that a write waits for the migration of another process; one thread serves all stores of
+/// the process.
 ///
-/// It looks four times a second while stores write. The thread ends when none has written for two seconds, and
-/// the next write starts one.
+/// It checks four times a second while stores write. The thread ends when no store has written for
+/// two seconds, and the next write starts one.
 final class MigrationWatch: Sendable {
   private struct State {
     var cores: [Followed] = []
     var isRunning = false
 
-    /// Notes whether the thread runs; as long as it does not, a write starts it.
+    /// Sets whether the thread runs; while it does not, a write starts it.
     mutating func setRunning(_ isRunning: Bool) {
       self.isRunning = isRunning
       for followed in cores { followed.core?.environment.writerWait.setAsleep(!isRunning) }
@@ -19,15 +19,15 @@ final class MigrationWatch: Sendable {
 
   private struct Followed {
     weak var core: StoreCore?
-    /// How many waits had begun when they were last looked at, and which of them is reported.
+    /// The number of waits at the last check, and the one that was reported.
     var seenCount = 0
     var reportedCount = 0
   }
 
   private static let interval: Int64 = 250_000_000
-  /// After how long a wait is an event.
+  /// The duration after which a wait is reported.
   private static let patience: Int64 = 1_000_000_000
-  /// How often nothing is seen before the thread ends.
+  /// How many checks without a write end the thread.
   private static let idleLooks = 8
 
   static let shared = MigrationWatch()
@@ -36,7 +36,7 @@ final class MigrationWatch: Sendable {
 
   private init() {}
 
-  /// Follows the writes of a store for as long as that lives.
+  /// Watches the writes of a store as long as the store lives.
   func follow(_ core: StoreCore) {
     state.withLock { state in
       state.cores.append(Followed(core: core))
@@ -44,14 +44,14 @@ final class MigrationWatch: Sendable {
     }
   }
 
-  /// Starts the thread, for a write that begins.
+  /// Starts the thread when a write begins.
   private func wake() {
     let starts = state.withLock { state in
       if state.isRunning { return false }
       state.setRunning(true)
       return true
     }
-    // Without room for a thread there are no events.
+    // If the thread can't start, no event is reported.
     if starts, tryStartingThread(named: "pando.waits", { self.run() }) != 0 {
       state.withLock { $0.setRunning(false) }
     }
@@ -75,9 +75,9 @@ final class MigrationWatch: Sendable {
     }
   }
 
-  /// Looks at all stores once.
+  /// Checks all stores once.
   ///
-  /// - Returns: Whether one of them has written since; `nil` if there are none left.
+  /// - Returns: Whether a store has written since; `nil` if no store is left.
   private func look() -> Bool? {
     var waiting: [StoreCore] = []
     let hasWritten = state.withLock { state -> Bool? in
@@ -108,13 +108,13 @@ final class MigrationWatch: Sendable {
     return hasWritten
   }
 
-  /// Ends the watching until a store writes.
+  /// Stops watching until a store writes.
   ///
-  /// - Returns: `false` if one has begun to meanwhile.
+  /// - Returns: `false` if a store has begun to write meanwhile.
   private func rest() -> Bool {
     state.withLock { state in
       state.setRunning(false)
-      // A write may have begun before it could know.
+      // A write may have begun before the flag was set.
       let isCalm = state.cores.allSatisfy { followed in
         followed.core.map { $0.environment.writerWait.count == followed.seenCount } ?? true
       }

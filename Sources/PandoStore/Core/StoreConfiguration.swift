@@ -1,7 +1,7 @@
 public import PandoLMDB
 public import PandoModels
 
-/// A change of the stored records of one type, done once when a store is opened.
+/// A change of the stored records of one type, made once when a store is opened.
 ///
 /// ```swift
 /// configuration.migrations = [
@@ -13,23 +13,23 @@ public import PandoModels
 /// ]
 /// ```
 ///
-/// Most changes need none: a new optional field reads as nil, a new required one takes the default
-/// that the type declares, and a renamed one is found by its former name.
+/// Most changes need none: a new optional field reads as nil, a new required one gets the declared
+/// default, and a renamed one is found by its former name.
 public struct Migration: Sendable {
-  /// The type whose records are changed.
+  /// The type of the changed records.
   public let typeName: String
-  /// The schema version that the records have afterwards, at least 1; the store remembers it.
+  /// The schema version of the records afterwards, at least 1; stored in the file.
   public let version: Int
   let transform: @Sendable (inout TreeNode) throws -> Void
 
   /// Declares a migration.
   ///
   /// - Parameters:
-  ///   - typeName: The type whose records are changed.
-  ///   - version: The version that the records have afterwards; migrations of a type run in the
-  ///     order of their versions, each only if the store has not reached its version.
+  ///   - typeName: The type of the changed records.
+  ///   - version: The version of the records afterwards. Migrations of a type run in the order of
+  ///     their versions, each only if the store has a lower version.
   ///   - transform: Changes the fields of one record. Children appear as `.reference`. It can't
-  ///     change identifier or type. Throwing leaves the store as it was and fails the opening.
+  ///     change identifier or type. If it throws, the store stays unchanged and the opening fails.
   public init(
     typeName: String, version: Int, transform: @escaping @Sendable (inout TreeNode) throws -> Void
   ) {
@@ -40,7 +40,7 @@ public struct Migration: Sendable {
   }
 }
 
-/// How far a migration has come.
+/// The progress of a migration.
 ///
 /// ```swift
 /// configuration.migrationProgress = { progress in
@@ -48,17 +48,17 @@ public struct Migration: Sendable {
 /// }
 /// ```
 public struct MigrationProgress: Sendable {
-  /// The type whose records are being changed.
+  /// The type of the changed records.
   public let typeName: String
-  /// The version they will have.
+  /// Their version afterwards.
   public let version: Int
-  /// Records done so far.
+  /// The number of changed records so far.
   public let completedCount: Int
-  /// Records in all.
+  /// The number of records in all.
   public let totalCount: Int
 }
 
-/// How a store is opened.
+/// The settings with which a store is opened.
 ///
 /// ```swift
 /// var configuration = ModelStore.Configuration()
@@ -67,7 +67,7 @@ public struct MigrationProgress: Sendable {
 /// let store = try ModelStore(path: "data", configuration: configuration)
 /// ```
 public struct StoreConfiguration: Sendable {
-  /// How much of the file is checked before the store is used.
+  /// How much of the file is checked when the store is opened.
   ///
   /// ```swift
   /// var configuration = ModelStore.Configuration()
@@ -75,110 +75,110 @@ public struct StoreConfiguration: Sendable {
   /// let store = try ModelStore(path: "data", configuration: configuration)
   /// ```
   public enum Verification: Sendable {
-    /// Sizes and meta pages only; always done.
+    /// Sizes and meta pages only; this check always runs.
     case none
-    /// Every page, read without the memory map: a damaged file is an error and never a signal.
+    /// Every page, without the memory map: a damaged file is an error and never a signal.
     case pages
     /// Every page, then every record, index row and collection.
     case everything
   }
 
-  /// What becomes of a write of a type whose records a newer program has written.
+  /// The treatment of a write to a type whose records a newer program has written.
   ///
   /// ```swift
   /// var configuration = ModelStore.Configuration()
   /// configuration.newerSchemas = .event  // during a rolling deploy of two versions that fit
   /// ```
-  /// A write of a type drops the fields that the type does not have. So a program of an older schema
-  /// version destroys what a newer one has stored.
+  /// A write drops the fields that the program's type does not have. So a program of an older
+  /// schema version destroys data of a newer one.
   public enum NewerSchemas: Sendable, Hashable {
-    /// It throws ``StoreError`` `newerSchema`, and nothing of it is kept.
+    /// The write throws ``StoreError`` `newerSchema` and has no effect.
     case refuse
-    /// It is done, and `events` gets ``StoreEvent/newerSchema(typeName:storedVersion:programVersion:)``, once
-    /// a flush.
+    /// The write is done, and `events` receives
+    /// ``StoreEvent/newerSchema(typeName:storedVersion:programVersion:)`` once per flush.
     case event
-    /// It is done.
+    /// The write is done.
     case allow
   }
 
-  /// Address space for the file, in bytes; it grows by itself when it is full, and begins smaller
-  /// where the process may not have as much.
+  /// The address space for the file, in bytes; it grows when it is full, and begins smaller if the
+  /// process has too little.
   public var mapSizeInBytes: Int = 256 << 30
-  /// How many bytes of pages may be in use; a write that would need more throws `LMDBError` `mapFull`.
+  /// The most bytes of pages in use; a write that needs more throws `LMDBError` `mapFull`.
   ///
-  /// The map itself may grow beyond it, by a sixteenth of it or by 64 MiB, whichever is more: room for writes that remove
-  /// something and store nothing new, so that a full store can be emptied. While a long
-  /// read keeps freed pages, writes that store something use half of that room at most; then they throw `mapFull`.
+  /// The map may grow beyond it by a sixteenth or by 64 MiB, whichever is more, for writes that
+  /// only remove data. So a full store can be emptied. While a long read keeps freed pages, other
+  /// writes may use half of this room; then they throw `mapFull`.
   public var maximumMapSizeInBytes: Int = 4 << 40
-  /// How many readers, of all processes together, may be active at once.
+  /// The most readers of all processes together.
   public var maximumReaders: Int = 1024
-  /// How long a reader waits while so many are active, in seconds; 0 to throw at once.
+  /// How long a reader waits for a free slot, in seconds; 0 to throw at once.
   ///
-  /// A thread that reads already does not wait: the place that it waits for may be its own.
+  /// A thread that already reads does not wait: it may hold the slot that it waits for.
   public var readerTimeoutInSeconds: Int = 30
-  /// What a commit waits for, and so what a power cut can take.
+  /// How much a power failure may lose.
   public var durability: Durability = .full
   /// Whether the store refuses writes; another process may write at the same time.
   public var isReadOnly = false
-  /// Whether a file system that is mounted read-only may be opened, because no other process writes to the store.
+  /// Whether to open a store on a read-only mount, assuming that no process writes it.
   ///
-  /// Without it such a store throws `LMDBError` `readOnlyFileSystem`: readers leave no mark there, so a writer that reaches
-  /// the store another way, as through the other mount of a volume, would use their pages again, and they would read
-  /// anything. Elsewhere it changes nothing.
+  /// Without it, such a store throws `LMDBError` `readOnlyFileSystem`. Readers there leave no mark,
+  /// so a writer on another mount would reuse their pages, and they would read arbitrary data. On a
+  /// writable mount this setting has no effect.
   ///
   /// ```swift
   /// var configuration = ModelStore.Configuration()
   /// (configuration.isReadOnly, configuration.assumingNoWriter) = (true, true)  // the store of an image
   /// ```
   public var assumingNoWriter = false
-  /// Types that the store knows from the beginning; others it knows from the first call that names them.
+  /// Types registered at the opening; other types are registered by the first call that uses them.
   ///
-  /// What a type declares, such as a `merge(_:)` of its own, counts for its records once the store knows it. A write
-  /// that changes records of an unknown type is told as ``StoreEvent/unknownType(typeName:)``.
+  /// Declarations of a type, such as its own `merge(_:)`, apply to records of registered types. A
+  /// write that changes records of another type causes ``StoreEvent/unknownType(typeName:)``.
   public var models: [any SimpleModel.Type] = []
-  /// Changes of old records, each done once; see ``Migration``.
+  /// Changes of old records, each made once; see ``Migration``.
   public var migrations: [Migration] = []
-  /// Told how far a migration has come; called on the thread that opens the store.
+  /// Called with the progress of a migration, on the thread that opens the store.
   public var migrationProgress: (@Sendable (MigrationProgress) -> Void)?
   /// How many commits ``ModelSnapshot/changes(since:)`` reaches back, at least 1.
   ///
-  /// The store keeps the largest number that any opening for writing has asked for, so that no process trims
-  /// what another one needs; `pando retention` lowers it. 10 000 unless set.
-  /// A full store keeps fewer where a write lacks that room.
+  /// The store uses the largest number of any opening for writing, so that no process trims the log
+  /// of another; `pando retention` lowers it. The default is 10 000. A full store keeps fewer if a
+  /// write lacks that room.
   public var changeLogLimit = Int(ChangeLogRetention.standard.commitCount)
-  /// How many commits are kept at most for a cursor that has not come further; see ``ChangeCursor``.
+  /// The most commits kept for a cursor that is behind; see ``ChangeCursor``.
   ///
-  /// Beyond that the cursor has to start anew. The store keeps the largest number that any opening has asked
-  /// for; a cursor that nobody uses any more costs that many commits until it is removed. 100 000 unless set.
+  /// Beyond that, the cursor has to start anew. The store uses the largest number of any opening.
+  /// An abandoned cursor keeps that many commits until it is removed. The default is 100 000.
   public var changeLogLimitForCursors = Int(ChangeLogRetention.standard.cursorCommitCount)
-  /// Whether each commit is kept with the records that it has written, as they were then.
+  /// Whether each commit is kept with its written records, in their state at that time.
   ///
-  /// Otherwise ``ModelStore/changes(since:values:)`` brings them as they are when it reads. Once an opening
-  /// has turned it on, every process that writes keeps them, until `pando retention` turns it off.
+  /// Otherwise ``ModelStore/changes(since:values:)`` returns the present records. Once an opening
+  /// has turned it on, every writing process keeps them, until `pando retention` turns it off.
   public var changeLogKeepsRecords = false
-  /// Whether what is live shows what other processes commit, without anybody asking for it.
+  /// Whether live objects show commits of other processes automatically.
   ///
-  /// Costs a thread that sleeps, while there are providers, followed queries or caches. Otherwise they show it
-  /// with the next write, the next fetch, or when `refresh()` is called.
+  /// This uses a sleeping thread while there are providers, followed queries or caches. Otherwise
+  /// they show such commits after the next write, fetch or `refresh()`.
   public var followsOtherProcesses = true
-  /// Whether the store keeps as much of the change log from now on as this asks for; a new one does.
+  /// Whether this opening raises the store's retention to its own; a new store always uses it.
   package var raisesRetention = true
-  /// Whether a store that follows a log, or has nothing, is left to who opens it to be migrated.
+  /// Whether the owner migrates a store that follows a log or is empty.
   package var migratesThroughLog = false
-  /// What becomes of a write of a type whose records a newer program has written.
+  /// The treatment of a write to a type whose records a newer program has written.
   ///
-  /// The version of this program is the `schemaVersion` of the type, 1 without `SchemaVersioned`, or that of
-  /// its newest migration in ``migrations``. The store knows the newest version that has written the type, or
-  /// that a migration has reached. Reads and deletes are always allowed.
+  /// The version of this program is the type's `schemaVersion`, 1 without `SchemaVersioned`, or
+  /// that of its newest migration in ``migrations``. The store records the newest version that has
+  /// written the type or that a migration has reached. Reads and deletes are always allowed.
   public var newerSchemas = NewerSchemas.refuse
-  /// What is checked before the store is used.
+  /// How much is checked when the store is opened.
   public var verifying: Verification = .none
-  /// Told what a service may want to log; called on any thread, must not block and must not use
-  /// the store.
+  /// Called with events that a service may want to log, on any thread; must not block or use the
+  /// store.
   public var events: (@Sendable (StoreEvent) -> Void)?
-  /// Told of every flush and event, for metrics and traces.
+  /// Receives every flush and event, for metrics and traces.
   public var observer: (any StoreObserver)?
-  /// A flush that takes longer is an event.
+  /// The duration above which a flush causes an event.
   public var slowCommitThreshold: Duration = .seconds(1)
 
   #if DEBUG
@@ -187,13 +187,13 @@ public struct StoreConfiguration: Sendable {
     var reportsChildDisagreement = false
   #endif
 
-  /// How much of the change log this asks for.
+  /// The retention that this configuration requires.
   var retention: ChangeLogRetention {
     ChangeLogRetention(
       commitCount: UInt64(changeLogLimit), cursorCommitCount: UInt64(changeLogLimitForCursors),
       keepsRecords: changeLogKeepsRecords)
   }
 
-  /// Makes the configuration that suits most services.
+  /// Makes a configuration with the defaults.
   public init() {}
 }

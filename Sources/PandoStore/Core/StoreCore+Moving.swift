@@ -1,22 +1,22 @@
 import PandoLMDB
 import PandoSystem
 
-/// What a write expects in the file.
+/// The state of the file that a write expects.
 struct StoreContents {
-  /// The identifier of the store that was opened; `nil` while it is being made.
+  /// The identifier of the opened store; `nil` while it is being created.
   var identifier: [UInt8]?
-  /// The newest change sets, if the last flush of this process has left some.
+  /// The newest change sets after the last flush of this process, if any.
   var newestChanges: NewestChanges?
-  /// The history of the last commit of this process, and that commit.
+  /// The history of the last commit of this process, and the number of that commit.
   var history: (mark: UInt64, last: UInt64)?
 }
 
-/// A store that is not where it was opened, or not what it was.
+/// Checks for a store that was moved or exchanged.
 ///
-/// The environment looks at the path and the meta pages. Two stores may agree in these: what they hold tells them
-/// apart.
+/// The environment checks the path and the meta pages. Two stores may agree in these, so these
+/// methods compare contents.
 extension StoreCore {
-  /// Why nothing is written.
+  /// The error of a write to a moved store.
   func moved(_ cause: any Error) -> StoreError {
     StoreError(
       .storeMoved, path,
@@ -29,7 +29,7 @@ extension StoreCore {
       LMDBError(.fileMoved, function: "write", detail: "the data file was written over: \(detail)"))
   }
 
-  /// Runs what writes, and names the store where the environment says that it has moved.
+  /// Runs a write, and turns the environment's `fileMoved` into an error of the store.
   func whileInPlace<Result>(_ body: () throws -> Result) throws -> Result {
     do {
       return try body()
@@ -38,15 +38,15 @@ extension StoreCore {
     }
   }
 
-  /// Remembers which store was opened.
+  /// Records the identifier of the opened store.
   func noteIdentity() throws {
     let found = try read { try $0.state(path: path)?.storeIdentifier }
     contents.withLock { $0.identifier = found }
   }
 
-  /// Refuses to write into another store than the one that was opened.
+  /// Refuses to write into another store than the opened one.
   ///
-  /// - Parameter state: The state row that a write has found; `nil` if there is none.
+  /// - Parameter state: The state row that the write found; `nil` if there is none.
   /// - Throws: ``StoreError`` `storeMoved`.
   func checkIdentity(_ state: StoreState?) throws {
     let isOther = contents.withLock { contents in
@@ -56,11 +56,11 @@ extension StoreCore {
     if isOther { throw writtenOver("it holds another store") }
   }
 
-  /// Refuses to write into a copy of the store with another history, which has come as far.
+  /// Refuses to write into a copy with another history of the same length.
   ///
-  /// Change sets name their author and their time, so no two begin alike.
+  /// Change sets contain their author and time, so no two begin alike.
   ///
-  /// - Parameter changes: The newest change sets that a write has found.
+  /// - Parameter changes: The newest change sets that the write found.
   /// - Throws: ``StoreError`` `storeMoved`.
   func checkHistory(_ changes: NewestChanges) throws {
     let isOther = contents.withLock { contents in
@@ -70,11 +70,11 @@ extension StoreCore {
     if isOther { throw writtenOver("it holds another commit \(changes.next - 1)") }
   }
 
-  /// Remembers what a flush has left that is committed.
+  /// Records the state after a committed flush.
   ///
   /// - Parameters:
-  ///   - changes: The newest change sets; `nil` if that is not known.
-  ///   - history: The history of its last commit, and that commit; likewise.
+  ///   - changes: The newest change sets; `nil` if unknown.
+  ///   - history: The history of its last commit, and that number; `nil` if unknown.
   func didLog(_ changes: NewestChanges?, _ history: (mark: UInt64, last: UInt64)?) {
     contents.withLock {
       $0.newestChanges = changes
@@ -82,6 +82,6 @@ extension StoreCore {
     }
   }
 
-  /// The history of the last commit of this process, and that commit; `nil` if it has made none.
+  /// The history and number of the last commit of this process; `nil` if it has made none.
   var history: (mark: UInt64, last: UInt64)? { contents.withLock(\.history) }
 }

@@ -3,25 +3,25 @@ import PandoLMDB
 import PandoModels
 import PandoSystem
 
-/// What the parts of an open store share: the environment, the tables, the types, the counters.
+/// The shared parts of an open store: environment, tables, types, counters.
 ///
-/// Any thread.
+/// Any thread. Each `Locked` property has its own lock; all others are constant.
 final class StoreCore: Sendable {
   let path: String
   let environment: Environment
   let tables: StoreTables
   let directory = TypeDirectory()
   let configuration: StoreConfiguration
-  /// Names this opening of the store in change sets, so that a process knows its own.
+  /// The name of this opening in change sets, by which a process finds its own.
   let author = UUID().uuidString
-  /// The identifier that the store gets if it is new.
+  /// The identifier of the store if it is new.
   let newStoreIdentifier: [UInt8]
-  /// Brings what is committed in this process to those who follow the store.
+  /// Passes commits of this process to the followers of the store.
   let feed: CommitFeed
-  /// What tells whether the file still holds the store that was opened.
+  /// The expected state of the file, to detect an exchanged one.
   let contents = Locked(StoreContents())
   private let counters = Locked(StoreCounters())
-  /// Types that have been reported as unknown.
+  /// Types that were already reported as unknown.
   private let unknownTypes = Locked<Set<ByteString>>([])
 
   init(path: String, environment: Environment, configuration: StoreConfiguration) throws {
@@ -40,7 +40,7 @@ final class StoreCore: Sendable {
     if !configuration.isReadOnly { MigrationWatch.shared.follow(self) }
   }
 
-  /// Whether a write needs the models themselves beside their records.
+  /// Whether a write needs the models in addition to their records.
   var needsModels: Bool {
     !configuration.models.isEmpty || configuration.reportsChildDisagreement
   }
@@ -56,7 +56,7 @@ final class StoreCore: Sendable {
 
   var closed: StoreError { StoreError(.closed, path, "the store has been closed") }
 
-  /// Runs what looks at the environment, and names the store where that has been closed.
+  /// Runs `body`, and turns the environment's `closed` into an error of the store.
   @inline(never)
   func whileOpen(_ body: () throws -> Void) throws {
     do {
@@ -74,7 +74,7 @@ final class StoreCore: Sendable {
 
   func count(_ body: (inout StoreCounters) -> Void) { counters.withLock { body(&$0) } }
 
-  /// Reports, once for each type, that records of it are written whose Swift type this process does not know.
+  /// Reports, once per type, writes to records whose Swift type is not registered in this process.
   func reportUnlessKnown(typeNamed name: String) {
     guard directory.swiftType(named: name) == nil,
       unknownTypes.withLock({ $0.insert(ByteString(name)).inserted })
@@ -103,13 +103,13 @@ final class StoreCore: Sendable {
   }
 }
 
-/// Hands events of the environment to the store's core, which exists a moment later.
+/// Passes events of the environment to the store's core, which is created a moment later.
 ///
-/// What comes before that moment waits for it. Any thread.
+/// It keeps earlier events for the core. Any thread.
 final class EventRelay: Sendable {
   private struct State {
     weak var core: StoreCore?
-    /// What came before there was a core.
+    /// The events before the core existed.
     var early: [EnvironmentEvent]? = []
   }
 
@@ -135,13 +135,13 @@ final class EventRelay: Sendable {
     switch event {
     case .mapGrown(let size): core.report(.mapGrown(sizeInBytes: size))
     case .staleReadersCleared(let count): core.report(.staleReadersCleared(count: count))
-    case .writeQueued: break  // the store has a writer of its own
+    case .writeQueued: break  // the store has its own writer
     case .writesRefused: break  // the write that failed is reported with its error
     }
   }
 }
 
-/// Something that a service may want to log or count.
+/// An event that a service may want to log or count.
 ///
 /// ```swift
 /// configuration.events = { event in
@@ -150,84 +150,84 @@ final class EventRelay: Sendable {
 /// }
 /// ```
 ///
-/// Given to the `events` closure of ``ModelStore/Configuration``; the set may grow.
+/// The `events` closure of ``ModelStore/Configuration`` receives it; the set may grow.
 public enum StoreEvent: Sendable {
   /// A flush took longer than `slowCommitThreshold`.
   case slowCommit(duration: Duration, writeCount: Int)
-  /// The memory map was full and has been grown.
+  /// The memory map was full and has grown.
   case mapGrown(sizeInBytes: Int)
-  /// Reader slots of processes that have died were freed.
+  /// The slots of dead readers were freed.
   case staleReadersCleared(count: Int)
-  /// A write failed; its caller has the error too.
+  /// A write failed; its caller gets the error, too.
   case failedWrite(any Error)
-  /// One tree held an identifier twice with different content; the last in traversal order counts.
+  /// A tree had an identifier twice with different content; the last in traversal order counts.
   case conflictingContent(identifier: String, typeName: String)
-  /// A merge brought a field that the type can't decode; the field kept its old value.
+  /// A merge had a field that the type can't decode; the field kept its old value.
   case fieldKept(identifier: String, typeName: String, field: String)
-  /// A write has changed records of a type that no call of this process has named; told once for each type.
+  /// A write changed records of a type that is not registered; reported once per type.
   ///
-  /// The Swift type may declare a `merge(_:)` of its own, which did not count. Name it in
-  /// ``StoreConfiguration/models`` where a process writes untyped trees, or other types of the same nodes.
+  /// The Swift type may declare its own `merge(_:)`, which was not used. List it in
+  /// ``StoreConfiguration/models`` if a process writes untyped trees or other types.
   case unknownType(typeName: String)
-  /// The hand-written `forEach` of a model names other children than its coding (debug builds).
+  /// The hand-written `forEach` of a model has other children than its coding (debug builds).
   case childrenDisagree(identifier: String, typeName: String)
-  /// The change log did not reach back as far as what is live was behind: all of it was read again.
+  /// The change log no longer reached back far enough for the live objects: all were read again.
   ///
-  /// - Parameter commitCount: How many commits it was behind.
+  /// - Parameter commitCount: The number of missed commits.
   case reloaded(commitCount: Int)
-  /// Commits of other processes are looked for every 10 ms, because the lock file can't be slept on.
+  /// The store polls for others' commits every 10 ms, because it can't use the lock file.
   case watchesByPolling(reason: String)
-  /// A program has written a type of which the store has records of a newer schema version.
+  /// A program wrote a type that the store has in a newer schema version.
   ///
   /// - Parameters:
   ///   - typeName: The type.
   ///   - storedVersion: The newest schema version that has written the type.
   ///   - programVersion: The version of the type in this program.
   case newerSchema(typeName: String, storedVersion: Int, programVersion: Int)
-  /// A write, or the opening of the store, has waited a second for another process that migrates it.
+  /// A write, or the opening of the store, has waited a second for a migration of another process.
   case waitsForMigration
-  /// A replicated store writes and takes in nothing more, for this reason; it can be read.
+  /// A replicated store has stopped for this reason; it can only be read.
   case replicaStopped(StoreError)
-  /// A replicated store became the newest copy beside its log, which had let go of what it needed.
+  /// A snapshot replaced a replicated store, because its log no longer had the missing entries.
   case replicaReplaced(position: UInt64)
-  /// A replicated store can't take in what others write, for this reason; it tries again.
+  /// A replicated store can't receive entries of other machines for this reason; it retries.
   case replicaDisconnected(StoreError)
-  /// A replicated store takes in again what others write.
+  /// A replicated store receives entries of other machines again.
   case replicaReconnected
-  /// The log of a replicated store does not promise something as it is set up; told once for each.
+  /// The log of a replicated store lacks a guarantee in its configuration; reported once for each.
   case weakLog(String)
 }
 
-/// How often things have happened since the store was opened.
+/// Counts of events since the store was opened.
 ///
 /// ```swift
 /// let counters = store.counters
 /// print(counters.writes, "writes in", counters.flushes, "flushes")
 /// ```
 public struct StoreCounters: Hashable, Sendable {
-  /// Writes that were committed.
+  /// The number of committed writes.
   public internal(set) var writes = 0
-  /// Shared transactions that ended well; one serves several writes, and flushes what they changed.
+  /// The number of committed shared transactions; one serves several writes.
   public internal(set) var flushes = 0
-  /// Writes that failed or whose closure threw.
+  /// The number of writes that failed or whose closure threw.
   public internal(set) var failedWrites = 0
-  /// Flushes slower than `slowCommitThreshold`.
+  /// The number of flushes slower than `slowCommitThreshold`.
   public internal(set) var slowCommits = 0
-  /// Times that the memory map grew.
+  /// How often the memory map grew.
   public internal(set) var mapGrowths = 0
-  /// Reader slots of dead processes that were freed.
+  /// The number of freed slots of dead readers.
   public internal(set) var staleReadersCleared = 0
-  /// Trees that held an identifier twice with different content.
+  /// The number of trees that contained an identifier twice with different content.
   public internal(set) var conflictingContents = 0
-  /// Fields that kept their value in a merge because the type could not decode the new one.
+  /// The number of fields kept in a merge because the type could not decode the new value.
   public internal(set) var keptFields = 0
-  /// Commits of other processes that what is live in this one shows.
+  /// The number of commits of other processes that live objects of this one show.
   public internal(set) var othersCommits = 0
-  /// How long after its commit the newest of them was shown, by the clocks of both processes.
+  /// How late the newest of these commits was shown, by the clocks of both processes.
   public internal(set) var lastDelayOfOthers: Duration?
-  /// How often a commit of another process woke the thread that watches for them; one that finds it awake
-  /// does not count.
+  /// How often a commit of another process woke the watching thread; it does not count if the
+  /// thread was awake.
   public internal(set) var wakes = 0
-  /// How often all that is live was read again, as the change log did not reach back.
+  /// How often all live objects were read again because the change log did not reach back.
   public internal(set) var reloads = 0
 }

@@ -1,4 +1,4 @@
-/// Is told what a store does: for the metrics, traces and logs of a service.
+/// Receives the flushes and events of a store, for metrics, traces and logs of a service.
 ///
 /// ```swift
 /// struct FlushSpans: StoreObserver {
@@ -10,21 +10,21 @@
 /// configuration.observer = FlushSpans()
 /// ```
 ///
-/// `StoreMetrics` of the product PandoMetrics is one that counts, and prints what Prometheus reads.
+/// `StoreMetrics` of the product PandoMetrics is an observer that counts and prints for Prometheus.
 ///
-/// - Note: Called on the threads that do the work, so what it does has to be short; it must not use the store.
+/// - Note: Called on the threads that do the work, so it must be fast; it must not use the store.
 public protocol StoreObserver: Sendable {
-  /// Writes have been committed together, or taken in from a log.
+  /// Called after writes were committed together, or received from a log.
   ///
-  /// Of a transaction that has changed nothing nobody is told.
-  /// Called after the commit and before its callers go on, on the thread that has committed.
+  /// A transaction without changes causes no call. The committing thread calls it after the commit,
+  /// before the callers continue.
   ///
-  /// - Parameter flush: What the flush was like.
+  /// - Parameter flush: The figures of the flush.
   func storeDidFlush(_ flush: StoreFlush)
 
-  /// Something has happened that a service may want to log; `events` of the configuration is told too.
+  /// Called for an event that a service may want to log; `events` receives it, too.
   ///
-  /// - Parameter event: What has happened.
+  /// - Parameter event: The event.
   func storeDidReport(_ event: StoreEvent)
 }
 
@@ -43,10 +43,10 @@ extension StoreObserver {
 /// }
 /// ```
 public struct StoreFlush: Sendable {
-  /// How many writes that have changed something shared the transaction, at least 1.
+  /// The number of writes with changes in the transaction, at least 1.
   public let writeCount: Int
-  /// How long it took from the begin of the transaction to the end of the commit, with the flush to the disk.
+  /// The time from the begin of the transaction to the end of the commit, with the flush.
   public let duration: Duration
-  /// How many writes wait behind it.
+  /// The number of queued writes.
   public let queuedWriteCount: Int
 }

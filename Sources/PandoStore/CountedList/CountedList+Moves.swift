@@ -1,9 +1,9 @@
 extension CountedList {
-  /// Elements, one behind the other, that have come to lie in another leaf.
+  /// Successive elements that a change moved to another leaf.
   struct LeafMove {
-    /// The leaf where they are now; ``CountedList/rootBlock`` if the list is one row.
+    /// The present leaf; ``CountedList/rootBlock`` if the list is one row.
     let block: UInt64
-    /// Whether they were in no leaf before: they have been inserted, or put in the place of others.
+    /// Whether they were in no leaf before, because they were inserted or replaced others.
     let isNew: Bool
     /// Their items; see ``CountedList/elementRange(in:at:)``.
     let items: ArraySlice<UInt8>
@@ -19,19 +19,19 @@ extension CountedList {
     }
   }
 
-  /// Takes what a change has moved, in the order of the changes: what was noted last holds.
+  /// Receives the moves of a change in order; later ones override earlier ones.
   ///
-  /// Elements of a leaf that becomes the root are not named: in a list of one row nobody has to look for a
-  /// leaf.
+  /// It does not receive elements of a leaf that becomes the root: a list of one row needs no
+  /// search for a leaf.
   typealias MoveNote = (LeafMove) -> Void
 }
 
 extension CountedList.Splice {
-  /// Notes what of a run of leaves comes to lie in another leaf.
+  /// Notes the elements of a run of leaves that are now in another leaf.
   ///
   /// - Parameters:
   ///   - run: The items of the leaves.
-  ///   - ends: Where in the run's bytes each new leaf ends.
+  ///   - ends: The end of each new leaf in the bytes of the run.
   ///   - blocks: The new leaves.
   mutating func noteMoves(_ run: Run, _ ends: [Int], _ blocks: [UInt64]) {
     var index = 0

@@ -1,7 +1,7 @@
 import PandoLMDB
 
 extension CountedList {
-  /// Returns how many elements the list has.
+  /// Returns the number of elements.
   ///
   /// - Throws: ``CountedListError`` for a damaged row, or `LMDBError`.
   /// - Complexity: O(log *n*) for *n* rows in the table.
@@ -37,16 +37,15 @@ extension CountedList {
   /// Calls `body` for each element in a range of positions, in list order.
   ///
   /// - Parameters:
-  ///   - range: Which positions; `nil` means all.
-  ///   - snapshot: Where to read.
-  ///   - leaves: The leaves to look at, where the list has more than one row; `nil` means all. The others are
-  ///     not read.
-  ///   - mayMatter: Gets a leaf's block, all its items and how many they are; returns `false` to pass over
+  ///   - range: The range of positions; `nil` means all.
+  ///   - snapshot: The snapshot to read.
+  ///   - leaves: The leaves to read, if the list has more than one row; `nil` means all.
+  ///   - mayMatter: Receives a leaf's block, its items and their number; returns `false` to skip
   ///     them.
-  ///   - body: Gets position and bytes, which live during the call; returns `false` to stop.
+  ///   - body: Receives position and bytes, valid during the call; returns `false` to stop.
   /// - Throws: ``CountedListError`` for a damaged row, `LMDBError`, or the error of `body`.
-  /// - Complexity: O(log *n* + *m*) for *m* elements visited; with `leaves` the rows above the leaves are
-  ///   read, one for some 20 000 elements of 9 bytes. No copy, no allocation.
+  /// - Complexity: O(log *n* + *m*) for *m* visited elements. With `leaves`, it reads the rows
+  ///   above the leaves, one for some 20 000 elements of 9 bytes. No copy, no allocation.
   /// - Precondition: The range lies within `0...count`.
   func forEach(
     in range: Range<Int>? = nil, of snapshot: Snapshot, leaves: [UInt64]? = nil,
@@ -63,9 +62,9 @@ extension CountedList {
     _ = try visit(root, startingAt: 0, range, of: snapshot, leaves, where: mayMatter, body)
   }
 
-  /// Calls `body` for the elements beneath a row whose first element has a position.
+  /// Calls `body` for the elements below a row; `start` is the position of its first element.
   ///
-  /// - Returns: `false` if `body` wants no more.
+  /// - Returns: `false` if `body` stopped.
   private func visit(
     _ row: Row, startingAt start: Int, _ range: Range<Int>, of snapshot: Snapshot,
     _ allLeaves: [UInt64]?, where mayMatter: (UInt64, Span<UInt8>, Int) -> Bool,
@@ -120,7 +119,7 @@ extension CountedList {
 }
 
 extension CountedList {
-  /// The row where every search begins; `nil` for a list without elements.
+  /// The row at which every search begins; `nil` for a list without elements.
   @_lifetime(copy snapshot)
   func root(in snapshot: Snapshot) throws -> Row? {
     let key = key(ofBlock: Self.rootBlock)
@@ -128,7 +127,7 @@ extension CountedList {
     return try Row(bytes, list: number, block: Self.rootBlock)
   }
 
-  /// The row an entry leads to.
+  /// The row of an entry.
   @_lifetime(copy snapshot)
   func row(_ entry: Entry, level: Int, in snapshot: Snapshot) throws -> Row {
     let key = key(ofBlock: entry.block)
@@ -146,28 +145,28 @@ extension CountedList {
 }
 
 extension CountedList {
-  /// What a list is made of.
+  /// The figures of a list.
   struct Shape: Equatable, Sendable {
     var elementCount = 0
-    /// Levels with the leaves; 0 for an empty list.
+    /// The number of levels, including the leaves; 0 for an empty list.
     var height = 0
     var leafCount = 0
-    /// Rows above the leaves.
+    /// The number of rows above the leaves.
     var innerRowCount = 0
-    /// Bytes of the values of all rows.
+    /// The number of bytes of all row values.
     var byteCount = 0
-    /// Leaves that hold less than they should; at most every second one.
+    /// The number of underfull leaves; at most every second one.
     var underfullLeafCount = 0
   }
 
-  /// Walks the whole list and checks what must be true of it.
+  /// Walks the whole list and checks its invariants.
   ///
-  /// Every row decodes and is reached exactly once, no other row has a key of this list, counts and
-  /// levels agree from row to row, no row above the leaves is underfull but the root, and of two
-  /// neighbouring leaves at least one is not.
+  /// Every row decodes and is reached exactly once, and no other row has a key of this list. Counts
+  /// and levels agree. No row above the leaves except the root is underfull, and no two
+  /// neighbouring leaves are.
   ///
-  /// - Returns: What the list is made of.
-  /// - Throws: ``CountedListError`` for the first thing that is wrong, or `LMDBError`.
+  /// - Returns: The figures of the list.
+  /// - Throws: ``CountedListError`` for the first violation, or `LMDBError`.
   /// - Complexity: O(*n*).
   @discardableResult
   func checkInvariants(in snapshot: Snapshot) throws -> Shape {
@@ -195,7 +194,7 @@ extension CountedList {
   }
 }
 
-/// What a walk over all rows has seen so far.
+/// The state of a walk over all rows.
 private struct InvariantCheck {
   typealias Limits = CountedList.Limits
 
@@ -209,7 +208,7 @@ private struct InvariantCheck {
     self.list = list
   }
 
-  /// Checks a row and all beneath it.
+  /// Checks a row and its descendants.
   mutating func visit(_ row: CountedList.Row, in snapshot: Snapshot) throws {
     guard reached.insert(row.block).inserted else { throw row.damaged("two rows lead to it") }
     guard row.block & ~CountedList.leafBit < nextBlock else {

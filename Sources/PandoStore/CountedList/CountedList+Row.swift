@@ -1,5 +1,5 @@
 extension CountedList {
-  /// A row as it lies in the table, its outer form checked.
+  /// A row in the table, with a checked header.
   ///
   /// The value of a row:
   ///
@@ -25,7 +25,7 @@ extension CountedList {
     /// The next unused block; 0 unless this is the root.
     let nextBlock: UInt64
 
-    /// The items, not yet checked.
+    /// The items, not checked yet.
     let payload: Span<UInt8>
 
     /// Reads the header of a row.
@@ -79,7 +79,7 @@ extension CountedList.Row {
   static let headerByteCount = 28
   static let form: UInt8 = 1
 
-  /// The value of a row.
+  /// Encodes the value of a row.
   static func bytes(
     of piece: CountedList.Piece, in run: CountedList.Run, list: UInt64, block: UInt64,
     nextBlock: UInt64
@@ -100,7 +100,7 @@ extension CountedList.Row {
     return bytes
   }
 
-  /// The items in memory of their own, all of them checked.
+  /// A copy of the items, all checked.
   ///
   /// - Throws: ``CountedListError/damaged(list:block:reason:)``.
   func run() throws(CountedListError) -> CountedList.Run {
@@ -111,9 +111,9 @@ extension CountedList.Row {
     return run
   }
 
-  /// The child that holds a position, counted from the first element beneath this row.
+  /// The child at a position, counted from the first element below this row.
   ///
-  /// - Returns: The item's index, its entry, and how many elements lie before it.
+  /// - Returns: The item's index, its entry, and the number of elements before it.
   /// - Throws: ``CountedListError/damaged(list:block:reason:)``.
   func child(at position: Int) throws(CountedListError) -> (
     index: Int, entry: CountedList.Entry, start: Int
@@ -127,9 +127,9 @@ extension CountedList.Row {
     throw damaged("no child holds position \(position)")
   }
 
-  /// The first child from an index on that is one of some blocks.
+  /// The first child, from an index on, whose block is in a list.
   ///
-  /// - Returns: The item's index, or the number of items if there is none, and how many elements lie between.
+  /// - Returns: The item's index (`itemCount` if there is none), and the elements between.
   /// - Throws: ``CountedListError/damaged(list:block:reason:)``.
   func nextChild(
     in blocks: [UInt64], from index: Int
@@ -158,7 +158,7 @@ extension CountedList.Row {
     return entry
   }
 
-  /// Where the element lies whose item begins at an offset of a leaf.
+  /// The range of the element whose item begins at an offset of a leaf.
   ///
   /// - Throws: ``CountedListError/damaged(list:block:reason:)``.
   func elementRange(at offset: Int) throws(CountedListError) -> Range<Int> {
@@ -174,12 +174,12 @@ extension CountedList.Row {
 }
 
 extension CountedList {
-  /// Bytes of an item of an inner row.
+  /// The size of an item of an inner row.
   static let entryByteCount = 16
 
-  /// Where an inner row says that elements lie.
+  /// An item of an inner row: a child and its number of elements.
   ///
-  /// An item of an inner row, 16 bytes:
+  /// It has 16 bytes:
   ///
   /// | offset | size | type | meaning |
   /// |---|---|---|---|
@@ -194,7 +194,7 @@ extension CountedList {
       self.elementCount = elementCount
     }
 
-    /// The entry at an offset, or `nil` where none can lie.
+    /// The entry at an offset; `nil` if it is out of bounds or impossible.
     init?(in payload: Span<UInt8>, at offset: Int) {
       guard offset >= 0, offset &+ entryByteCount <= payload.count else { return nil }
       block = CountedList.word(in: payload, at: offset)
@@ -209,13 +209,13 @@ extension CountedList {
     }
   }
 
-  /// The bytes of the element whose item begins at an offset, or `nil` where none can lie.
+  /// The range of the element whose item begins at an offset; `nil` if it is impossible.
   ///
-  /// An item of a leaf is the length of the element and its bytes. The length takes one byte up to
-  /// 127 and five at most: seven bits each, the lowest first, the top bit set when more follow
-  /// (LEB128, in its shortest form).
+  /// An item of a leaf is the length of the element and its bytes. The length takes one to five
+  /// bytes with seven bits each, the lowest first; the top bit is set when more follow (LEB128 in
+  /// its shortest form).
   ///
-  /// The item ends where the element ends.
+  /// The item ends at the end of the element.
   static func elementRange(in payload: Span<UInt8>, at offset: Int) -> Range<Int>? {
     guard offset >= 0, offset < payload.count else { return nil }
     let byte = payload[offset]
@@ -241,7 +241,7 @@ extension CountedList {
     return nil
   }
 
-  /// Adds the item of an element to the items of a leaf.
+  /// Appends the item of an element to the items of a leaf.
   static func append(_ element: Span<UInt8>, to payload: inout [UInt8]) throws(CountedListError) {
     guard element.count <= Limits.elementByteCountMax else {
       throw .elementTooLarge(byteCount: element.count)

@@ -1,7 +1,7 @@
 extension CountedList {
-  /// Consecutive items of one level, in memory: what a row holds, or what is to become rows.
+  /// Consecutive items of one level, in memory: of a row, or for new rows.
   struct Run: Equatable {
-    /// 0 for elements, otherwise how far above the leaves the row of these items is.
+    /// 0 for elements, otherwise the level of the row of these items above the leaves.
     let level: Int
 
     /// The items, one after the other; see ``Entry`` and ``elementRange(in:at:)``.
@@ -9,7 +9,7 @@ extension CountedList {
 
     private(set) var itemCount: Int
 
-    /// The elements beneath all items; on level 0 the number of items.
+    /// The number of elements below all items; on level 0 the number of items.
     private(set) var elementCount: Int
 
     /// A run without items.
@@ -20,7 +20,7 @@ extension CountedList {
       elementCount = 0
     }
 
-    /// The items a row was found to hold.
+    /// Makes the run of a row's items.
     init(level: Int, bytes: [UInt8], itemCount: Int, elementCount: Int) {
       self.level = level
       self.bytes = bytes
@@ -28,7 +28,7 @@ extension CountedList {
       self.elementCount = elementCount
     }
 
-    /// The run of a level above the leaves.
+    /// Makes a run of a level above the leaves.
     init(level: Int, entries: [Entry]) {
       self.init(level: level)
       bytes.reserveCapacity(entries.count * CountedList.entryByteCount)
@@ -39,7 +39,7 @@ extension CountedList {
       itemCount = entries.count
     }
 
-    /// The run of level 0.
+    /// Makes a run of level 0.
     init(elements: some Sequence<[UInt8]>) throws(CountedListError) {
       self.init(level: 0)
       for element in elements {
@@ -52,7 +52,7 @@ extension CountedList {
 extension CountedList.Run {
   typealias Entry = CountedList.Entry
 
-  /// Adds an element to a run of level 0.
+  /// Appends an element to a run of level 0.
   mutating func append(_ element: Span<UInt8>) throws(CountedListError) {
     precondition(level == 0, "elements lie on level 0, this run is on level \(level)")
     try CountedList.append(element, to: &bytes)
@@ -60,7 +60,7 @@ extension CountedList.Run {
     elementCount += 1
   }
 
-  /// Adds the items of another run of the same level.
+  /// Appends the items of another run of the same level.
   mutating func append(contentsOf other: Self) {
     precondition(level == other.level, "runs of levels \(level) and \(other.level)")
     bytes.append(contentsOf: other.bytes)
@@ -68,7 +68,7 @@ extension CountedList.Run {
     elementCount += other.elementCount
   }
 
-  /// Where the item at an offset ends, and the elements it stands for; `nil` where none can lie.
+  /// The end of the item at an offset, and its number of elements; `nil` if it is impossible.
   func item(at offset: Int) -> (end: Int, elementCount: Int)? {
     if level > 0 {
       guard let entry = Entry(in: bytes.span, at: offset) else { return nil }
@@ -78,7 +78,7 @@ extension CountedList.Run {
     return (range.upperBound, 1)
   }
 
-  /// Whether the bytes are exactly as many items, and the items as many elements, as the run says.
+  /// Whether the bytes match the counts of items and elements.
   var isConsistent: Bool {
     var (offset, items, elements) = (0, 0, 0)
     while offset < bytes.count {
@@ -95,9 +95,9 @@ extension CountedList.Run {
     }
   }
 
-  /// Puts other items in the place of some.
+  /// Replaces some items by others.
   ///
-  /// - Returns: Where the bytes of those lay.
+  /// - Returns: The range of the replaced bytes.
   /// - Precondition: The run is consistent, and `items` lies within it.
   @discardableResult
   mutating func replaceItems(_ items: Range<Int>, with other: Self) -> Range<Int> {
@@ -126,12 +126,12 @@ extension CountedList.Run {
       elementCount: elementCount - cut.elementCount)
   }
 
-  /// What lies before an item: bytes and elements.
+  /// The bytes and elements before an item.
   ///
   /// - Parameters:
   ///   - index: The item.
-  ///   - start: An item before it, or the same, and what lies before that.
-  /// - Returns: How many bytes, and how many elements.
+  ///   - start: An item before it, or the same, and the bytes and elements before that.
+  /// - Returns: The number of bytes, and the number of elements.
   private func cut(
     before index: Int, from start: (index: Int, cut: (offset: Int, elementCount: Int)) = (0, (0, 0))
   ) -> (offset: Int, elementCount: Int) {
@@ -153,19 +153,19 @@ extension CountedList {
     let itemCount: Int
     let elementCount: Int
 
-    /// Whether the row would be so empty that it looks for a neighbour to share with.
+    /// Whether the row would be so small that it is joined with a neighbour.
     var isUnderfull: Bool { bytes.count < Limits.payloadByteCountMin }
   }
 
-  /// Where a run that is too large for one row is cut.
+  /// How a run that is too large for one row is cut.
   enum Packing {
     /// Into rows of about the same size.
     case even
 
-    /// The first row as full as it can be: what comes next is expected at the end.
+    /// The first row is filled completely: the next insertion is expected at the end.
     case firstRowFull
 
-    /// The last row as full as it can be: what comes next is expected at the beginning.
+    /// The last row is filled completely: the next insertion is expected at the beginning.
     case lastRowFull
   }
 }
@@ -176,10 +176,10 @@ extension CountedList.Run {
 
   /// Cuts the run into rows.
   ///
-  /// A piece of more than one item fits in a row. Two pieces next to each other are never both
-  /// underfull: a piece is closed early only before an item of more than half a row.
+  /// A piece of more than one item fits in a row. No two adjacent pieces are both underfull: a
+  /// piece ends early only before an item of more than half a row.
   ///
-  /// - Parameter packing: Where to cut when one row is not enough.
+  /// - Parameter packing: How to cut if one row is not enough.
   /// - Returns: The pieces in order; none for a run without items.
   /// - Precondition: The run is consistent.
   func pieces(_ packing: CountedList.Packing) -> [Piece] {
@@ -199,16 +199,16 @@ extension CountedList.Run {
     }
   }
 
-  /// What a row should hold when as many bytes are left as given.
+  /// The target size of a row, given the number of bytes left.
   ///
-  /// Never less than half of what a row can hold while the rest needs more than one.
+  /// At least half of a row's capacity while the rest needs more than one row.
   private func evenTarget(forRest rest: Int) -> Int {
     let isLong = rest > 2 * Limits.payloadByteCountMax
     let fill = isLong ? Limits.payloadByteCountPacked : Limits.payloadByteCountMax
     return rest / ((rest + fill - 1) / fill)
   }
 
-  /// Closes a piece before the item with which it would overflow or be farther from its target.
+  /// Ends a piece before the item that would overflow it or move it away from its target.
   private func cut(_ target: (_ rest: Int) -> Int) -> [Piece] {
     var pieces: [Piece] = []
     var (start, end, items, elements) = (0, 0, 0, 0)
@@ -229,7 +229,7 @@ extension CountedList.Run {
     return pieces
   }
 
-  /// Cuts in two before the first item that begins at an offset or later, or before the last.
+  /// Cuts in two before the first item at or after an offset, or before the last item.
   private func cutOnce(before offset: Int) -> [Piece] {
     var (end, items, elements) = (0, 0, 0)
     while end < offset || items == 0, items < itemCount - 1 {

@@ -3,16 +3,19 @@ import PandoLMDB
 extension CountedList {
   /// Replaces a range of a list, level by level from the leaves to the root.
   ///
-  /// The same happens on each level: the rows from the first to the last that are touched become
-  /// one run, some of its items are replaced, the run is cut into rows again, and the entries of
-  /// these rows replace the entries of the old ones one level higher. Only rows that come out too
-  /// empty make it look at their neighbours. A root that overflows gets a level above it, and an
-  /// only child becomes the root.
+  /// Each level works the same way. The touched rows, from the first to the last, become one run.
+  /// Some of its items are replaced, the run is cut into rows again, and their entries replace the
+  /// old ones one level higher. Only underfull rows involve their neighbours. A root that overflows
+  /// gets a level above it; an only child becomes the root.
+  ///
+  /// `left`, `right`, `replacement` and `origins` describe the current level; `climb()` moves them
+  /// up together. The other variables collect the results of all levels. A splice is used once,
+  /// inside one write transaction.
   struct Splice {
-    /// A row on the way from the root, and the item the way goes through.
+    /// A row on the path from the root, and the item on the path.
     struct Step {
       let block: UInt64
-      /// The position of the first element beneath the row.
+      /// The position of the first element below the row.
       let start: Int
       let run: Run
       /// On level 0 an element, or the end; above it the child that is the next step.
@@ -24,19 +27,19 @@ extension CountedList {
     let list: CountedList
     let elementCountBefore: Int
     let packing: Packing
-    /// From the root to the first row of the current level that is touched.
+    /// The path from the root to the first touched row of the current level.
     var left: [Step]
-    /// From the root to the last row of the current level that is touched.
+    /// The path from the root to the last touched row of the current level.
     var right: [Step]
-    /// What comes in the place of the replaced items of the current level.
+    /// The new items that replace old ones of the current level.
     var replacement: Run
     var nextBlock: UInt64
-    /// On level 0, from which leaves the bytes of the present run are.
+    /// On level 0, the leaf of each part of the current run.
     var origins: [(block: UInt64?, byteCount: Int)] = []
-    /// The elements that have come to lie in another leaf.
+    /// The elements that are now in another leaf.
     var moves: [LeafMove] = []
 
-    /// Finds the rows a change begins with.
+    /// Finds the rows with which a change begins.
     init(
       _ list: CountedList, _ range: Range<Int>, with inserted: Run, in snapshot: Snapshot
     ) throws {
@@ -59,11 +62,11 @@ extension CountedList {
       left = try list.steps(to: range.lowerBound, downTo: 0, from: root, in: snapshot)
       let isOneLeaf = range.isEmpty || range.upperBound <= left[left.count - 1].end
       right = isOneLeaf ? left : try list.steps(to: range.upperBound - 1, downTo: 0, in: snapshot)
-      // On the right the index of the current level is that of the first item that stays.
+      // On the right, the index on the current level is that of the first item that stays.
       right[right.count - 1].index = range.upperBound - right[right.count - 1].start
     }
 
-    /// Replaces elements of one leaf, to which the steps lead.
+    /// Replaces elements of one leaf at the end of the steps.
     init(
       _ list: CountedList, _ range: Range<Int>, with inserted: Run, at steps: [Step],
       _ count: Int, nextBlock: UInt64
@@ -79,7 +82,7 @@ extension CountedList {
       right[right.count - 1].index = range.upperBound - right[right.count - 1].start
     }
 
-    /// A little at one end is likely to be followed by more at that end.
+    /// After a small insertion at one end, more are likely at that end.
     private static func packing(
       of inserted: Run, in range: Range<Int>, of count: Int
     ) -> Packing {
@@ -121,7 +124,7 @@ extension CountedList.Splice {
         run.append(contentsOf: rest)
       }
       var pieces = pieces(of: run)
-      // A single row that has not shrunk leaves no row emptier than it was.
+      // A single row that has not shrunk leaves no row smaller than before.
       let isRepaired =
         pieces.count != 1 || !isOneRow || run.bytes.count < first.run.bytes.count
       if isRepaired {
@@ -145,7 +148,7 @@ extension CountedList.Splice {
     run.pieces(run.level == 0 ? packing : .even)
   }
 
-  /// Goes one level up, above the old root if need be.
+  /// Moves one level up, above the old root if necessary.
   private mutating func climb() {
     if left.count == 1 {
       let top = Run(level: replacement.level)
@@ -160,10 +163,10 @@ extension CountedList.Splice {
 }
 
 extension CountedList.Splice {
-  /// Joins the touched rows with their neighbours where one of them would come out too empty.
+  /// Joins the touched rows with their neighbours if one of them would be underfull.
   ///
-  /// Afterwards no two rows next to each other are underfull, if none were before: the level has at
-  /// most about eight times the rows it needs, and with elements of common size about twice.
+  /// Afterwards no two adjacent rows are underfull, if none were before. So a level has at most
+  /// about eight times the rows that it needs, and about twice with elements of common size.
   mutating func repair(
     _ run: inout Run, _ pieces: inout [Piece], in snapshot: Snapshot
   ) throws {
@@ -192,10 +195,10 @@ extension CountedList.Splice {
     }
   }
 
-  /// Whether a neighbour is taken to an underfull piece, or to the place where nothing is left.
+  /// Whether a neighbour is joined with an underfull piece, or with an empty place.
   ///
-  /// Two underfull rows must not stay side by side. Beyond that the first neighbour is taken when
-  /// the two fit in one row or when it has items to share, not when it is one large element.
+  /// Two underfull rows must not be adjacent. Beyond that, the first neighbour is joined if both
+  /// fit in one row or if it has several items, but not if it is one large element.
   private func isToBeJoined(
     _ row: CountedList.Row, with piece: Piece?, isFirst: Bool
   ) -> Bool {
@@ -207,7 +210,7 @@ extension CountedList.Splice {
 }
 
 extension CountedList {
-  /// The row of a level that holds a position.
+  /// The row of a level at a position.
   @_lifetime(copy snapshot)
   func row(holding position: Int, onLevel level: Int, in snapshot: Snapshot) throws -> Row {
     guard var row = try root(in: snapshot) else {
@@ -222,9 +225,9 @@ extension CountedList {
     return row
   }
 
-  /// The way from the root to the row of a level that holds a position.
+  /// The path from the root to the row of a level at a position.
   ///
-  /// The position behind the last element leads to the last leaf.
+  /// The position after the last element leads to the last leaf.
   func steps(
     to position: Int, downTo level: Int, in snapshot: Snapshot
   ) throws -> [Splice.Step] {
@@ -234,7 +237,7 @@ extension CountedList {
     return try steps(to: position, downTo: level, from: root, in: snapshot)
   }
 
-  /// The same with a root that has been read.
+  /// The same with a root that was read before.
   func steps(
     to position: Int, downTo level: Int, from root: Row, in snapshot: Snapshot
   ) throws -> [Splice.Step] {
@@ -255,7 +258,7 @@ extension CountedList {
 }
 
 extension CountedList.Splice {
-  /// Writes the rows of the current level, in the blocks of the old ones as far as they go.
+  /// Writes the rows of the current level, reusing the blocks of the old ones.
   ///
   /// - Returns: The entries of the rows, for the level above.
   mutating func write(
@@ -284,11 +287,11 @@ extension CountedList.Splice {
     return entries
   }
 
-  /// Writes the root, or what takes its place when it has a single child or none.
+  /// Writes the root, or a single child in its place, or removes an empty root.
   ///
   /// - Parameters:
   ///   - run: The items of the highest level; they fit in one row.
-  ///   - transaction: The write transaction.
+  ///   - transaction: The transaction to write to.
   /// - Throws: ``CountedListError`` for a damaged row, or `LMDBError`.
   func finish(_ run: Run, in transaction: inout WriteTransaction) throws {
     var run = run
@@ -309,11 +312,11 @@ extension CountedList.Splice {
     try transaction.put(bytes.span, forKey: key.span, in: list.table)
   }
 
-  /// The blocks of one level from the left way to the right one.
+  /// The blocks of one level from the left path to the right one.
   ///
   /// - Parameters:
   ///   - depth: The level, counted from the root.
-  ///   - transaction: Where the rows from the level above on are still as they were.
+  ///   - transaction: The transaction, in which the rows of the levels above are unchanged so far.
   /// - Returns: One block or more, in list order.
   /// - Throws: ``CountedListError`` for a damaged row, or `LMDBError`.
   private func touchedBlocks(

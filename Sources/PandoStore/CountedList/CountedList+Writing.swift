@@ -1,17 +1,17 @@
 import PandoLMDB
 
 extension CountedList {
-  /// Inserts elements so that the first of them gets a position.
+  /// Inserts elements before a position.
   ///
   /// - Parameters:
   ///   - elements: The elements in order.
   ///   - index: A position of the list; `count` appends.
   ///   - transaction: The write transaction.
-  ///   - note: Gets the elements that come to lie in another leaf, the inserted ones among them.
-  /// - Throws: ``CountedListError``, or `LMDBError`. The list may be half changed then: end the
+  ///   - note: Receives the elements that are now in another leaf, including the inserted ones.
+  /// - Throws: ``CountedListError``, or `LMDBError`. The list may then be partly changed: end the
   ///   transaction or the nested one around the call.
-  /// - Complexity: O(log *n* + *m*) for *m* elements; one element rewrites a row on each level, and
-  ///   where a row overflows one more.
+  /// - Complexity: O(log *n* + *m*) for *m* elements. One element rewrites a row on each level, and
+  ///   one more for each overflow.
   /// - Precondition: `0 <= index <= count`.
   func insert(
     contentsOf elements: some Sequence<[UInt8]>, at index: Int,
@@ -25,8 +25,8 @@ extension CountedList {
   /// Inserts one element.
   ///
   /// - Parameters:
-  ///   - element: Its bytes, none or at most 1 GiB.
-  ///   - index: The position it gets; `count` appends.
+  ///   - element: Its bytes, from none up to 1 GiB.
+  ///   - index: Its position; `count` appends.
   ///   - transaction: The write transaction.
   /// - Throws: As ``insert(contentsOf:at:in:)``.
   /// - Complexity: O(log *n*).
@@ -39,7 +39,7 @@ extension CountedList {
     try splice(index..<index, with: run, in: &transaction)
   }
 
-  /// Adds elements at the end.
+  /// Appends elements.
   ///
   /// - Throws: As ``insert(contentsOf:at:in:)``.
   /// - Complexity: O(log *n* + *m*) for *m* elements.
@@ -50,7 +50,7 @@ extension CountedList {
     try insert(contentsOf: elements, at: count, in: &transaction)
   }
 
-  /// Puts another element in the place of one.
+  /// Replaces an element.
   ///
   /// - Throws: As ``insert(contentsOf:at:in:)``.
   /// - Complexity: O(log *n*).
@@ -64,7 +64,7 @@ extension CountedList {
     try splice(index..<(index + 1), with: run, in: &transaction, noting: note)
   }
 
-  /// Puts other elements in the place of a range of positions.
+  /// Replaces a range of positions.
   ///
   /// - Throws: As ``insert(contentsOf:at:in:)``.
   /// - Complexity: O(log *n* + *r* + *m*) for *r* rows removed and *m* elements inserted.
@@ -91,13 +91,13 @@ extension CountedList {
   /// Moves one element.
   ///
   /// - Parameters:
-  ///   - index: Where the element is.
-  ///   - destination: Where it is afterwards.
+  ///   - index: The position of the element.
+  ///   - destination: Its position afterwards.
   ///   - transaction: The write transaction.
-  ///   - note: Gets the elements that come to lie in another leaf, and this one.
+  ///   - note: Receives the elements that are now in another leaf, including this one.
   /// - Throws: As ``insert(contentsOf:at:in:)``.
   /// - Complexity: O(log *n*).
-  /// - Precondition: Both are positions of the list, below `count`.
+  /// - Precondition: Both positions are below `count`.
   func move(
     from index: Int, to destination: Int, in transaction: inout WriteTransaction,
     noting note: MoveNote = { _ in }
@@ -113,7 +113,7 @@ extension CountedList {
     try splice(destination..<destination, with: run, in: &transaction, noting: note)
   }
 
-  /// Removes all elements, and with them every row, also those of a damaged list.
+  /// Removes all elements and rows, also those of a damaged list.
   ///
   /// - Throws: `LMDBError`.
   /// - Complexity: O(*r* log *r*) for *r* rows.
@@ -128,7 +128,7 @@ extension CountedList {
     }
   }
 
-  /// Makes the list hold exactly some elements.
+  /// Replaces all elements.
   ///
   /// - Throws: As ``insert(contentsOf:at:in:)``.
   /// - Complexity: O(*r* log *r* + *m*) for *r* rows before and *m* elements.
@@ -158,16 +158,16 @@ extension CountedList {
 }
 
 extension CountedList {
-  /// What becomes of an element in ``edit(in:_:)``.
+  /// The decision about an element in ``edit(in:_:)``.
   enum Edit: Equatable, Sendable {
     case keep
-    /// It stays, and so do all behind it.
+    /// The element stays, and so do all after it.
     case keepRest
     case replace([UInt8])
     case remove
   }
 
-  /// What ``edit(in:_:)`` did, in ascending positions of the list as it was before.
+  /// The result of ``edit(in:_:)``, in ascending positions of the list before the change.
   struct EditResult: Equatable, Sendable {
     var replaced: [Int] = []
     var removed: [Int] = []
@@ -175,22 +175,22 @@ extension CountedList {
     var isEmpty: Bool { replaced.isEmpty && removed.isEmpty }
   }
 
-  /// Asks for each element, in list order, whether it stays, then changes the list accordingly.
+  /// Calls a closure for each element, in list order, then applies its decisions.
   ///
-  /// Only leaves in which something changes are written, each of them once.
+  /// Only leaves with a change are written, each of them once.
   ///
   /// - Parameters:
   ///   - transaction: The write transaction.
-  ///   - leaves: The leaves to look at; `nil` means all.
-  ///   - mayChange: Gets a leaf's block, all its items and how many they are; returns `false` if all of them
-  ///     stay.
-  ///   - note: Gets the elements that come to lie in another leaf.
-  ///   - decide: Gets an element's position and its bytes, which live during the call.
-  /// - Returns: The positions that were replaced and removed.
-  /// - Throws: ``CountedListError``, `LMDBError`, or what `decide` throws; the list is unchanged
-  ///   when `decide` throws, and may be half changed otherwise: then end the transaction or the
+  ///   - leaves: The leaves to read; `nil` means all.
+  ///   - mayChange: Receives a leaf's block, its items and their number; returns `false` if all of
+  ///     them stay.
+  ///   - note: Receives the elements that are now in another leaf.
+  ///   - decide: Receives an element's position and its bytes, valid during the call.
+  /// - Returns: The replaced and the removed positions.
+  /// - Throws: ``CountedListError``, `LMDBError`, or the error of `decide`. The list is unchanged
+  ///   if `decide` throws. After another error it may be partly changed: end the transaction or the
   ///   nested one around the call.
-  /// - Complexity: O(*n* + *r* log *n*) for *n* elements and *r* leaves that change.
+  /// - Complexity: O(*n* + *r* log *n*) for *n* elements and *r* changed leaves.
   @discardableResult
   func edit(
     in transaction: inout WriteTransaction, leaves: [UInt64]? = nil,
@@ -237,7 +237,7 @@ extension CountedList {
 }
 
 extension CountedList {
-  /// The way to the leaf that holds a position, and the next unused block.
+  /// The path to the leaf at a position, and the next unused block.
   private func steps(
     to position: Int, in snapshot: Snapshot
   ) throws -> (steps: [Splice.Step], nextBlock: UInt64) {
@@ -249,13 +249,13 @@ extension CountedList {
 }
 
 extension CountedList.Run {
-  /// What the items from an index to the last edited one become.
+  /// The new items from an index to the last edited one.
   ///
   /// - Parameters:
   ///   - first: The index of the first edited item.
   ///   - edits: Edits of items of this run, in ascending positions.
-  ///   - start: The position of the run's first item, in the numbers of `edits`.
-  /// - Returns: The new items, and how many old ones they replace.
+  ///   - start: The position of the run's first item, as in `edits`.
+  /// - Returns: The new items, and the number of old ones that they replace.
   /// - Throws: ``CountedListError`` for an element that is too large.
   fileprivate func changedItems(
     from first: Int, _ edits: ArraySlice<(position: Int, edit: CountedList.Edit)>,

@@ -1,15 +1,15 @@
 import PandoLMDB
 import PandoModels
 
-/// An ordered list of byte strings kept in the rows of one table, cheap to change anywhere.
+/// An ordered list of byte strings in the rows of one table, cheap to change anywhere.
 ///
-/// It is a B+tree without keys: the leaves hold the elements in list order and every inner entry
-/// knows how many elements lie beneath it, so a position is found by adding counts on the way
-/// down. An insert into a million elements rewrites one leaf and the two or three rows above it.
-/// See "Ordered lists" in `docs/format.md`.
+/// It is a B+tree without keys. The leaves contain the elements in list order, and every inner
+/// entry contains the number of elements below it, so a search adds counts on the way down. An
+/// insert into a million elements rewrites one leaf and the two or three rows above it. See
+/// "Ordered lists" in `docs/format.md`.
 ///
-/// A list is only a table and a number: there is nothing to create and nothing to close. A list
-/// without elements has no rows, and a number never used is an empty list.
+/// A list is only a table and a number, and is neither created nor closed. A list without elements
+/// has no rows, and an unused number is an empty list.
 ///
 /// The key of a row, 16 bytes, so that the rows of one list are one range of the table:
 ///
@@ -18,55 +18,55 @@ import PandoModels
 /// | 0 | 8 | `UInt64`, big endian | number of the list |
 /// | 8 | 8 | `UInt64`, big endian | block: 0 is the root, else a number that is given once |
 ///
-/// The top bit is set in the blocks of leaves, so the rows above them lie side by side and in front:
-/// what every change rewrites shares pages, and the pages of LMDB above them.
+/// The top bit is set in the blocks of leaves, so the rows above them come first and are adjacent.
+/// Every change rewrites these rows, which share pages.
 ///
-/// - Note: Any thread that may use the snapshot or the transaction; the value itself has no state.
+/// - Note: Any thread that may use the snapshot or the transaction; the value has no state.
 struct CountedList: Equatable, Sendable {
-  /// The table that holds the rows of this list and of others.
+  /// The table with the rows of this list and of others.
   let table: RawTable
 
-  /// What tells this list from the others of its table.
+  /// The number of the list in its table.
   let number: UInt64
 }
 
 extension CountedList {
-  /// What a row and an element may measure.
+  /// The limits of a row and an element.
   enum Limits {
-    /// Bytes of items in a row that holds more than one.
+    /// The bytes of items in a row with more than one item.
     ///
-    /// A row is kept inside a page of LMDB while header, key and value stay below half a page
-    /// (2 038 bytes for pages of 4 096); two full rows then share a page. Since an item takes at
-    /// least one byte, this bounds the number of items of a row as well.
+    /// A row stays inside a page of LMDB while header, key and value are below half a page (2 038
+    /// bytes for pages of 4 096). Two full rows then share a page. Since an item takes at least one
+    /// byte, this also bounds the number of items.
     static let payloadByteCountMax = 1_920
 
-    /// A row with fewer bytes of items looks for a neighbour to share with.
+    /// The bytes of items below which a row is joined with a neighbour.
     static let payloadByteCountMin = payloadByteCountMax / 4
 
-    /// What new rows are filled to when many are made at once, so that the first inserts fit.
+    /// The fill of new rows when many are made at once, which leaves room for inserts.
     static let payloadByteCountPacked = payloadByteCountMax / 8 * 7
 
-    /// Bytes of one element; LMDB allows no value of 4 GiB or more.
+    /// The size of one element; LMDB allows no value of 4 GiB or more.
     static let elementByteCountMax = 1 << 30
 
-    /// More elements than a file can hold, since each takes a byte; a sum of such counts over the
-    /// items of a row fits in an integer.
+    /// More elements than a file can contain, since each takes a byte; a sum of such counts over
+    /// the items of a row fits in an integer.
     static let elementCountMax = 1 << 48
 
-    /// More blocks than can ever be given.
+    /// More blocks than can ever be used.
     static let blockMax: UInt64 = 1 << 62
 
     /// Levels above the leaves; 2⁴⁸ elements need 10, because an inner row has 30 children or more.
     static let levelMax = 15
   }
 
-  /// The block of the row where every search begins.
+  /// The block of the row at which every search begins.
   static let rootBlock: UInt64 = 0
 
-  /// The bit that is set in the blocks of leaves, other than a root that is a leaf.
+  /// The bit that is set in the blocks of leaves, except a root that is a leaf.
   static let leafBit: UInt64 = 1 << 63
 
-  /// The key under which a block of this list is kept.
+  /// The key of a block of this list.
   func key(ofBlock block: UInt64) -> InlineArray<16, UInt8> {
     Self.key(list: number, block: block)
   }
@@ -78,7 +78,7 @@ extension CountedList {
     }
   }
 
-  /// The bytes with which the keys of all rows of this list begin.
+  /// The common prefix of the keys of all rows of this list.
   var keyPrefix: [UInt8] {
     var bytes: [UInt8] = []
     ByteFields.append(bigEndian: number, width: 8, to: &bytes)
@@ -86,9 +86,9 @@ extension CountedList {
   }
 }
 
-/// Why a list could not be read or changed.
+/// An error of reading or changing a list.
 enum CountedListError: Error, Equatable {
-  /// A row is missing or holds bytes that no list ever wrote.
+  /// A row is missing or contains impossible bytes.
   case damaged(list: UInt64, block: UInt64, reason: String)
 
   /// An element is larger than a row can be.
@@ -114,10 +114,9 @@ extension CountedListError: CustomStringConvertible {
 }
 
 extension CountedList {
-  /// A number that changes when the bytes of a row change or come to lie under another key.
+  /// A number that changes when the bytes of a row change or move to another key.
   ///
-  /// XXH64, seeded with the XXH64 of the key. It is no defence against somebody who wants a change
-  /// to escape.
+  /// XXH64, seeded with the XXH64 of the key. It does not protect against deliberate changes.
   ///
   /// - Complexity: O(*n*).
   static func checksum(of bytes: Span<UInt8>, list: UInt64, block: UInt64) -> UInt64 {
@@ -129,7 +128,7 @@ extension CountedList {
 
   /// The little-endian word at an offset.
   ///
-  /// - Precondition: 8 bytes lie there.
+  /// - Precondition: 8 bytes exist there.
   static func word(in bytes: Span<UInt8>, at offset: Int) -> UInt64 {
     // Bytes have no padding, the load checks the bounds, and every bit pattern is an integer.
     UInt64(

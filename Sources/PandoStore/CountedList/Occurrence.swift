@@ -1,4 +1,4 @@
-/// In how many elements of a collection a node is, and where, if it is one.
+/// The number of a node's elements in a collection, or the leaf of the only one.
 ///
 /// ```
 /// bit 31   30                0
@@ -9,15 +9,15 @@
 ///     └───┴──────────────────┘
 /// ```
 ///
-/// The leaf is that of the list's present rows, unless the list is one row: then it says nothing. Where the
-/// leaf is not known, the number of elements stands there.
+/// The leaf is that of the list's present rows; in a list of one row it has no meaning. If the leaf
+/// is unknown, the number of elements is stored.
 struct Occurrence: Equatable {
   static let byteCount = 4
   private static let leafBit: UInt32 = 1 << 31
 
   let rawValue: UInt32
 
-  /// - Returns: `nil` if the bytes are too few or too many.
+  /// - Returns: `nil` if the number of bytes is wrong.
   init?(_ bytes: Span<UInt8>) {
     guard bytes.count == Self.byteCount,
       let value = ByteFields.littleEndian(bytes, at: 0, width: Self.byteCount)
@@ -25,10 +25,10 @@ struct Occurrence: Equatable {
     rawValue = UInt32(value)
   }
 
-  /// A number of elements.
+  /// Makes a number of elements.
   init(count: Int) { rawValue = UInt32(count) }
 
-  /// One element, and the row of the ordered list in which it is.
+  /// Makes one element in a row of the ordered list.
   init(inBlock block: UInt64) {
     let number = block & ~CountedList.leafBit
     let isKnown = block != CountedList.rootBlock && number < UInt64(Self.leafBit)
@@ -37,7 +37,7 @@ struct Occurrence: Equatable {
 
   var count: Int { rawValue & Self.leafBit == 0 ? Int(rawValue) : 1 }
 
-  /// The block of the leaf where the only element is; `nil` if it is not known, or if there are several.
+  /// The block of the leaf of the only element; `nil` if unknown, or with several elements.
   var leaf: UInt64? {
     rawValue & Self.leafBit == 0
       ? nil : UInt64(rawValue & ~Self.leafBit) | CountedList.leafBit

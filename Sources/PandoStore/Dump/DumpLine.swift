@@ -15,16 +15,16 @@ import PandoModels
 /// {"end":1,"nodes":1,"collections":1}                                          last line
 /// ```
 ///
-/// Nodes come in the order of their identifiers, collections in the order of their keys, so that
-/// equal stores have equal dumps. The last line tells a whole dump from one that was cut off.
+/// Nodes are sorted by identifier, collections by key, so that equal stores have equal dumps. A
+/// dump without its last line was truncated.
 enum DumpLine {
-  /// The version of this form.
+  /// The version of the dump format.
   static let format: Int64 = 1
-  /// How many elements one line holds at most, so that lines stay short enough to handle.
+  /// The most elements of one line, to bound its length.
   static let elementsPerLine = 1000
 
   case header(commitNumber: UInt64)
-  /// `newestVersion` is that of the programs that have written the type, where no migration has reached it.
+  /// `newestVersion` is that of the programs that wrote the type, if no migration has reached it.
   case type(
     name: String, schemaVersion: UInt32, indexes: [ModelIndex] = [], newestVersion: UInt32? = nil)
   case rules(typeName: String, text: String)
@@ -81,8 +81,8 @@ extension DumpLine {
 
   /// Reads a line.
   ///
-  /// - Throws: `JSONError` when it is no JSON; ``StoreError`` `invalidDump` when it is no line of a
-  ///   dump.
+  /// - Throws: `JSONError` for a text that is not JSON; ``StoreError`` `invalidDump` for one that
+  ///   is not a line of a dump.
   init(_ text: String, number: Int) throws {
     let value = try TreeValue(json: text, form: .lossless)
     guard let line = try Self.line(value, number) else {
@@ -152,9 +152,9 @@ extension DumpLine {
     return .object(fields)
   }
 
-  /// An index: its field, or a list of several; as `unique` of an object for one that is.
+  /// An index: its field, or a list of several; in an object under `unique` if it is unique.
   ///
-  /// With former names or defaults it is an object in which `fallbacks` has them, bytes for each field.
+  /// With former names or defaults, it is an object with `fallbacks`: bytes for each field.
   private static func value(_ index: ModelIndex) -> TreeValue {
     let fields = TreeValue.array(index.fields.map { .string($0) })
     if !index.fallbacks.isEmpty {

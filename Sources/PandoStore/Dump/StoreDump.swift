@@ -10,7 +10,7 @@ struct StoreDump {
     try write(.header(commitNumber: reader.state(path: path)?.commitNumber ?? 0))
     var types: [(name: String, row: TypeRow)] = []
     try reader.forEachType { types.append(($0, $1)) }
-    // Of two records from one commit the newest is that of the lower number, so the order counts.
+    // The lower type number decides between two records of one commit, so the order matters.
     for (name, row) in types.ordered(by: { $0.row.number < $1.row.number }) {
       let indexes = try reader.indexes(ofType: row.number).map { index in
         ModelIndex(typeName: name, paths: index.fields, isUnique: index.isUnique)

@@ -1,16 +1,16 @@
 import PandoLMDB
 import PandoModels
 
-/// What a load brought in.
+/// The result of a load.
 ///
 /// ```swift
 /// let report = try store.load { readLine() }
 /// print(report.nodeCount, "nodes and", report.collectionCount, "lists")
 /// ```
 public struct LoadReport: Hashable, Sendable {
-  /// Nodes that were stored.
+  /// The number of stored nodes.
   public internal(set) var nodeCount = 0
-  /// Collections that were stored.
+  /// The number of stored collections.
   public internal(set) var collectionCount = 0
 }
 
@@ -37,10 +37,10 @@ extension LoadReport: Codable {
   }
 }
 
-/// Takes in the lines of a dump.
+/// Loads the lines of a dump.
 ///
-/// A record may refer to a node whose line comes later: such a node gets its number when it is first
-/// named, and at the end none may be missing.
+/// A record may refer to a node of a later line. Such a node gets its number at the first
+/// reference, and none may be missing at the end.
 struct StoreLoad {
   private let session: WriteSession
   private var report = LoadReport()
@@ -86,7 +86,7 @@ struct StoreLoad {
       return try reader.snapshot.count(of: tables.nodes) == 0
         && reader.snapshot.count(of: tables.collections) == 0
     }
-    // One whose content was removed still has its commit numbers and its change log.
+    // A store whose content was removed still has its commit numbers and its change log.
     guard isEmpty, session.state.counters.commitNumber == 0 else {
       throw StoreError(
         .invalidDump, session.core.path,
@@ -130,7 +130,7 @@ struct StoreLoad {
       try session.loadNode(identifier, isAskedFor: isAskedFor, records, line: number)
       report.nodeCount += 1
     case .collection(let cacheKey, let elements, let continues):
-      try requirePromisedNodes()  // the lines of the nodes come first
+      try requirePromisedNodes()  // node lines come first
       let exists = try session.reading { try $0.collection(cacheKey) } != nil
       guard exists == continues else {
         throw DumpLine.invalid(
@@ -169,7 +169,7 @@ struct StoreLoad {
         guard try !reader.contains(node: node) else { return true }
         throw StoreError(
           .invalidDump, try ByteFields.text(identifier, "the identifier of node \(node)"),
-          "a record refers to it, but no line brings it; "
+          "a record refers to it, but no line contains it; "
             + "nothing was loaded")
       }
     }
@@ -182,7 +182,7 @@ extension WriteSession {
     state.types.change(name) { $0.schemaVersion = schemaVersion }
   }
 
-  /// Stores a node of a dump with the commit numbers its records had.
+  /// Stores a node of a dump with the commit numbers of its records.
   func loadNode(
     _ identifier: String, isAskedFor: Bool, _ records: [DumpLine.Record], line: Int
   ) throws {
@@ -219,11 +219,11 @@ extension WriteSession {
     try insert(elements(values), at: nil, inCollection: cacheKey)
   }
 
-  /// Gives the store the commit number of the dump; the load itself is no commit of its own.
+  /// Sets the commit number of the dump; the load itself is no separate commit.
   func finishLoad(commitNumber: UInt64) throws {
     state.counters.commitNumber = commitNumber
     state.counters.oldestChange = commitNumber + 1
-    // Who knows a number of the other store knows nothing of this one.
+    // Commit numbers of the other store must not match this one.
     try put(Histories(all: Histories.newMark()))
     state.changes = ChangeRecorder(firstNewNode: state.counters.nextNode)
   }

@@ -1,18 +1,18 @@
 package import PandoModels
 
-/// What one write did, for those who keep something in step with the store.
+/// The effects of one write, for followers of the store.
 package final class CommitEffects: Sendable {
-  /// What changed; `nil` if nothing did.
+  /// The changes; `nil` if there are none.
   package let changeSet: ChangeSet?
-  /// What the write was submitted with; `nil` for writes of users.
+  /// The token of the submitted write; `nil` for writes of users.
   package let ticket: (any Sendable)?
-  /// The last commit when the write had run: its own, if it is one.
+  /// The last commit after the write: its own, if it made one.
   package let number: UInt64
-  /// What its caller sends along.
+  /// The caller's context.
   package let context: (any Sendable)?
-  /// The models that it was given.
+  /// The models passed to the write.
   package let content: WrittenContent
-  /// Why the write was refused; then nothing of it is stored.
+  /// The error of a refused write, which has stored nothing.
   package let failure: (any Error)?
 
   init(
@@ -29,33 +29,37 @@ package final class CommitEffects: Sendable {
   }
 }
 
-/// The models that a write was given, as far as they say what is stored.
+/// The models passed to a write, as far as they equal the stored state.
 ///
-/// Models are values, so keeping them costs no copy. Whoever shows one of the changed nodes need not
-/// read it. What a write does by other means (merges, untyped trees, deletes after sets) is not in here;
-/// then ``isPlain`` is `false`, or a changed node is not among the models, and it has to be read.
+/// Models are values, so keeping them costs no copy. A follower that shows a changed node need not
+/// read it. Other kinds of change (merges, untyped trees, deletes after sets) are not included.
+/// Then ``isPlain`` is `false`, or a changed node is not among the models, and the follower reads
+/// it.
+///
+/// `models`, `lists` and `deletes` describe whole models; `others`, `trees` and `names` only name
+/// nodes. `elements` waits for its list. One write session fills it; then it is constant.
 package struct WrittenContent: Sendable {
-  /// Whether the write was of one kind, so that each model stands for what is stored under its
-  /// identifier as its type, unless a later one with the same identifier does.
+  /// Whether the write was of one kind: then each model equals the stored record of its identifier
+  /// and type, unless a later one has the same identifier.
   package var isPlain: Bool { !isMixed && !(hasSets && hasDeletes) }
-  /// Whether the write has deleted nodes: others may have lost them, by the rules of their edges.
+  /// Whether the write deleted nodes; the rules of edges may then have changed others.
   package private(set) var hasDeletes = false
-  /// Whether a tree held a node under a former identifier.
+  /// Whether a tree contained a node under a former identifier.
   package private(set) var hasRenamed = false
-  /// Roots of trees and elements of collections, in the order in which they were set.
+  /// The roots of trees and elements of collections, in the order in which they were set.
   package private(set) var models: [any GivenModels] = []
-  /// What came into the collections that have changed, by cache key.
+  /// The new contents of the changed collections, by cache key.
   package private(set) var lists: [ByteString: ListContent] = [:]
-  /// Identifiers that were to be deleted, whether they were there or not.
+  /// The identifiers passed to deletes, whether they existed or not.
   package private(set) var deletes: [String] = []
-  /// What was merged, or set by other means than whole models.
+  /// The models that were merged, or set other than as whole models.
   private var others: [any GivenModels] = []
   private var trees: [TreeValue] = []
   private var names: [String] = []
 
   private var hasSets = false
   private var isMixed = false
-  /// Elements that have been stored and are not listed yet.
+  /// Stored elements that are not listed yet.
   private var elements: (any GivenModels)?
 
   /// Notes a tree that was set.
@@ -71,16 +75,16 @@ package struct WrittenContent: Sendable {
     if let identifier { deletes.append(identifier) }
   }
 
-  /// Notes that something was changed by other means than whole models.
+  /// Notes a change other than by whole models.
   mutating func mix() { isMixed = true }
 
-  /// Notes nodes that were changed by other means than whole models.
+  /// Notes nodes changed other than by whole models.
   mutating func mix(named identifiers: [String]) {
     isMixed = true
     names += identifiers
   }
 
-  /// Notes a node that a tree held under a former identifier: the tree is not stored as it was given.
+  /// Notes a node under a former identifier: the stored tree differs from the given one.
   mutating func rename(_ identifier: String) {
     mix(named: [identifier])
     hasRenamed = true
@@ -98,26 +102,26 @@ package struct WrittenContent: Sendable {
     trees += values
   }
 
-  /// Notes elements that are about to be listed.
+  /// Notes elements before they are listed.
   mutating func setElements<M: SimpleModel>(_ models: [M]) {
     let given = GivenArray(models: models)
     append(given)
     elements = given
   }
 
-  /// Notes untyped elements that are about to be listed.
+  /// Notes untyped elements before they are listed.
   mutating func mixElements(_ values: [TreeValue]) {
     mix(values)
     elements = nil
   }
 
-  /// Notes that the elements given last came into a list.
+  /// Notes that the last elements were inserted into a list.
   mutating func insert(into cacheKey: String) {
     let elements = exchange(&elements, with: nil)
     lists[ByteString(cacheKey), default: .steps([])].append(elements)
   }
 
-  /// Notes that the elements given last are the list now.
+  /// Notes that the last elements are now the whole list.
   mutating func replace(_ cacheKey: String) {
     let elements = exchange(&elements, with: nil)
     lists[ByteString(cacheKey)] = elements.map { .whole($0) } ?? .unknown
@@ -138,8 +142,8 @@ extension WrittenContent {
     models.isEmpty && deletes.isEmpty && others.isEmpty && trees.isEmpty && names.isEmpty
   }
 
-  /// Calls a closure with the identifiers of all nodes that the write has named, also those that the
-  /// store had as it says: one may come several times.
+  /// Calls a closure with the identifiers of all nodes named by the write, including unchanged
+  /// ones; an identifier may occur several times.
   package func forEachName(_ body: (String) -> Void) {
     for given in models { given.forEach { Self.visit($0, body) } }
     for given in others { given.forEach { Self.visit($0, body) } }
@@ -167,13 +171,13 @@ extension WrittenContent {
   }
 }
 
-/// What came into a collection.
+/// The new contents of a collection.
 package enum ListContent: Sendable {
-  /// The elements of each step that brings some, insert or update, in the order of the steps.
+  /// The elements of each inserting or updating step, in order.
   case steps([any GivenModels])
   /// All elements.
   case whole(any GivenModels)
-  /// It has to be read.
+  /// Unknown; it has to be read.
   case unknown
 
   fileprivate mutating func append(_ elements: (any GivenModels)?) {
@@ -187,15 +191,15 @@ package enum ListContent: Sendable {
   }
 }
 
-/// Models that a write was given, of one type.
+/// Models of one type that were passed to a write.
 package protocol GivenModels: Sendable {
-  /// Whether it is known that they have no nodes inside: then these need not be looked for.
+  /// Whether they certainly contain no nodes, so that no search is needed.
   var areSingleNodes: Bool { get }
 
   /// Calls a closure with each, in order.
   func forEach(_ body: (any SimpleModel) -> Void)
 
-  /// All of them, if they are of a type.
+  /// All of them, if they have the type.
   func models<T>(as type: T.Type) -> [T]?
 }
 

@@ -1,24 +1,24 @@
 import PandoSystem
 
-/// Whoever keeps something in step with a store.
+/// An object that stays in step with a store.
 package protocol CommitFollower: AnyObject, Sendable {
-  /// Takes what a flush has done, write by write in commit order; writes that changed nothing, or were
-  /// refused, and carry no ticket are left out. Those that changed nothing come too after
-  /// ``CommitFeed/keepUnchanged()``.
+  /// Receives the effects of a flush, write by write in commit order. Writes without changes and
+  /// refused writes are omitted unless they have a ticket. After ``CommitFeed/keepUnchanged()``,
+  /// writes without changes come, too.
   ///
-  /// On the thread that has written, when the flush is committed and before its callers resume. Takes it into a
-  /// queue and returns.
+  /// The writing thread calls it after the commit of the flush, before its callers resume. It
+  /// queues the effects and returns.
   func receive(_ flush: [CommitEffects])
 
-  /// Calls a closure when what was received so far is shown.
+  /// Calls a closure once everything received so far is shown.
   func afterReceived(_ body: @escaping @Sendable () -> Void)
 
-  /// Says that other processes may have committed something; comes too when they have not.
+  /// Called when other processes may have committed; it may be a false alarm.
   ///
-  /// On the thread that watches for it. Queues a look and returns.
+  /// The watching thread calls it. It queues a read and returns.
   func othersMayHaveCommitted()
 
-  /// Says that there will be no more commits: the store is about to be closed. Returns at once.
+  /// Called before the store closes, after the last commit. Returns at once.
   func storeCloses()
 }
 
@@ -26,10 +26,10 @@ extension CommitFollower {
   package func storeCloses() {}
 }
 
-/// Brings what is committed in this process to those who follow the store.
+/// Passes the commits of this process to the followers of a store.
 ///
-/// A follower hears of its commits after the flush. A reader may see a commit before its flush is
-/// over, or before the followers have it: ``waitForHandOver(of:)``.
+/// A follower receives commits after the flush; a reader may see one earlier:
+/// ``waitForHandOver(of:)``. The monitor guards ``State``; no follower is called while it is held.
 package final class CommitFeed: Sendable {
   private struct WeakFollower {
     weak let follower: (any CommitFollower)?
@@ -37,19 +37,19 @@ package final class CommitFeed: Sendable {
 
   private struct State {
     var followers: [WeakFollower] = []
-    /// The commits of the flush that is about to be committed, or is and has not been handed over.
+    /// The commits of a flush that is about to be committed or handed over.
     var announced: ClosedRange<UInt64>?
-    /// The one follower that ``shared(orMake:)`` gives everybody.
+    /// The follower that ``shared(orMake:)`` returns to all callers.
     weak var shared: AnyObject?
-    /// Whether writes that have changed nothing count.
+    /// Whether writes without changes count.
     var keepsUnchanged = false
-    /// Whether a thread watches for what other processes commit.
+    /// Whether a thread watches for commits of other processes.
     var isWatched = false
-    /// How many read the change log as it grows.
+    /// The number of readers of the growing change log.
     var readerCount = 0
-    /// Grows whenever there may be a new commit, of whatever process.
+    /// Grows whenever any process may have committed.
     var generation: UInt64 = 0
-    /// Who waits for that.
+    /// The tasks that wait for that.
     var waiters: [(number: UInt64, continuation: CheckedContinuation<Void, Never>)] = []
     var nextWaiter: UInt64 = 0
     /// Whether the store is closed.
@@ -59,9 +59,9 @@ package final class CommitFeed: Sendable {
   }
 
   private let state = Monitor(State())
-  /// Looks for what other processes commit.
+  /// Watches for commits of other processes.
   private let watcher: CommitWatcher
-  /// Whether followers are told of that.
+  /// Whether followers are notified of these.
   private let tellsFollowers: Bool
 
   init(_ watcher: CommitWatcher, tellsFollowers: Bool) {
@@ -69,7 +69,7 @@ package final class CommitFeed: Sendable {
     self.tellsFollowers = tellsFollowers
   }
 
-  /// Brings a follower every flush that begins from now on; it is not retained.
+  /// Adds a follower for all flushes that begin from now on; it is not retained.
   package func add(_ follower: any CommitFollower) {
     let begins = state.withLock { state in
       state.followers.removeAll { $0.follower == nil }
@@ -79,14 +79,14 @@ package final class CommitFeed: Sendable {
     if begins { startWatching() }
   }
 
-  /// Without room for a thread the next one who follows tries again.
+  /// If the thread can't start, the next follower tries again.
   private func startWatching() {
     if !watcher.start(self) { state.withLock { $0.isWatched = false } }
   }
 
-  /// Tells all who want to know that other processes may have committed something.
+  /// Notifies followers and readers that other processes may have committed.
   ///
-  /// - Returns: Whether there is anybody; with nobody, watching ends.
+  /// - Returns: Whether there are any; if not, watching ends.
   func othersMayHaveCommitted() -> Bool {
     let (followers, isWatched) = state.withLock { state in
       let followers = tellsFollowers ? state.followers.compactMap(\.follower) : []
@@ -98,17 +98,17 @@ package final class CommitFeed: Sendable {
     return isWatched
   }
 
-  /// Has all who follow look for commits that nobody brings them.
+  /// Makes all followers look for commits that the feed does not pass on.
   package func lookForCommits() {
     let followers = state.withLock { $0.followers.compactMap(\.follower) }
     for follower in followers { follower.othersMayHaveCommitted() }
     mayHaveCommitted()
   }
 
-  /// The follower that all of this process share, made now if there is none.
+  /// The follower that the whole process shares; created if there is none.
   ///
-  /// - Parameter make: Makes one; of two that are made at once, one is let go.
-  /// - Returns: A follower that lives as long as somebody holds it.
+  /// - Parameter make: Makes one; of two made at the same time, one is released.
+  /// - Returns: The follower; it lives as long as a caller retains it.
   package func shared<Follower: AnyObject>(orMake make: () throws -> Follower) rethrows -> Follower
   {
     if let known = state.withLock({ $0.shared as? Follower }) { return known }
@@ -120,23 +120,23 @@ package final class CommitFeed: Sendable {
     }
   }
 
-  /// Brings from now on also the writes that name nodes and change nothing: somebody shows what is not
-  /// stored.
+  /// From now on, also passes on writes that name nodes without changing them: a follower shows
+  /// unstored values.
   package func keepUnchanged() { state.withLock { $0.keepsUnchanged = true } }
 
-  /// Whether writes that have changed nothing count.
+  /// Whether writes without changes count.
   var keepsUnchanged: Bool { state.withLock { $0.keepsUnchanged } }
 
-  /// Whether anybody follows.
+  /// Whether the feed has followers.
   var hasFollowers: Bool { state.withLock { !$0.followers.isEmpty } }
 
-  /// Notes that commits are about to become visible.
+  /// Announces commits that are about to become visible.
   func announce(_ commits: ClosedRange<UInt64>) { state.withLock { $0.announced = commits } }
 
-  /// Notes that what was announced has failed.
+  /// Withdraws the announced commits, which have failed.
   func withdraw() { end() }
 
-  /// Hands over what has been committed.
+  /// Passes committed effects to the followers.
   func handOver(_ flush: [CommitEffects]) {
     let followers = state.withLock { state in
       let followers = state.followers.compactMap(\.follower)
@@ -150,7 +150,7 @@ package final class CommitFeed: Sendable {
     mayHaveCommitted()
   }
 
-  /// Calls a closure when everybody shows what has been handed over.
+  /// Calls a closure when all followers show what they have received.
   func afterShown(_ body: @escaping @Sendable () -> Void) {
     var next = body
     for follower in state.withLock({ $0.followers.compactMap(\.follower) }) {
@@ -165,22 +165,22 @@ package final class CommitFeed: Sendable {
     if isAwaited { state.notifyAll() }
   }
 
-  /// Returns when the followers have received all commits of this process up to one that a reader has
-  /// seen, or when those have failed.
+  /// Returns when the followers have received all commits of this process up to a given one, or
+  /// when those have failed.
   ///
-  /// The writer never waits for whoever waits here.
+  /// The writer never waits for the caller.
   ///
-  /// - Parameter number: A commit, of whatever process.
+  /// - Parameter number: A commit of any process that a reader has seen.
   package func waitForHandOver(of number: UInt64) {
     state.waiting { $0.awaits(number) ? nil : () }
   }
 
-  /// Whether a commit that a reader has seen may be one that followers are about to receive.
+  /// Whether followers may still have to receive a commit that a reader has seen.
   package func isAwaited(_ number: UInt64) -> Bool { state.withLock { $0.awaits(number) } }
 }
 
 extension CommitFeed {
-  /// Notes that somebody reads the change log as it grows, and has others' commits looked for.
+  /// Counts a reader of the growing change log, and starts watching for other processes' commits.
   func beginReading() {
     let begins = state.withLock { state in
       state.readerCount += 1
@@ -191,13 +191,13 @@ extension CommitFeed {
 
   func endReading() { state.withLock { $0.readerCount -= 1 } }
 
-  /// Grows whenever there may be a new commit; read before the store is looked at.
+  /// Grows whenever there may be a new commit; read it before reading the store.
   var generation: UInt64 { state.withLock { $0.generation } }
 
   /// Whether the store is closed.
   var isEnded: Bool { state.withLock { $0.isEnded } }
 
-  /// Returns when there may be a commit after a generation, the store is closed, or the task cancelled.
+  /// Returns when a commit may follow a generation, the store is closed, or the task is cancelled.
   func waitForCommit(after generation: UInt64) async {
     let number = state.withLock { state in
       state.nextWaiter += 1
@@ -220,7 +220,7 @@ extension CommitFeed {
     }
   }
 
-  /// Has all go on who wait for a commit.
+  /// Resumes all tasks that wait for a commit.
   private func mayHaveCommitted() {
     let waiters = state.withLock { state in
       state.generation += 1
@@ -229,7 +229,7 @@ extension CommitFeed {
     for waiter in waiters { waiter.continuation.resume() }
   }
 
-  /// Has all who wait and all followers find that the store is closed.
+  /// Ends all waits, and notifies the followers that the store is closed.
   func endReaders() {
     let followers = state.withLock { state in
       state.isEnded = true

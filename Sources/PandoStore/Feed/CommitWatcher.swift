@@ -1,14 +1,14 @@
 import PandoLMDB
 import PandoSystem
 
-/// Looks for what other processes commit, on a thread of its own, while somebody follows the store.
+/// Watches for commits of other processes, on its own thread, while the store has followers.
 ///
 /// ```
 /// other process ─► commit ─► wake ─► watcher ─► followers queue a look ─► pipeline reads, and shows
 /// ```
-/// It takes no lock of LMDB's, and commits of this process do not wake it.
+/// It takes no lock of LMDB, and commits of this process do not wake it.
 final class CommitWatcher: Sendable {
-  /// After how long it has a look without a commit, also at what a look before could not read.
+  /// The interval of checks without a wake, which also repeats failed reads.
   private static let interval = Duration.seconds(1)
 
   private let environment: Environment
@@ -16,14 +16,14 @@ final class CommitWatcher: Sendable {
 
   init(_ environment: Environment) { self.environment = environment }
 
-  /// Has it told why it looks again and again instead of sleeping, if it does.
+  /// Sets a handler for the reason why the watcher polls instead of sleeping.
   func onPolling(_ handler: @escaping @Sendable (_ reason: String) -> Void) {
     pollingHandler.withLock { $0 = handler }
   }
 
-  /// Begins; ends when nobody follows any more, or the environment is closed.
+  /// Starts the thread; it ends without followers, or when the environment is closed.
   ///
-  /// - Returns: `false` if the system has no room for the thread.
+  /// - Returns: `false` if the system can't start a thread.
   func start(_ feed: CommitFeed) -> Bool {
     tryStartingThread(named: "pando.watcher") { self.watch(feed) } == 0
   }
@@ -37,7 +37,7 @@ final class CommitWatcher: Sendable {
       } catch {
         return
       }
-      // Who follows is not kept alive while it waits.
+      // The watcher does not retain followers while it waits.
       if !feed.othersMayHaveCommitted() { return }
     }
   }

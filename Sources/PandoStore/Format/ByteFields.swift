@@ -1,12 +1,12 @@
 import PandoModels
 import PandoSystem
 
-/// Fixed-width integers in rows: big endian in keys, so that byte order is number order, and little
-/// endian in values.
+/// Fixed-width integers in rows: big-endian in keys, so that byte order is numeric order, and
+/// little-endian in values.
 enum ByteFields {
   /// Reads a big-endian integer from a key.
   ///
-  /// - Returns: `nil` when fewer than eight bytes are left at the offset.
+  /// - Returns: `nil` if fewer than eight bytes are left at the offset.
   static func bigEndian(_ bytes: Span<UInt8>, at offset: Int) -> UInt64? {
     guard offset >= 0, bytes.count - 8 >= offset else { return nil }
     // In bounds by the line above.
@@ -16,7 +16,7 @@ enum ByteFields {
 
   /// Reads a little-endian integer of up to eight bytes from a value.
   ///
-  /// - Returns: `nil` when fewer than `width` bytes are left at the offset.
+  /// - Returns: `nil` if fewer than `width` bytes are left at the offset.
   static func littleEndian(_ bytes: Span<UInt8>, at offset: Int, width: Int) -> UInt64? {
     guard offset >= 0, bytes.count - width >= offset else { return nil }
     if width == 8 {
@@ -31,7 +31,7 @@ enum ByteFields {
     return value
   }
 
-  /// Appends the lower bytes of an integer to a key, big endian.
+  /// Appends the lower bytes of an integer to a key, big-endian.
   static func append(bigEndian value: UInt64, width: Int, to bytes: inout [UInt8]) {
     for index in 1...width {
       bytes.append(UInt8(truncatingIfNeeded: value >> (8 * (width - index))))
@@ -43,7 +43,7 @@ enum ByteFields {
     for shift in 0..<width { bytes.append(UInt8(truncatingIfNeeded: value >> (8 * shift))) }
   }
 
-  /// Reads a text in UTF-8; `what` names it in the error.
+  /// Reads a UTF-8 text; `what` is its name in the error.
   static func text(_ bytes: Span<UInt8>, _ what: String) throws -> String {
     guard let text = String(validating: bytes, as: UTF8.self) else {
       throw StoreError.damaged(what, "it is not UTF-8")
@@ -53,7 +53,7 @@ enum ByteFields {
 }
 
 extension Span<UInt8> {
-  /// Whether the bytes are those of another span.
+  /// Whether both spans have the same bytes.
   func hasSameBytes(as other: Span<UInt8>) -> Bool {
     guard count == other.count else { return false }
     // Both pointers are read for `count` bytes during the call.
@@ -66,7 +66,7 @@ extension Span<UInt8> {
   }
 }
 
-/// The record functions over bytes whose lifetime the compiler watches. Each reads them during the
+/// The record functions over spans, whose lifetime the compiler checks; each reads them during the
 /// call only.
 extension RecordBody {
   static func edges(in body: Span<UInt8>) throws -> [RecordEdge] {
@@ -111,7 +111,7 @@ extension RecordBody {
 }
 
 extension RecordHeader {
-  /// Whether the checksum is that of a body.
+  /// Whether the checksum matches a body.
   func matches(_ body: Span<UInt8>) -> Bool {
     unsafe body.withUnsafeBytes { unsafe matches($0) }
   }
@@ -119,7 +119,7 @@ extension RecordHeader {
 
 extension [UInt8] {
   package init(copying bytes: Span<UInt8>) {
-    // The pointer does not leave the closure, and the array copies what it points to.
+    // The pointer does not leave the closure, and the array copies the bytes.
     self = unsafe bytes.withUnsafeBufferPointer { unsafe Array($0) }
   }
 

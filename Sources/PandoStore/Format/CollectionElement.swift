@@ -30,17 +30,17 @@ enum CollectionElement: Equatable {
     }
   }
 
-  /// The node of an element that is one; `nil` for a value, and for what is malformed.
+  /// The node of an element; `nil` for a value, and for malformed bytes.
   static func node(_ bytes: Span<UInt8>) -> UInt64? {
     guard bytes.count == 9, bytes[0] == nodeForm else { return nil }
-    // Type and node are the eight bytes behind the form.
+    // Type and node are the eight bytes after the form.
     return ByteFields.littleEndian(bytes, at: 1, width: 8).map { $0 >> 16 }
   }
 
-  /// Whether any of the items of a leaf may hold a node.
+  /// Whether any of the items of a leaf may contain a node.
   ///
-  /// Where all of them list nodes, as in most collections, they are as long as one another, and this is
-  /// known without a look at each.
+  /// If all items list nodes, as in most collections, they have the same length, and one loop over
+  /// fixed offsets is enough.
   static func items(_ items: Span<UInt8>, count: Int, mayHold node: UInt64) -> Bool {
     let itemByteCount = 10
     guard items.count == count * itemByteCount else { return true }
@@ -59,7 +59,7 @@ enum CollectionElement: Equatable {
     return false
   }
 
-  /// The body of an element that is a value; `nil` for a node.
+  /// The body of a value; `nil` for a node.
   @_lifetime(copy bytes)
   static func body(_ bytes: Span<UInt8>) -> Span<UInt8>? {
     guard !bytes.isEmpty, bytes[0] == valueForm else { return nil }
@@ -77,7 +77,7 @@ enum CollectionElement: Equatable {
     }
   }
 
-  /// The nodes that the element lists or holds.
+  /// The nodes that the element lists or contains.
   func children() throws -> Set<UInt64> {
     switch self {
     case .node(let reference): return [reference.node]

@@ -1,13 +1,13 @@
 import PandoModels
 
-/// The identifier that a server gave an entity, kept under the one the entity had before.
+/// The identifier that a server gave an entity, stored under its former identifier.
 ///
-/// Each row is a property of the store, so trees that still hold the entity under its former identifier are
-/// stored with the present one (``RecordCollector``).
+/// Each row is a property of the store, so trees that contain the former identifier are stored with
+/// the present one (``RecordCollector``).
 package struct IdentifierAlias: Hashable, Sendable {
-  /// The model identifier before.
+  /// The former model identifier.
   package let old: String
-  /// The model identifier now.
+  /// The present model identifier.
   package let new: String
   /// The server's identifier as JSON: a number or a text in quotes.
   package let json: String
@@ -19,14 +19,14 @@ package struct IdentifierAlias: Hashable, Sendable {
     (self.old, self.new, self.json, self.text) = (old, new, json, text)
   }
 
-  /// The name of the property that has the alias of a node.
+  /// The name of the property with the alias of a node.
   package static func rowName(of modelIdentifier: String) -> String {
     PropertyName.bounded("alias/", modelIdentifier)
   }
 
-  /// Whether a node can have an alias: whether its identifier was given locally.
+  /// Whether a node can have an alias, because its identifier was assigned locally.
   package static func canExist(of modelIdentifier: String) -> Bool {
-    // A search among bytes; that of `String` compares characters.
+    // A search for bytes; that of `String` compares characters.
     var bytes = modelIdentifier.utf8[...]
     while let colon = bytes.firstIndex(of: UInt8(ascii: ":")) {
       bytes = bytes[bytes.index(after: colon)...]
@@ -39,9 +39,9 @@ package struct IdentifierAlias: Hashable, Sendable {
   ///
   /// - Parameters:
   ///   - bytes: The row.
-  ///   - modelIdentifier: Whose alias it is to be; names of rows are cut.
-  /// - Returns: The alias; `nil` if it is another's.
-  /// - Throws: `ModelError` when the row can't be read.
+  ///   - modelIdentifier: The former identifier; the row of a shortened name may be another's.
+  /// - Returns: The alias; `nil` if the row belongs to another identifier.
+  /// - Throws: `ModelError` if the row can't be read.
   package static func read(
     _ bytes: [UInt8], of modelIdentifier: String
   ) throws -> IdentifierAlias? {
@@ -71,11 +71,11 @@ extension IdentifierAlias: Codable {
 }
 
 extension IdentifierAlias {
-  /// A body with the former identifier replaced wherever it stands as a value.
+  /// A body with the former identifier replaced in all values.
   func renamed(_ body: UnsafeRawBufferPointer) throws -> [UInt8] {
     var value = CBORWriter(minimumCapacity: json.utf8.count + 9)
     if let number = Int128(json) { value.append(number) } else { value.append(text) }
-    // What follows the namespace: `local:` and the key.
+    // The part after the namespace: `local:` and the key.
     let range = old.firstRange(of: ":local:")
     let local = range.map { old[old.utf8.index(after: $0.lowerBound)...] } ?? old[...]
     return try unsafe RecordBody.replacing(String(local), with: value.bytes, in: body)

@@ -1,7 +1,6 @@
 import PandoModels
 
-/// What the store knows of a node, with all its records: a value of the `nodes` table, read where it
-/// lies.
+/// A node with all its records: a value of the `nodes` table, read in place.
 ///
 /// ```
 /// offset 0       1        2           6               6 + 24·n
@@ -17,36 +16,36 @@ import PandoModels
 ///           └──────┴──────┴────────────────┴───────────────┴──────────┘
 /// ```
 ///
-/// Integers are little endian. The records are in the order of their type numbers, and so are the
-/// bodies, which lie one behind the other. Commit number and checksum are a `RecordHeader`.
+/// Integers are little-endian. Records and bodies are sorted by type number; the bodies are
+/// adjacent. Commit number and checksum are a `RecordHeader`.
 ///
-/// All records of a node lie in one row because they are written together: a change of one flows into
-/// the others. Nodes that were stored together have numbers that follow one another, so a tree is
-/// mostly read from one page.
+/// All records of a node are in one row because they are written together: a change of one also
+/// changes the others. Nodes that were stored together have successive numbers, so a tree is mostly
+/// read from one page.
 struct NodeRow: ~Escapable {
   /// The most projections that one node can have.
   ///
-  /// The count is one byte; nobody has been seen to need ten.
+  /// The count is one byte; real nodes have fewer than ten.
   static let typeCountMaximum = 255
   static let fixedByteCount = 6
   static let entryByteCount = 24
-  /// Where a record's header stands in its entry.
+  /// The offset of a record's header in its entry.
   static let headerOffset = 8
 
   private let bytes: Span<UInt8>
-  /// How many records there are.
+  /// The number of records.
   let recordCount: Int
   private let identifierByteCount: Int
 
   /// Reads a row.
   ///
-  /// - Throws: ``StoreError`` `damaged` unless the parts that it speaks of are what it is made of.
+  /// - Throws: ``StoreError`` `damaged` if the stated sizes do not match the row.
   @_lifetime(copy bytes)
   init(_ bytes: Span<UInt8>, node: UInt64) throws {
     guard bytes.count >= Self.fixedByteCount, bytes[0] <= 1 else {
       throw Self.malformed(node, bytes.count)
     }
-    // In bounds by the line above, as are the others by what is checked before them.
+    // In bounds by the line above; the following reads by the checks before them.
     let identifierByteCount = Int(unsafe bytes.bytes.integer(at: 2, as: UInt32.self))
     let recordCount = Int(bytes[1])
     self.bytes = bytes
@@ -67,7 +66,7 @@ struct NodeRow: ~Escapable {
 
   var isAskedFor: Bool { bytes[0] == 1 }
 
-  /// The identifier's UTF-8, not checked to be that.
+  /// The identifier's UTF-8, unchecked.
   var identifierBytes: Span<UInt8> {
     @_lifetime(copy self)
     get {
@@ -88,7 +87,7 @@ struct NodeRow: ~Escapable {
     UInt32(unsafe bytes.bytes.integer(at: offset(index), as: UInt16.self))
   }
 
-  /// Commit number and checksum of a record.
+  /// The commit number and checksum of a record.
   @inline(__always)
   func header(_ index: Int) -> RecordHeader {
     let start = offset(index) + Self.headerOffset
@@ -112,15 +111,15 @@ struct NodeRow: ~Escapable {
     return bytes.extracting(start..<(start + count))
   }
 
-  /// Which record is of a type; `nil` if none is.
+  /// The index of the record of a type; `nil` if there is none.
   @inline(__always)
   func index(ofType type: UInt32) -> Int? {
     for index in 0..<recordCount where self.type(index) == type { return index }
     return nil
   }
 
-  /// Which record has the highest commit number, and the lower type number of two from one commit;
-  /// `nil` if there is none.
+  /// The index of the record with the highest commit number, and then the lowest type number; `nil`
+  /// if there is none.
   var newestIndex: Int? {
     var newest: Int?
     for index in 0..<recordCount {
@@ -130,12 +129,12 @@ struct NodeRow: ~Escapable {
     return newest
   }
 
-  /// The type numbers, in their order in the row.
+  /// The type numbers, in row order.
   var types: [UInt32] { (0..<recordCount).map { type($0) } }
 
   /// The identifier.
   ///
-  /// - Throws: ``StoreError`` `damaged` when it is not UTF-8.
+  /// - Throws: ``StoreError`` `damaged` if it is not UTF-8.
   func identifier(node: UInt64) throws -> String {
     guard let identifier = String(validating: identifierBytes, as: UTF8.self) else {
       throw StoreError.damaged("node \(node)", "its identifier is not UTF-8")
@@ -145,7 +144,7 @@ struct NodeRow: ~Escapable {
 }
 
 extension RawSpan {
-  /// A little-endian integer; its bytes are in bounds.
+  /// A little-endian integer within bounds.
   @unsafe
   @inline(__always)
   fileprivate func integer<Value: FixedWidthInteger & BitwiseCopyable>(
@@ -163,11 +162,11 @@ extension String {
   }
 }
 
-/// What a ``NodeRow`` says beside its records, to be kept when the row is gone.
+/// The fields of a ``NodeRow`` beside its records, independent of the row.
 struct NodeSummary: Equatable {
   let identifier: String
   let isAskedFor: Bool
-  /// The types that the node has records of, in the order of the row.
+  /// The types of the node's records, in row order.
   let types: [UInt32]
 
   init(_ row: borrowing NodeRow, node: UInt64) throws {
@@ -177,9 +176,9 @@ struct NodeSummary: Equatable {
   }
 }
 
-/// Makes values of the `nodes` table; ``NodeRow`` draws them.
+/// Encodes values of the `nodes` table; ``NodeRow`` draws them.
 enum NodeRowBytes {
-  /// One record to be written.
+  /// A record to write.
   struct Record {
     let type: UInt32
     let commitNumber: UInt64
@@ -190,7 +189,7 @@ enum NodeRowBytes {
     }
   }
 
-  /// How many bytes the row of a node with one record has.
+  /// The size of the row of a node with one record.
   static func byteCount(identifier: String, body: ArraySlice<UInt8>) -> Int {
     NodeRow.fixedByteCount + NodeRow.entryByteCount + identifier.utf8.count + body.count
   }
@@ -201,7 +200,7 @@ enum NodeRowBytes {
     to room: UnsafeMutableRawBufferPointer
   ) {
     let identifierStart = NodeRow.fixedByteCount + NodeRow.entryByteCount
-    // All are in bounds: there is room for all of them together.
+    // In bounds: the room is large enough for all of them together.
     unsafe room.storeBytes(of: isAskedFor ? 1 : 0, toByteOffset: 0, as: UInt8.self)
     unsafe room.storeBytes(of: 1, toByteOffset: 1, as: UInt8.self)
     unsafe identifier.utf8Span.span.withUnsafeBytes { text in
@@ -218,10 +217,10 @@ enum NodeRowBytes {
     }
   }
 
-  /// The row with a record replaced or added.
+  /// The row with one record replaced or added.
   static func row(_ old: borrowing NodeRow, with record: Record) -> [UInt8] {
     let replaced = old.index(ofType: record.type)
-    // Where the record comes in the order of type numbers.
+    // The position of the record in type order.
     let position = (0..<old.recordCount).first { old.type($0) >= record.type } ?? old.recordCount
     let recordCount = old.recordCount + (replaced == nil ? 1 : 0)
     let identifierByteCount = old.identifierBytes.count
@@ -229,7 +228,7 @@ enum NodeRowBytes {
     byteCount += replaced.map { -old.body($0).count } ?? NodeRow.entryByteCount
     return unsafe Array(unsafeUninitializedCapacity: byteCount) { room, count in
       let row = UnsafeMutableRawBufferPointer(room)
-      // All is in bounds: there is room for all parts together, which are written one behind the other.
+      // In bounds: the room is large enough for all parts, written one after the other.
       unsafe row.storeBytes(of: old.isAskedFor ? 1 : 0, toByteOffset: 0, as: UInt8.self)
       unsafe row.storeBytes(of: UInt8(recordCount), toByteOffset: 1, as: UInt8.self)
       unsafe row.store(UInt32(identifierByteCount), at: 2)
@@ -250,19 +249,19 @@ enum NodeRowBytes {
     }
   }
 
-  /// A row that says of itself that the node was asked for.
+  /// Marks in a row that the node was asked for.
   static func markAskedFor(_ row: inout [UInt8]) { row[0] |= 1 }
 }
 
 extension UnsafeMutableRawBufferPointer {
-  /// Stores an integer, little endian.
+  /// Stores a little-endian integer.
   fileprivate func store<Value: FixedWidthInteger & BitwiseCopyable>(
     _ value: Value, at offset: Int
   ) {
     unsafe storeBytes(of: value.littleEndian, toByteOffset: offset, as: Value.self)
   }
 
-  /// Stores what a row says of a record.
+  /// Stores the entry of a record.
   fileprivate func storeEntry(
     _ type: UInt32, _ bodyByteCount: Int, _ header: RecordHeader, at entry: Int
   ) {
@@ -273,7 +272,7 @@ extension UnsafeMutableRawBufferPointer {
     unsafe store(header.checksum, at: entry + NodeRow.headerOffset + 8)
   }
 
-  /// Copies bytes to a place, and moves the place behind them.
+  /// Copies bytes to an offset, and advances the offset.
   fileprivate func copy(_ bytes: Span<UInt8>, to offset: inout Int) {
     unsafe bytes.withUnsafeBytes { bytes in
       unsafe UnsafeMutableRawBufferPointer(rebasing: self[offset...]).copyMemory(from: bytes)

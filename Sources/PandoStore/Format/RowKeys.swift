@@ -1,7 +1,7 @@
 import PandoModels
 
-/// The key of a record: type number and node number in one integer, so that the records of one type
-/// are one range of the table.
+/// The key of a record: type and node number in one integer, so that the records of one type are
+/// one range of the table.
 ///
 /// ```
 /// bit 63           48 47                          0
@@ -10,8 +10,8 @@ import PandoModels
 ///     └──────────────┴─────────────────────────────┘
 /// ```
 ///
-/// Type 0 is no type of models: with it the lower bits are the number of a collection, which stands
-/// as a parent in the `parents` table. See docs/format.md, "records".
+/// Type 0 is not a model type: with it, the lower bits are the number of a collection that is a
+/// parent in the `parents` table. See docs/format.md, "records".
 struct RecordKey: Hashable {
   /// The largest node number that fits.
   static let nodeMaximum: UInt64 = 1 << 48 - 1
@@ -28,7 +28,7 @@ struct RecordKey: Hashable {
 
   init(_ reference: RecordReference) { self.init(type: reference.type, node: reference.node) }
 
-  /// The key under which a collection stands as a parent.
+  /// Makes the key of a collection as a parent.
   init(collection: UInt64) { self.init(type: 0, node: collection) }
 
   var type: UInt32 { UInt32(rawValue >> 48) }
@@ -38,7 +38,7 @@ struct RecordKey: Hashable {
   var key: IntegerKey { IntegerKey(rawValue) }
 }
 
-/// A key of one integer: eight bytes, big endian.
+/// A key of one integer: eight bytes, big-endian.
 struct IntegerKey {
   let bytes: InlineArray<8, UInt8>
 
@@ -48,7 +48,7 @@ struct IntegerKey {
   }
 }
 
-/// A value of one integer: eight bytes, little endian.
+/// A value of one integer: eight bytes, little-endian.
 struct LittleEndianValue {
   let bytes: InlineArray<8, UInt8>
 
@@ -57,10 +57,10 @@ struct LittleEndianValue {
   }
 }
 
-/// The key of an identifier: its UTF-8 bytes, or a prefix and a hash where they do not fit LMDB's 511.
+/// The key of an identifier: its UTF-8 bytes, or a prefix and a hash if they exceed LMDB's 511.
 ///
-/// Identifiers are compared byte by byte, never by Unicode equivalence. A key of exactly 511 bytes is
-/// always the long form, so that the two forms never meet:
+/// Identifiers are compared byte by byte, never by Unicode equivalence. A key of exactly 511 bytes
+/// is always the long form, so the two forms never collide:
 ///
 /// ```
 /// short: 1…510 bytes   UTF-8                            value: node number (8, little endian)
@@ -69,7 +69,7 @@ struct LittleEndianValue {
 struct IdentifierKey {
   /// The longest identifier that is its own key, in bytes.
   static let shortByteCountMaximum = 510
-  /// How many bytes of a long identifier stand in its key before the hash.
+  /// The number of bytes of a long identifier before the hash in its key.
   static let prefixByteCount = 495
 
   let bytes: [UInt8]
@@ -86,9 +86,9 @@ struct IdentifierKey {
   }
 }
 
-/// A hash that stands for the end of a text in a key.
+/// A hash that replaces the end of a text in a key.
 enum IdentifierHash {
-  /// The 16 bytes that stand for a text.
+  /// The 16 bytes for a text.
   static func bytes(of identifier: String) -> [UInt8] {
     let text = Array(identifier.utf8)
     var bytes: [UInt8] = []
@@ -100,7 +100,7 @@ enum IdentifierHash {
   }
 }
 
-/// The key of one edge in the dependency index: which child, held by which record.
+/// The key of one edge in the dependency index: the child, then the parent record.
 ///
 /// ```
 /// offset 0        8                 16
@@ -109,8 +109,8 @@ enum IdentifierHash {
 ///        └────────┴──────────────────┘
 /// ```
 ///
-/// All parents of a child are one range, collections first. The value is one byte, the `EdgeKinds` of
-/// the edge; where the parent is a collection, an ``Occurrence`` of four bytes.
+/// All parents of a child are one range, collections first. The value is one byte, the `EdgeKinds`
+/// of the edge; if the parent is a collection, an ``Occurrence`` of four bytes.
 struct ParentKey {
   let bytes: InlineArray<16, UInt8>
 
@@ -121,10 +121,9 @@ struct ParentKey {
   }
 }
 
-/// The key of a collection in the `collections` table: of its cache key what ``IdentifierKey`` makes of an
-/// identifier.
+/// The key of a collection in the `collections` table: the ``IdentifierKey`` of its cache key.
 ///
-/// The value is the collection number alone; `collectionNames` has the whole cache key.
+/// The value is the collection number alone; `collectionNames` has the full cache key.
 struct CollectionKey {
   let bytes: [UInt8]
   let isLong: Bool

@@ -1,9 +1,9 @@
-/// The newest schema version that has written a type: a row of the `meta` table under `schema:` and the
-/// type's name.
+/// The newest schema version that has written a type: a row of the `meta` table under `schema:` and
+/// the type name.
 ///
-/// It is there where that is above 1 and above what a migration has reached, which the row of the type
-/// says. The value is the version (4), little endian. In a replicated store the position of the log that brought it (8) is
-/// behind that.
+/// It exists if that version is above 1 and above the last migration's, which is in the row of the
+/// type. The value is the version (4), little-endian. In a replicated store, the log position that
+/// brought it (8) follows.
 struct SchemaRow: Equatable {
   static let prefix = Array("schema:".utf8)
 
@@ -12,7 +12,7 @@ struct SchemaRow: Equatable {
   static func bytes(_ version: UInt32) -> [UInt8] { SchemaRow(version: version).bytes }
 
   var version: UInt32
-  /// `nil` where no log has brought it: other machines may not have it.
+  /// `nil` if no log brought it: other machines may not have it.
   var position: UInt64?
 
   init(version: UInt32, position: UInt64? = nil) {

@@ -1,8 +1,8 @@
 import PandoModels
 import PandoSystem
 
-/// A position in the order of writes: a commit number, and a number that tells what was asked elsewhere between
-/// that commit and the next apart.
+/// A position in the order of writes: a commit number, and a counter of the reads between that
+/// commit and the next.
 ///
 /// ```
 /// bits 63…20 commit number    bits 19…0 0 for the commit itself; how many reads began since
@@ -13,8 +13,8 @@ package enum SequenceNumber {
   /// The sequence number of a commit.
   package static func of(commit number: UInt64) -> UInt64 { number << readBits }
 
-  /// The sequence number of a read that begins after a commit; beyond a million of them they share the last
-  /// one.
+  /// The sequence number of a read that begins after a commit; beyond a million reads, all share
+  /// the last one.
   package static func of(read number: UInt64, after commit: UInt64) -> UInt64 {
     of(commit: commit) + min(number, 1 << readBits - 1)
   }
@@ -23,7 +23,7 @@ package enum SequenceNumber {
   package static func isOfRead(_ number: UInt64) -> Bool { number & (1 << readBits - 1) != 0 }
 }
 
-/// The row of a node whose sequence number is not that of its own last commit.
+/// The row of a node whose sequence number differs from that of its last commit.
 ///
 /// ```
 /// offset 0     1          9          17
@@ -33,8 +33,8 @@ package enum SequenceNumber {
 /// kind 1: the content came from elsewhere, where it was known at `number`
 /// kind 2: the node was written here at `number`, and had this content already
 /// kind 3: the node was removed at `number`, a tombstone; `commit` is 0
-/// ```
-/// `number` is a ``SequenceNumber``, `commit` a commit number. A row of kind 1 or 2 counts as long as
+/// `number` is a ``SequenceNumber``, `commit` a commit number. A row of kind 1 or 2 is valid while
+/// `commit` is the last commit that changed the node.
 /// `commit` is the commit that changed the node last.
 package struct SequenceRow: Equatable {
   package enum Kind: UInt8 {
@@ -71,16 +71,16 @@ package struct SequenceRow: Equatable {
   }
 }
 
-/// The keys of the `meta` table under which the order of writes is kept.
+/// The keys of the `meta` table for the order of writes.
 enum SequenceKey {
   static let rowPrefix = Array("order:".utf8)
   static let rankPrefix = Array("rank:".utf8)
-  /// Which identifiers leave a tombstone when they are removed: namespaces, each ended by a zero byte.
+  /// The namespaces of identifiers whose removal leaves a tombstone, each ended by a zero byte.
   static let namespaces = Array("order-namespaces".utf8)
-  /// How many tombstones there are, and up to which number they are forgotten; see ``Tombstones``.
+  /// The number of tombstones, and the number up to which they were discarded; see ``Tombstones``.
   static let tombstones = Array("order-removals".utf8)
 
-  /// The longest key that is written out; a longer one ends by a hash, as in ``IdentifierKey``.
+  /// The longest key in plain form; a longer one ends with a hash, as in ``IdentifierKey``.
   private static let byteCountMaximum = 500
 
   static func row(_ identifier: String) -> [UInt8] { key(rowPrefix, identifier) }
@@ -89,21 +89,21 @@ enum SequenceKey {
   private static func key(_ prefix: [UInt8], _ identifier: String) -> [UInt8] {
     let key = prefix + Array(identifier.utf8)
     guard key.count > byteCountMaximum else { return key }
-    // One byte more than any key that is written out.
+    // One byte longer than any plain key.
     return Array(key.prefix(byteCountMaximum + 1 - 16)) + IdentifierHash.bytes(of: identifier)
   }
 }
 
-/// How many tombstones are kept, and up to which sequence number they are forgotten.
+/// The number of tombstones, and the sequence number up to which they were discarded.
 ///
-/// A late write to a node that is not there has to know whether the node was removed after the write
-/// began. Tombstones are kept up to a limit; beyond it the older half is deleted at once, and its highest
-/// sequence number is kept: whatever is as old as that counts as removed.
+/// A late write to a missing node must detect whether the node was removed after the write began.
+/// Tombstones are kept up to a limit. Beyond it the older half is deleted at once, and its highest
+/// sequence number is kept. A write of at most that number counts as older than a removal.
 package struct Tombstones: Equatable {
-  /// The most tombstones that are kept: about ten megabytes.
+  /// The most tombstones: about ten megabytes.
   package static let countMaximum: UInt64 = 100_000
 
-  /// How many there are at most.
+  /// An upper bound of the number of tombstones.
   var count: UInt64 = 0
   /// Tombstones up to this sequence number may be gone.
   var forgottenSequenceNumber: UInt64 = 0
@@ -126,7 +126,7 @@ package struct Tombstones: Equatable {
   }
 }
 
-/// What identifiers begin with, up to a colon, whose removals leave tombstones.
+/// The namespaces, identifier prefixes up to a colon, whose removals leave tombstones.
 struct TombstoneNamespaces {
   private var names: Set<ByteString> = []
 

@@ -2,13 +2,13 @@ import PandoLMDB
 
 /// The tables of a store; docs/format.md draws their keys and values.
 struct StoreTables: Sendable {
-  /// Single rows: `state`, and small named values of the user under `property:` names.
+  /// Single rows: `state`, and small named values of the user with the prefix `property:`.
   let meta: RawTable
   /// Identifier → node number.
   let identifiers: RawTable
   /// Type name → ``TypeRow``.
   let types: RawTable
-  /// Node number → ``NodeRow``, which holds the node's records.
+  /// Node number → ``NodeRow`` with the node's records.
   let nodes: RawTable
   /// Type number and block → ``TypeBlock``.
   let nodesByType: RawTable
@@ -27,13 +27,13 @@ struct StoreTables: Sendable {
   /// Index number, value and node number → nothing.
   let indexRows: RawTable
 
-  /// The names of all tables, for those who must not touch them.
+  /// The names of all tables, for code that must not touch them.
   static let names = [
     "meta", "identifiers", "types", "nodes", "nodesByType", "parents", "collections",
     "collectionNames", "elements", "changes", "indexes", "indexRows",
   ]
 
-  /// Opens the tables, and creates them where `create` is true.
+  /// Opens the tables; creates them if `create` is true.
   init(_ environment: Environment, create: Bool) throws {
     func table(_ name: String) throws -> RawTable {
       try environment.rawTable(name, create: create)
@@ -53,8 +53,8 @@ struct StoreTables: Sendable {
   }
 }
 
-/// The counters of a store: the row `state` of the `meta` table, rewritten by each flush that changed
-/// something.
+/// The counters of a store: the row `state` of the `meta` table, rewritten by each flush with
+/// changes.
 ///
 /// ```
 /// offset 0         4      8          24       32         40      48        56           64
@@ -64,15 +64,15 @@ struct StoreTables: Sendable {
 ///        └─────────┴──────┴──────────┴────────┴──────────┴───────┴─────────┴────────────┘
 /// ```
 ///
-/// Integers are little endian; the counters are eight bytes each.
+/// Integers are little-endian; the counters have eight bytes each.
 struct StoreState: Equatable {
   /// The version of the byte layouts in docs/format.md that this code reads and writes.
   ///
-  /// Versions 2 and 3 have all change sets in `changes`, and 2 has no indexes of several fields and no unique
-  /// ones, no cache keys that stand in `collections` by their beginning and their hash, and nothing in
-  /// `parents` that says in which row of a list an element is. A store of theirs is of version 6 from its
-  /// first commit on. Version 4 is version 6 in a store whose writes go through a log, version 5 in one that
-  /// is written with checkpoints.
+  /// Versions 2 and 3 have all change sets in `changes`. Version 2 has no indexes of several
+  /// fields, no unique indexes, no hashed cache keys in `collections`, and no leaf numbers in
+  /// `parents`. A store of either version gets version 6 with its first commit. Version 4 is
+  /// version 6 of a store whose writes go through a log, version 5 that of one written with
+  /// checkpoints.
   static let formatVersion: UInt32 = 6
   static let oldestFormatVersion: UInt32 = 2
   static let replicatedFormatVersion: UInt32 = 4
@@ -80,7 +80,7 @@ struct StoreState: Equatable {
   static let magic: [UInt8] = Array("PNDO".utf8)
   static let key: [UInt8] = Array("state".utf8)
 
-  /// The version that the rows have now, whether the store is replicated or not.
+  /// The version of the rows, whether the store is replicated or not.
   var formatVersion = formatVersion
   /// Whether writes go through a log.
   var isReplicated = false
@@ -89,10 +89,10 @@ struct StoreState: Equatable {
   var nextNode: UInt64 = 1
   var nextType: UInt64 = 1
   var nextCollection: UInt64 = 1
-  /// The first commit number whose change set is still in the log, or the next one if none is.
+  /// The first commit number whose change set is in the log, or the next one if none is.
   var oldestChange: UInt64 = 1
 
-  /// Takes the version of all rows that this code writes, unless it has one that allows them.
+  /// Sets the version of the rows that this code writes, unless the store has one that allows them.
   mutating func takeFormat() {
     if formatVersion != Self.checkpointedFormatVersion { formatVersion = Self.formatVersion }
   }
@@ -131,13 +131,13 @@ struct StoreState: Equatable {
     oldestChange = counter(4)
   }
 
-  /// The version that the row says.
+  /// The version as stored in the row.
   var storedFormatVersion: UInt32 { isReplicated ? Self.replicatedFormatVersion : formatVersion }
 
   var bytes: [UInt8] {
     unsafe Array(unsafeUninitializedCapacity: 64) { room, count in
       let room = UnsafeMutableRawBufferPointer(room)
-      // All are in bounds: 4 bytes of magic, 4, 16 of the identifier, and 5 counters of 8.
+      // In bounds: 4 bytes of magic, 4, 16 of the identifier, and 5 counters of 8.
       for index in 0..<4 { unsafe room[index] = Self.magic[index] }
       unsafe room.storeBytes(of: storedFormatVersion.littleEndian, toByteOffset: 4, as: UInt32.self)
       for index in 0..<16 { unsafe room[8 + index] = storeIdentifier[index] }

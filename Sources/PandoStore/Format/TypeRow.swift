@@ -9,11 +9,11 @@ import PandoSystem
 ///        └────────┴────────────────┴─────────────┘
 /// ```
 struct TypeRow: Equatable {
-  /// The number in record keys, from 1.
+  /// The number in record keys, at least 1.
   var number: UInt32
-  /// The version that the last migration of this type reached, 0 at first.
+  /// The version of the last migration of this type, 0 at first.
   var schemaVersion: UInt32 = 0
-  /// How many records of the type the store holds.
+  /// The number of records of the type.
   var recordCount: UInt64 = 0
 
   init(number: UInt32) { self.number = number }
@@ -38,7 +38,7 @@ struct TypeRow: Equatable {
   }
 }
 
-/// Which of 2 048 neighbouring nodes have a record of a type: a row of the `nodesByType` table.
+/// The nodes with a record of a type among 2 048 adjacent ones: a row of the `nodesByType` table.
 ///
 /// ```
 /// key   0      2                8
@@ -58,7 +58,7 @@ struct TypeBlock: Equatable {
 
   /// Reads a row.
   ///
-  /// - Throws: ``StoreError`` `damaged` when it is too long or has zeros at its end.
+  /// - Throws: ``StoreError`` `damaged` if it is too long or ends with zeros.
   init(_ bytes: Span<UInt8>, type: UInt32) throws {
     guard bytes.count > 0, bytes.count <= words.count * 8, bytes[bytes.count - 1] != 0 else {
       throw StoreError.damaged(
@@ -76,17 +76,17 @@ struct TypeBlock: Equatable {
     }
   }
 
-  /// The number of the row that a record belongs to.
+  /// The number of the row of a record.
   static func number(of key: RecordKey) -> UInt64 {
     UInt64(key.type) << 48 | key.node >> nodeCountLog2
   }
 
-  /// The number of the row of a type for the nodes that another type has in a row.
+  /// The number of another type's row for the same nodes.
   static func row(_ number: UInt64, ofType type: UInt32) -> UInt64 {
     UInt64(type) << 48 | number & (1 << 48 - 1)
   }
 
-  /// The type whose nodes a row holds.
+  /// The type of the nodes of a row.
   static func type(ofRow number: UInt64) -> UInt32 { UInt32(number >> 48) }
 
   private static func position(_ node: UInt64) -> (word: Int, bit: UInt64) {
@@ -114,7 +114,7 @@ struct TypeBlock: Equatable {
     return true
   }
 
-  /// Takes away the nodes of another block.
+  /// Removes the nodes of another block.
   mutating func subtract(_ other: TypeBlock) {
     for index in words.indices { words[index] &= ~other.words[index] }
   }
@@ -141,7 +141,7 @@ struct TypeBlock: Equatable {
     if count == 0 { return [] }
     let byteCount = 8 * count - words[count - 1].leadingZeroBitCount / 8
     return unsafe Array(unsafeUninitializedCapacity: 8 * count) { room, initializedCount in
-      // The room is for so many words; those behind the last byte are zeros that nobody reads.
+      // The room has whole words; bytes after the last one are zeros and are not read.
       for index in 0..<count {
         unsafe UnsafeMutableRawBufferPointer(room).storeBytes(
           of: words[index].littleEndian, toByteOffset: 8 &* index, as: UInt64.self)
@@ -152,7 +152,7 @@ struct TypeBlock: Equatable {
 }
 
 extension [UInt64] {
-  /// Sorts numbers, and keeps each once.
+  /// Sorts numbers and removes duplicates.
   @inline(never)
   mutating func sortDistinct() {
     sort()
@@ -166,13 +166,13 @@ extension [UInt64] {
 
 /// The rows of nodes by type that a flush has changed and not written yet.
 struct TypeBlocks {
-  /// So many rows are searched one by one.
+  /// Up to this number, rows are searched one by one.
   private static let listedCountMaximum = 8
 
-  /// Where the rows are; empty as long as they are few.
+  /// The positions of the rows; empty while there are few.
   private var positions: [UInt64: Int] = [:]
   private var rows: [(number: UInt64, block: TypeBlock)] = []
-  /// The position of the row that each type's last record was in: new nodes mostly share one.
+  /// The position of the row of each type's last record: new nodes mostly share one.
   private var recentPositions: [Int] = []
 
   /// The numbers of the rows.
@@ -183,9 +183,9 @@ struct TypeBlocks {
     return rows.firstIndex { $0.number == number }
   }
 
-  /// The rows in the order of their numbers.
+  /// The rows sorted by number.
   ///
-  /// As they came, where they are too few for the order to make a difference.
+  /// Unsorted if there are too few for the order to matter.
   var sorted: [(number: UInt64, block: TypeBlock)] {
     rows.count <= Self.listedCountMaximum ? rows : rows.ordered { $0.number < $1.number }
   }
@@ -207,9 +207,9 @@ struct TypeBlocks {
     }
   }
 
-  /// Notes that a record came or went, if its row is here.
+  /// Notes that a record was added or removed, if its row is here.
   ///
-  /// - Returns: `false`, and nothing was done, if it is not.
+  /// - Returns: `false`, without effect, if it is not.
   mutating func note(_ key: RecordKey, came: Bool) -> Bool {
     let number = TypeBlock.number(of: key)
     let type = Int(key.type)

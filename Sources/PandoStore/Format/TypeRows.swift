@@ -2,7 +2,7 @@ import PandoModels
 
 /// The rows of types that a flush has read or changed.
 ///
-/// Most flushes meet a handful of types, which are searched one by one.
+/// Most flushes use few types, which are searched one by one.
 struct TypeRows {
   private struct Entry {
     let name: String
@@ -10,11 +10,11 @@ struct TypeRows {
     var hasChanged = false
   }
 
-  /// So many types are searched one by one.
+  /// Up to this number, types are searched one by one.
   private static let listedCountMaximum = 8
 
   private var entries: [Entry] = []
-  /// Where the types are; empty as long as they are few.
+  /// The positions of the types; empty while there are few.
   private var positions: [ByteString: Int] = [:]
 
   private func position(_ name: String) -> Int? {
@@ -24,12 +24,12 @@ struct TypeRows {
 
   subscript(name: String) -> TypeRow? { position(name).map { entries[$0].row } }
 
-  /// The name of a type; `nil` if the flush has not met it.
+  /// The name of a type; `nil` if the flush has not read it.
   func name(ofNumber number: UInt32) -> String? {
     entries.first { $0.row.number == number }?.name
   }
 
-  /// Notes the row of a type that the flush has not met before.
+  /// Adds the row of a type that the flush has not read before.
   mutating func add(_ row: TypeRow, _ name: String) {
     entries.append(Entry(name: name, row: row))
     if !positions.isEmpty {
@@ -39,14 +39,14 @@ struct TypeRows {
     }
   }
 
-  /// Changes the row of a type that the flush has met.
+  /// Changes the row of a type that the flush has read.
   mutating func change(_ name: String, _ body: (inout TypeRow) -> Void) {
     guard let position = position(name) else { return }
     body(&entries[position].row)
     entries[position].hasChanged = true
   }
 
-  /// The rows to be written, as they were met; from then on they count as written.
+  /// The changed rows in the order in which they were read; afterwards they count as written.
   mutating func takeChanged() -> [(name: String, row: TypeRow)] {
     var changed: [(name: String, row: TypeRow)] = []
     for index in entries.indices where entries[index].hasChanged {
