@@ -8,6 +8,8 @@ import PandoLMDB
 /// succeed: at once, or after the store has been opened anew where a flush had failed.
 struct FullDiskRun {
   private static let sizeInMebibytes = 4
+  /// After so many commits on a full disk each one adds ballast: the workload has a bounded size, and may fit.
+  private static let lightCommitMaximum = 500
 
   private let options: Options
   private let directory: WorkingDirectory
@@ -74,11 +76,12 @@ struct FullDiskRun {
     var step = 0
     for _ in 0..<3 {
       try disk.fill(leaving: Int.random(in: 0..<200_000, using: &random))
-      var refused = 0
+      var (refused, accepted) = (0, 0)
       while refused < 10 {
         do {
-          try commit(workload, step + 1, store)
-          step += 1
+          let isLight = accepted < Self.lightCommitMaximum
+          try commit(workload, step + 1, store, ballast: isLight ? nil : step)
+          (step, accepted) = (step + 1, accepted + 1)
           try require(step < 100_000, "the disk does not fill up")
         } catch let error as LMDBError {
           refused += 1
@@ -114,8 +117,16 @@ struct FullDiskRun {
     commits += step
   }
 
-  private func commit(_ workload: Workload, _ step: Int, _ store: ModelStore) throws {
-    try store.write { try workload.perform(task: 0, step: step, in: &$0) }
+  private func commit(
+    _ workload: Workload, _ step: Int, _ store: ModelStore, ballast: Int? = nil
+  ) throws {
+    try store.write { transaction in
+      try workload.perform(task: 0, step: step, in: &transaction)
+      guard let ballast else { return }
+      let text = String(repeating: "x", count: 3_000)
+      try transaction.set(
+        TreeNode("ballast:\(ballast)", type: Workload.ballast, fields: ["text": .string(text)]))
+    }
   }
 
   /// Makes a store on a disk that is full at first: an error, and no remains in the way.

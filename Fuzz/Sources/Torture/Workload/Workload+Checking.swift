@@ -17,7 +17,7 @@ extension Workload {
     let number = try snapshot.commitNumber.value % UInt64(Self.numbersPerCut)
     let isWhole = otherTypes.isEmpty ? Int(number) == commitCount : Int(number) >= commitCount
     try require(isWhole, "commit \(number) with steps \(steps)")
-    let others = try otherTypes.reduce(0) { try $0 + snapshot.count(ofType: $1) }
+    let others = try (otherTypes + [Self.ballast]).reduce(0) { try $0 + snapshot.count(ofType: $1) }
     guard commitCount > 0 else {
       return try require(try snapshot.count() == others, "nodes without a commit")
     }

@@ -9,6 +9,8 @@ import Pando
 struct Workload: Sendable {
   static let journal = "journal"
   static let shared = "shared"
+  /// The type of nodes that only fill the store.
+  static let ballast = "Ballast"
   private static let partMaximum = 8
   /// The list is cut to half when it is this long.
   static let journalMaximum = 400
