@@ -2,7 +2,7 @@ public import PandoModels
 import PandoSystem
 import Synchronization
 
-/// A model type that says under which names its fields are coded, so that filters can name them.
+/// A model type that declares the coding names of its fields, so that filters can use them.
 ///
 /// ```swift
 /// struct Person: Model, Codable, Equatable, Queryable {  // Queryable conforms to it
@@ -13,13 +13,13 @@ import Synchronization
 /// }
 /// ```
 ///
-/// What it says is compared with what its coding writes: see ``DeclaredFields``. Every `Entity` is one.
+/// Pando compares it with the type's coding: see ``DeclaredFields``. Every `Entity` conforms.
 public protocol FieldDeclaring: SimpleModel {
-  /// What the type declares; the same object each time.
+  /// The declarations of the type; the same object each time.
   static var declaredFields: DeclaredFields { get }
 }
 
-/// The fields that a type declares, each with what instances have said of it so far.
+/// The declared fields of a type, with the results of checks against instances.
 ///
 /// ```swift
 /// struct Person: Model, Codable, Equatable, Queryable {
@@ -31,10 +31,10 @@ public protocol FieldDeclaring: SimpleModel {
 /// }
 /// ```
 ///
-/// A declared name that is not the coding key would make filters and indexes look at nothing, or at
-/// something else. So each instance that is written is encoded and compared, until one has told: its
-/// value stands where the name leads to, and nowhere beside it. From then on the field is proven, and
-/// costs nothing more in this process. A nil optional tells nothing.
+/// If a declared name were not the coding key, filters and indexes would read a wrong field or
+/// none. So Pando encodes each written instance and compares it, until one proves the name: its
+/// value is found under this name and under no other. A proven field costs nothing more in this
+/// process. A nil optional proves nothing.
 ///
 /// - Note: Any thread.
 public final class DeclaredFields: Sendable {
@@ -46,10 +46,10 @@ public final class DeclaredFields: Sendable {
     self.fields = fields
   }
 
-  /// One for each type; asked for once a flush, and while fields are not proven.
+  /// One object per type; looked up once per flush, and while fields are not proven.
   private static let all = Locked<[DeclaredFields]>([])
 
-  /// The fields of a type, made when they are first asked for.
+  /// The fields of a type, created at the first call.
   package static func of(_ type: any Any.Type, _ make: () -> [DeclaredField]) -> DeclaredFields {
     let identity = ObjectIdentifier(type)
     for known in all.withLock({ $0 }) where known.type == identity { return known }
@@ -61,21 +61,20 @@ public final class DeclaredFields: Sendable {
     }
   }
 
-  /// Whether a field has not been proven yet.
+  /// Whether a field is not proven yet.
   var areOpen: Bool { fields.contains { !$0.isProven } }
 
-  /// Whether a child type on the way to a field has a value where a body lacks it, as far as instances
-  /// have shown.
+  /// Whether a child type on the path to a field has a value for a missing field, as far as known.
   package func mayBeElsewhereInChild(_ name: String) -> Bool {
     fields.contains { $0.path.name == name && $0.mayBeElsewhereInChild }
   }
 
-  /// The name of a field as the type reads it; `nil` if the type declares no such field.
+  /// The name of a field as the type reads it; `nil` if the type does not declare it.
   func stored(_ name: String) -> FieldPath? {
     fields.first { $0.path.name == name }?.stored
   }
 
-  /// The field of a name, if it has not been proven yet.
+  /// The field of a name, if it is not proven yet.
   package func open(_ name: String) -> DeclaredField? {
     fields.first { $0.path.name == name && !$0.isProven }
   }
@@ -90,32 +89,32 @@ public final class DeclaredFields: Sendable {
   }
 }
 
-/// One field that a type declares.
+/// One declared field of a type.
 package final class DeclaredField: Sendable {
-  /// How many values that stand elsewhere too are as good as one that does not.
+  /// How many ambiguous values, also found under another name, prove a field.
   ///
-  /// Two fields that are always equal can't be told apart, and need not be.
+  /// Two fields that are always equal can't be distinguished, and need not be.
   private static let chanceCountMaximum = 1000
 
-  /// The name as it stands in what the type writes.
+  /// The name in the type's coding.
   let path: FieldPath
-  /// The same with the former names and the defaults that the type declares.
+  /// The name with the former names and the defaults that the type declares.
   let stored: FieldPath
   private let keyPath: @Sendable () -> String
   private let value: @Sendable (any SimpleModel) -> QueryValue?
-  /// Whether the type has a value where a body lacks the field.
+  /// Whether the type has a value for a body without the field.
   private let mayBeElsewhere: Bool
   private let agreements = Atomic<Int>(0)
-  /// Whether a child type on the way has a value where a body lacks a field.
+  /// Whether a child type on the path has a value for a body without a field.
   private let isElsewhereInChild = Atomic<Bool>(false)
 
-  /// Makes a field of which nothing is known.
+  /// Makes an unproven field.
   ///
   /// - Parameters:
-  ///   - stored: Where its name leads to in a record.
-  ///   - mayBeElsewhere: Whether the type has a value where a body lacks the field.
-  ///   - keyPath: The key path, for people.
-  ///   - value: Its value in a model; `nil` for one of another type.
+  ///   - stored: The path of its name in a record.
+  ///   - mayBeElsewhere: Whether the type has a value for a body without the field.
+  ///   - keyPath: The key path, for messages.
+  ///   - value: Returns its value in a model; `nil` for a model of another type.
   package init(
     _ stored: FieldPath, mayBeElsewhere: Bool, keyPath: @escaping @Sendable () -> String,
     value: @escaping @Sendable (any SimpleModel) -> QueryValue?
@@ -127,10 +126,10 @@ package final class DeclaredField: Sendable {
     self.value = value
   }
 
-  /// Whether a child type on the way has been met that has a value where a body lacks a field.
+  /// Whether a child type on the path has a value for a body without a field, as far as known.
   var mayBeElsewhereInChild: Bool { isElsewhereInChild.load(ordering: .relaxed) }
 
-  /// Whether an instance has told that the name is right.
+  /// Whether instances have proven the name.
   package var isProven: Bool { agreements.load(ordering: .relaxed) >= Self.chanceCountMaximum }
 
   /// Compares an instance with its encoded form.
@@ -140,7 +139,7 @@ package final class DeclaredField: Sendable {
     _ model: any SimpleModel, _ body: UnsafeRawBufferPointer, _ children: any FieldChildren
   ) throws {
     guard let value = value(model) else { return }
-    // What can't be read is told by the one who reads it.
+    // An unreadable child causes an error when it is read.
     let body = unsafe Span<UInt8>(_unsafeBytes: body)
     guard let findings = try? path.findings(in: body, children) else { return }
     if try path.mayBeElsewhere(
@@ -175,7 +174,7 @@ package final class DeclaredField: Sendable {
 }
 
 extension QueryValue {
-  /// Whether a value is more than what anything can be.
+  /// Whether the value can prove a field: it is not null.
   fileprivate var tells: Bool {
     switch self {
     case .null: false
@@ -186,19 +185,19 @@ extension QueryValue {
 }
 
 extension FieldPath {
-  /// What a body says of a declared field.
+  /// The result of comparing a declared field with a body.
   fileprivate enum Verdict {
-    /// The value is there.
+    /// The body has the value under the name.
     case same
-    /// There is another value.
+    /// The body has another value under the name.
     case other
-    /// There is no such field.
+    /// The body does not have the field.
     case missing
-    /// It lies in the record of a child that is not at hand.
+    /// The value is in a child's record that is not available.
     case unknown
   }
 
-  /// Whether one of the types on the way has a default or a former name for a step.
+  /// Whether a type on the path has a default or a former name for a step.
   fileprivate func mayBeElsewhere(in types: [any SimpleModel.Type]) -> Bool {
     types.contains { type in
       parts.contains { part in
@@ -208,14 +207,14 @@ extension FieldPath {
     }
   }
 
-  /// Compares a value, which is not null, with what is found in a body; and says under which keys beside
-  /// the field it stands.
+  /// Compares a value other than null with the findings in a body; also returns the other keys with
+  /// that value.
   fileprivate func compare(
     _ value: QueryValue, _ findings: FieldFindings, _ children: any FieldChildren
   ) throws -> (Verdict, [String]) {
     if findings.isBeyond { return (.unknown, []) }
     let values = try findings.leaves.map { try $0.value(children) }
-    // A list as a whole has no value that could be compared.
+    // A list as a whole has no comparable value.
     if !hasElements, case .elements = value { return (.other, [name + "[]"]) }
     let isSame = hasElements ? Self.haveSame(values, value) : values.first == value
     let keys = try keys(of: findings, value, children)

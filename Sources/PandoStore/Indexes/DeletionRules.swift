@@ -1,13 +1,13 @@
 import PandoModels
 
-/// The deletion rules of a type: a row of the `meta` table under `rules:` and the type's name.
+/// The deletion rules of a type: a row of the `meta` table under `rules:` and the type name.
 ///
-/// The value is text, a line for each rule: its kind, a space, the name of the field.
+/// The value is text with one line per rule: its kind, a space, the name of the field.
 struct DeletionRules: Equatable {
   static let prefix = Array("rules:".utf8)
 
   let rules: [DeletionRule]
-  /// Where the children are that the rules speak of.
+  /// The paths of the fields of the rules.
   private let fields: [FieldPath]
 
   init(_ rules: [DeletionRule]) {
@@ -15,7 +15,7 @@ struct DeletionRules: Equatable {
     fields = rules.map { FieldPath($0.field) }
   }
 
-  /// The rules that a type declares: they hold for the former names of a field, too.
+  /// The rules that a type declares; they also apply to former names of a field.
   init(of type: any DeletionRuled.Type) {
     var rules = type.deletionRules
     let former = (type as? any FieldHistory.Type)?.formerFieldNames ?? [:]
@@ -46,7 +46,7 @@ struct DeletionRules: Equatable {
 
   static func key(_ typeName: String) -> [UInt8] { prefix + Array(typeName.utf8) }
 
-  /// Refuses rules that can't be kept.
+  /// Refuses rules that can't be stored.
   func check(_ typeName: String) throws {
     let names = Set(rules.map(\.field))
     guard names.count == rules.count else {
@@ -60,7 +60,7 @@ struct DeletionRules: Equatable {
     }
   }
 
-  /// The children in the fields of rules of a kind, with the field of each.
+  /// The children in the fields of rules of a kind, with their field.
   func children(
     of kind: DeletionRule.Kind, in body: Span<UInt8>
   ) throws -> [(node: UInt64, field: String)] {
@@ -71,7 +71,7 @@ struct DeletionRules: Equatable {
     return children
   }
 
-  /// The places in a body where the fields of rules of a kind lie.
+  /// The ranges of the fields of rules of a kind in a body.
   func ranges(of kind: DeletionRule.Kind, in body: Span<UInt8>) throws -> [Range<Int>] {
     var ranges: [Range<Int>] = []
     for (rule, field) in zip(rules, fields) where rule.kind == kind {

@@ -1,15 +1,15 @@
 import PandoModels
 
-/// The former names and the default of one step of a name: what counts where a record lacks the step.
+/// The former names and the default of one step of a name, used for records without the step.
 ///
-/// The bytes of the fallbacks of a name, which lie in the declaration of an index:
+/// The bytes of the fallbacks of a name, in the declaration of an index:
 /// ```
 /// step (1), number of former names (1), for each its length (2) and UTF-8,
 /// length of the default (4), 0 for none, and its CBOR          little endian; the next step follows
 /// ```
 /// Step 0 is the name as a whole, step *n* the *n*-th part of a name with dots.
 struct FieldFallback: Sendable, Equatable {
-  /// The newest first.
+  /// The former names, the newest first.
   var formerNames: [FieldKey] = []
   var defaultValue: DefaultValue?
 
@@ -17,7 +17,7 @@ struct FieldFallback: Sendable, Equatable {
 
   /// An encoded value in memory that does not move.
   @safe final class DefaultValue: @unchecked Sendable, Equatable {
-    // Never changed after the initializer, and freed by the last reference.
+    // Never changed after the initializer; the last reference frees it.
     private let memory: UnsafeMutableRawBufferPointer
 
     init(_ bytes: [UInt8]) {
@@ -30,7 +30,7 @@ struct FieldFallback: Sendable, Equatable {
 
     var bytes: [UInt8] { unsafe Array(memory) }
 
-    /// Reads the value; the field that has it outlives the reader.
+    /// Reads the value; the field that owns it outlives the reader.
     var reader: CBORReader { unsafe CBORReader(UnsafeRawBufferPointer(memory)) }
 
     static func == (left: DefaultValue, right: DefaultValue) -> Bool { left.bytes == right.bytes }
@@ -38,12 +38,12 @@ struct FieldFallback: Sendable, Equatable {
 }
 
 extension FieldFallback {
-  /// What a type declares of a field.
+  /// Makes the fallbacks that a type declares for a field.
   ///
   /// - Parameters:
-  ///   - key: The name under which the field is coded.
+  ///   - key: The coding name of the field.
   ///   - history: The type.
-  ///   - type: The type of the field, if it is known: the default is kept as that codes it.
+  ///   - type: The type of the field, if known: the default is encoded as this type.
   init(of key: FieldKey, in history: any FieldHistory.Type, as type: Any.Type?) {
     let name = String(decoding: key.bytes, as: UTF8.self)
     formerNames = (history.formerFieldNames[name] ?? []).map { FieldKey($0) }
@@ -64,13 +64,12 @@ extension FieldFallback {
 }
 
 extension FieldPath {
-  /// A name as a type reads it, with the former names and the defaults on the way.
+  /// Makes a name as a type reads it, with the former names and defaults of its steps.
   ///
   /// - Parameters:
-  ///   - name: The name under which the field is coded.
+  ///   - name: The coding name of the field.
   ///   - type: The type of the records.
-  ///   - properties: The stored properties that the name leads through; `nil` if they are called as the
-  ///     steps are.
+  ///   - properties: The stored properties of the steps; `nil` if they have the names of the steps.
   package convenience init(_ name: String, in type: Any.Type, along properties: [String]? = nil) {
     let plain = FieldPath(name)
     var fallbacks: [FieldFallback] = []
@@ -106,7 +105,7 @@ extension FieldPath {
 
   /// Reads the fallbacks of a name.
   ///
-  /// - Throws: ``StoreError`` `damaged` for bytes that are none.
+  /// - Throws: ``StoreError`` `damaged` for other bytes.
   convenience init(_ name: String, fallbackBytes bytes: [UInt8]) throws {
     let count = FieldPath(name).parts.count + 1
     var fallbacks: [FieldFallback] = []
@@ -158,15 +157,15 @@ extension FieldPath {
     [parts[part].key] + (fallbacks.isEmpty ? [] : fallbacks[part + 1].formerNames)
   }
 
-  /// Moves to the value of a step in the map that comes next, as the type reads it: under its name, else
-  /// under a former one, else to the declared default.
+  /// Moves to the value of a step in the next map: under its present name, a former one, or the
+  /// declared default.
   ///
   /// - Parameters:
   ///   - step: 0 for the name as a whole, else the number of the part, from 1.
-  ///   - reader: Where the map is.
-  ///   - takesDefault: Whether the default counts, which lies outside the record.
-  /// - Returns: Whether there is a map that has the step.
-  /// - Throws: `CBORError` for bytes that are no record body.
+  ///   - reader: The reader, before the map.
+  ///   - takesDefault: Whether to use the default, which lies outside the record.
+  /// - Returns: Whether there is a map with the step.
+  /// - Throws: `CBORError` for bytes that are not a record body.
   @inline(__always)
   func find(
     step: Int, in reader: inout CBORReader, takesDefault: Bool = true

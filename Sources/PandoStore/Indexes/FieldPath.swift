@@ -1,19 +1,19 @@
 import FoundationEssentials
 import PandoModels
 
-/// The name of a field, and how to find its value in the body of a record.
+/// The name of a field, and the way to its value in the body of a record.
 ///
-/// A name with dots that is no field itself leads through objects, and on into the records of children:
-/// `address.city`, `author.name`. Behind `[]` it goes on in each element of a list or map:
-/// `labels[].name`. The value of a child is its identifier.
+/// If a name with dots is not a field itself, it leads through objects and into the records of
+/// children: `address.city`, `author.name`. After `[]` it continues in each element of a list or
+/// map: `labels[].name`. The value of a child is its identifier.
 ///
-/// A name that a type declares has the former names and defaults of the type, and of those on the way: it
-/// reads every record as the type does. All that looks at stored fields does so through it.
+/// A declared name has the former names and defaults of its type, and of those on the path. All
+/// code that reads stored fields uses it. All properties are constant.
 package final class FieldPath: Sendable {
   /// One step of a name.
   struct Part: Sendable {
     let key: FieldKey
-    /// Whether it goes on in each element of what is there.
+    /// Whether it continues in each element of the value.
     let isEach: Bool
 
     init(_ bytes: some Collection<UInt8>) {
@@ -29,20 +29,20 @@ package final class FieldPath: Sendable {
   /// The longest name, in bytes; leaves room for the type number in the key of an index.
   static let byteCountMaximum = 400
 
-  /// The name as it was given.
+  /// The name.
   package let name: String
   /// The name in UTF-8.
   let whole: FieldKey
-  /// The steps; empty if the name can only be that of a field.
+  /// The steps; empty if the name has no dots or brackets.
   let parts: [Part]
-  /// Whether there are as many values as a list has elements.
+  /// Whether the field has one value per element of a list.
   package let hasElements: Bool
-  /// What counts where a record lacks a step: of the whole name, then of each part; empty if nothing does.
+  /// The fallbacks of the whole name, then of each part; empty if there are none.
   let fallbacks: [FieldFallback]
-  /// Whether the fallbacks of all steps are known; a step of a type that is not found out may have one.
+  /// Whether the fallbacks of all steps are known; a step of an unknown type may have one.
   package let isResolved: Bool
 
-  /// A name as it stands in records, without former names and defaults.
+  /// Makes a stored name, without former names and defaults.
   package convenience init(_ name: String) { self.init(name, fallbacks: []) }
 
   init(_ name: String, fallbacks: [FieldFallback], isResolved: Bool = true) {
@@ -58,20 +58,20 @@ package final class FieldPath: Sendable {
     hasElements = parts.contains(where: \.isEach)
   }
 
-  /// Whether the name can only be that of a field of the body itself.
+  /// Whether the name can only be a field of the body itself.
   var isWhole: Bool { parts.isEmpty }
 
   /// Whether the name may lead into the records of children.
   package var leadsOn: Bool { !parts.isEmpty }
 
-  /// The value of the field in a body; null if it is absent, and of elements all of them.
+  /// The value of the field in a body; null if it is absent, and all values of elements.
   ///
-  /// - Throws: ``StoreError`` `damaged` when the bytes are no record body.
+  /// - Throws: ``StoreError`` `damaged` if the bytes are not a record body.
   func value(in body: Span<UInt8>, _ children: any FieldChildren) throws -> QueryValue {
     try plainValue(in: body) ?? relatedValue(in: body, children)
   }
 
-  /// The same of a field of the body itself, if it is no child; else `nil`.
+  /// The same for a field of the body itself that is no child; else `nil`.
   func plainValue(in body: Span<UInt8>) throws -> QueryValue? {
     // Read during the call only.
     try unsafe body.withUnsafeBytes { bytes in
@@ -88,9 +88,9 @@ package final class FieldPath: Sendable {
     }
   }
 
-  /// The children that the field of a body holds, be it one, a list or a map; none if it is absent.
+  /// The children in the field of a body, in one, a list or a map; empty if it is absent.
   ///
-  /// - Throws: ``StoreError`` `damaged` when the bytes are no record body.
+  /// - Throws: ``StoreError`` `damaged` if the bytes are not a record body.
   func edges(in body: Span<UInt8>) throws -> [RecordEdge] {
     // Read during the call only.
     try unsafe body.withUnsafeBytes { bytes in
@@ -99,9 +99,9 @@ package final class FieldPath: Sendable {
     }
   }
 
-  /// Where the value of the field lies in a body; `nil` if it is absent.
+  /// The range of the field's value in a body; `nil` if it is absent.
   ///
-  /// - Throws: ``StoreError`` `damaged` when the bytes are no record body.
+  /// - Throws: ``StoreError`` `damaged` if the bytes are not a record body.
   func range(in body: Span<UInt8>) throws -> Range<Int>? {
     // Read during the call only.
     try unsafe body.withUnsafeBytes { try unsafe range(in: $0) }
@@ -126,22 +126,22 @@ package final class FieldPath: Sendable {
     }
   }
 
-  /// The error for a body that can't be read.
+  /// The error of a body that can't be read.
   func damaged(_ error: CBORError) -> StoreError {
     .damaged("field \(name)", "a record is no CBOR: \(error)")
   }
 
-  /// Moves to the value under a key of the map that comes next.
+  /// Moves to the value under a key of the next map.
   ///
-  /// - Returns: Whether there is a map that has the key.
+  /// - Returns: Whether there is a map with the key.
   static func find(_ key: FieldKey, in reader: inout CBORReader) throws(CBORError) -> Bool {
     guard let count = try openMap(in: &reader) else { return false }
     return try reader.find(key, among: count)
   }
 
-  /// Moves into the map that comes next.
+  /// Moves into the next map.
   ///
-  /// - Returns: How many entries it has; `nil` if something else comes.
+  /// - Returns: The number of its entries; `nil` if the next item is no map.
   static func openMap(in reader: inout CBORReader) throws(CBORError) -> Int? {
     var head = try reader.head()
     while head.major == .tag,
@@ -177,7 +177,7 @@ package final class FieldPath: Sendable {
     switch (tag, content.major) {
     case (RecordTag.uuid, .bytes) where content.argument == 16:
       let bytes = unsafe try reader.byteString()
-      // There are sixteen.
+      // There are sixteen bytes.
       return .uuid(UUID(uuid: unsafe bytes.loadUnaligned(as: uuid_t.self)))
     case (RecordTag.url, .text): return .string(try reader.text())
     case (RecordTag.positiveBignum, .bytes), (RecordTag.negativeBignum, .bytes):
@@ -188,7 +188,7 @@ package final class FieldPath: Sendable {
     }
   }
 
-  /// The integer in the bytes that come behind a tag; composite if it has more than 128 bits.
+  /// The integer in the bytes after a tag; composite if it has more than 128 bits.
   private static func bignum(_ tag: UInt64, in reader: inout CBORReader) throws(CBORError)
     -> QueryValue
   {
@@ -201,7 +201,7 @@ package final class FieldPath: Sendable {
     return argument == .max ? .composite : QueryValue(isNegative: true, magnitude: argument + 1)
   }
 
-  /// The integer in a decimal number, as integers of JSON beyond 64 bits are kept; other decimal
+  /// The integer in a decimal number, as stored for JSON integers beyond 64 bits; other decimal
   /// numbers are composite.
   private static func decimal(in reader: inout CBORReader) throws(CBORError) -> QueryValue {
     _ = try reader.head()
@@ -223,12 +223,12 @@ package final class FieldPath: Sendable {
 }
 
 extension FieldPath: Hashable {
-  /// Whether both read the same of every record: an index of other former names or defaults does not.
+  /// Whether both read the same value of every record: the fallbacks must be equal, too.
   package static func == (left: FieldPath, right: FieldPath) -> Bool {
     left === right || left.whole == right.whole && left.fallbacks == right.fallbacks
   }
 
-  /// Whether both have the same name, whatever counts where a record lacks it.
+  /// Whether both have the same name, regardless of fallbacks.
   package func hasSameName(as other: FieldPath) -> Bool { whole == other.whole }
 
   package func hash(into hasher: inout Hasher) { hasher.combine(whole) }

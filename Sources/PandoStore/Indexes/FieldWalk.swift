@@ -1,22 +1,20 @@
 import PandoModels
 import PandoSystem
 
-/// Where a name that leads on into children finds their records.
+/// The records of children, for a name that leads into them.
 ///
-/// - Note: What it gives lives as long as the version that is read, and in a transaction until the next
-///   change.
+/// - Note: The results live as long as the version, and in a transaction until the next change.
 protocol FieldChildren: AnyObject {
-  /// The record that a reference leads to: of its own type, else the newest of the node; `nil` if it is
-  /// not there.
+  /// The record of a reference: of its own type, or the node's newest; `nil` if there is none.
   func record(_ reference: RecordReference) throws -> FieldChild?
 
-  /// All records of a node: what one of them lacks another one may have.
+  /// All records of a node: a field may be missing in one and present in another.
   func records(ofNode node: UInt64) throws -> [FieldChild]
 
-  /// The identifier of a node; `nil` if it is not there.
+  /// The identifier of a node; `nil` if it does not exist.
   func identifier(ofNode node: UInt64) throws -> String?
 
-  /// The Swift type of records, if this process has used it.
+  /// The Swift type of a type number, if this process has used it.
   func swiftType(_ number: UInt32) throws -> (any SimpleModel.Type)?
 }
 
@@ -29,7 +27,7 @@ protocol FieldChildren: AnyObject {
 /// A value at the end of a name.
 enum FieldLeaf: Equatable {
   case value(QueryValue)
-  /// A child, whose value is its identifier.
+  /// A child; its value is its identifier.
   case child(UInt64)
 
   func value(_ children: any FieldChildren) throws -> QueryValue {
@@ -40,17 +38,17 @@ enum FieldLeaf: Equatable {
   }
 }
 
-/// What a name leads to in one record.
+/// The findings of a name in one record.
 struct FieldFindings {
-  /// One, or one for each element.
+  /// One value, or one per element.
   fileprivate(set) var leaves: [FieldLeaf] = []
-  /// The types of the records beside its own on the way there.
+  /// The types of the other records on the path.
   fileprivate(set) var childTypes: [UInt32] = []
-  /// Whether a record on the way is not at hand.
+  /// Whether a record on the path is not available.
   fileprivate(set) var isBeyond = false
-  /// Whether a record on the way has no such field.
+  /// Whether a record on the path does not have the field.
   fileprivate(set) var isMissing = false
-  /// Where the last field was looked for, or that with the elements; and which step it was.
+  /// The map in which the last field, or the elements, were searched, and the step.
   fileprivate(set) var lastMap: (map: CBORReader, step: Int)?
 
   fileprivate mutating func note(_ type: UInt32) {
@@ -59,7 +57,7 @@ struct FieldFindings {
 }
 
 extension FieldPath {
-  /// The value of a field that may be a child, have elements, or lie in a child's record.
+  /// The value of a field that may be a child, have elements, or be in a child's record.
   @inline(never)
   func relatedValue(in body: Span<UInt8>, _ children: any FieldChildren) throws -> QueryValue {
     let leaves = try findings(in: body, children).leaves
@@ -67,9 +65,9 @@ extension FieldPath {
     return .elements(try leaves.map { try $0.value(children) })
   }
 
-  /// What the name leads to in a body.
+  /// Finds the values of the name in a body.
   ///
-  /// - Throws: ``StoreError`` `damaged` when the bytes are no record body.
+  /// - Throws: ``StoreError`` `damaged` if the bytes are not a record body.
   func findings(in body: Span<UInt8>, _ children: any FieldChildren) throws -> FieldFindings {
     // Read during the call only.
     try unsafe body.withUnsafeBytes { bytes throws in
@@ -94,16 +92,16 @@ extension FieldPath {
     }
   }
 
-  /// A child that a name leads to, and the step with which it goes on there.
+  /// A child on the path of a name, and the step that continues in it.
   struct Source: Equatable {
     let child: RecordReference
     let step: Int
   }
 
-  /// What alone of a body decides where the name leads to: the child that it leads through first.
+  /// The first child on the path, which alone decides where the name leads to.
   ///
-  /// - Returns: `nil` if it leads to none, or into elements before it does.
-  /// - Throws: ``StoreError`` `damaged` when the bytes are no record body.
+  /// - Returns: `nil` if there is none, or if elements come before it.
+  /// - Throws: ``StoreError`` `damaged` if the bytes are not a record body.
   func source(in body: Span<UInt8>) throws -> Source? {
     // Read during the call only.
     try unsafe body.withUnsafeBytes { bytes throws in
@@ -129,7 +127,7 @@ extension FieldPath {
     return .value(try value(in: &reader))
   }
 
-  /// Goes on from a value with the steps that are left.
+  /// Continues from a value with the remaining steps.
   private func walk(
     _ step: Int, _ start: CBORReader, _ children: any FieldChildren,
     _ findings: inout FieldFindings
@@ -168,9 +166,9 @@ extension FieldPath {
     try walkElements(elements, step + 1, reader, children, &findings)
   }
 
-  /// The record of a node that has the field of a step: the one that is meant, else another one.
+  /// A record of a node with the field of a step: the referenced one, or else another.
   ///
-  /// Fields of one name are the same in all of them.
+  /// Fields of one name are equal in all records of a node.
   private func having(
     _ step: Int, of node: UInt64, _ meant: CBORReader, _ children: any FieldChildren,
     _ findings: inout FieldFindings
@@ -200,7 +198,7 @@ extension FieldPath {
     }
   }
 
-  /// Whether two bodies have the same under a key, byte by byte.
+  /// Whether two bodies have the same bytes under a key.
   static func isSame(_ key: FieldKey, _ one: Span<UInt8>, _ other: Span<UInt8>) -> Bool {
     func value(_ body: Span<UInt8>) -> [UInt8]? {
       // Read during the call only.
@@ -215,7 +213,7 @@ extension FieldPath {
     return value(one) == value(other)
   }
 
-  /// Under which keys of the last map the same is found.
+  /// The keys of the last map with the same value.
   func keys(
     of findings: FieldFindings, _ value: QueryValue, _ children: any FieldChildren
   ) throws -> [String] {
@@ -243,13 +241,13 @@ extension FieldPath {
     return keys
   }
 
-  /// Whether these are the values of the elements, in whatever order.
+  /// Whether these are the values of the elements, in any order.
   static func haveSame(_ values: [QueryValue], _ value: QueryValue) -> Bool {
     guard case .elements(let others) = value else { return false }
     return values.count == others.count && values.ordered() == others.ordered()
   }
 
-  /// Moves into the list or map that comes next; `nil` if something else comes.
+  /// Moves into the next list or map; `nil` if the next item is neither.
   private static func openElements(
     in reader: inout CBORReader
   ) throws(CBORError) -> (count: Int, haveKeys: Bool)? {

@@ -1,18 +1,18 @@
 import PandoModels
 
-/// The rows of one record in an index, as its body says, before the children in it are looked up.
+/// The rows of one record in an index, before its children are looked up.
 struct IndexRows {
   /// The fields of each row.
   fileprivate(set) var rows: [[FieldLeaf]] = [[]]
-  /// The types of other records that they were made from.
+  /// The types of other records from which the rows were made.
   fileprivate(set) var childTypes: [UInt32] = []
 
-  /// Whether a child is named by them.
+  /// Whether a row names a child.
   var namesChildren: Bool {
     rows.contains { $0.contains { if case .child = $0 { true } else { false } } }
   }
 
-  /// Whether the record's own body says all.
+  /// Whether the rows depend only on the record's own body.
   var isOwn: Bool { childTypes.isEmpty }
 }
 
@@ -30,7 +30,7 @@ extension StoredIndex {
     return result
   }
 
-  /// The values of rows, each once.
+  /// The values of rows, without duplicates.
   func values(of rows: IndexRows, _ children: any FieldChildren) throws -> [IndexValue] {
     var values: [IndexValue] = []
     var seen: Set<[UInt8]> = []
@@ -42,16 +42,16 @@ extension StoredIndex {
     return values
   }
 
-  /// The values of the rows that a record has.
+  /// The values of the rows of a record.
   func values(in body: Span<UInt8>, _ children: any FieldChildren) throws -> [IndexValue] {
     if let plain = try plainValue(in: body) { return [plain] }
     return try values(of: rows(in: body, children), children)
   }
 
-  /// What the keys begin with under which lies what rows records have that were made from others, too.
+  /// The prefix of the keys with kept rows, for records whose rows depend on others.
   var keptPrefix: [UInt8] { Self.bytes(number | Self.keptBit) }
 
-  /// The key under which lies what rows a record has, where they were made from others, too.
+  /// The key of a record's kept rows, if they depend on other records.
   func keptKey(node: UInt64) -> [UInt8] {
     var key = keptPrefix
     ByteFields.append(bigEndian: node, width: Self.nodeByteCount, to: &key)
@@ -61,7 +61,7 @@ extension StoredIndex {
   /// Marks the number of an index in such a key.
   static let keptBit: UInt32 = 1 << 31
 
-  /// What lies there.
+  /// Encodes kept rows.
   static func keptBytes(_ values: [IndexValue]) -> [UInt8] {
     var bytes: [UInt8] = []
     for value in values {
@@ -71,7 +71,7 @@ extension StoredIndex {
     return bytes
   }
 
-  /// The values that lie there.
+  /// Decodes kept rows.
   static func keptValues(_ bytes: Span<UInt8>) throws -> [[UInt8]] {
     var values: [[UInt8]] = []
     var place = 0
@@ -86,26 +86,26 @@ extension StoredIndex {
   }
 }
 
-/// The rows of one record after another, as they are to be.
+/// The required rows of successive records.
 ///
-/// Where the names of all fields lead into children, and into the same as before, so are the rows: they
-/// are made once for all that hold one child.
+/// If the names of all fields lead through children, and through the same ones as before, the rows
+/// are equal. So they are made once for all parents of one child.
 struct MadeRows {
   /// The rows; `nil` if there is no record.
   private(set) var rows: IndexRows?
   private(set) var values: [IndexValue] = []
-  /// What is kept of them under the node.
+  /// The encoded rows kept under the node.
   private(set) var keptBytes: [UInt8] = []
-  /// What they were made from, if from children alone: for each field the child and the step behind it.
+  /// For rows from children alone: the child of each field and the following step.
   private var sources: [FieldPath.Source] = []
   private var lookup = ValueLookup()
 
-  /// Whether they are kept under the node, too.
+  /// Whether the rows are kept under the node, too.
   var isKept: Bool { rows?.isOwn == false }
 
   /// Makes the rows of a record.
   ///
-  /// - Returns: Whether they had to be made anew.
+  /// - Returns: `false` if the last rows are still valid.
   mutating func make(
     _ index: StoredIndex, _ body: Span<UInt8>?, _ children: any FieldChildren
   ) throws -> Bool {
@@ -133,12 +133,12 @@ struct MadeRows {
   func contains(_ value: [UInt8]) -> Bool { lookup.contains(value) }
 }
 
-/// The values that are kept of one record after another.
+/// The kept values of successive records.
 struct KeptRows {
   private var lookup = ValueLookup()
   private var bytes: [UInt8] = []
 
-  /// Reads what is kept of a record; `nil` if nothing is.
+  /// Reads the kept rows of a record; `nil` if it has none.
   mutating func read(_ kept: Span<UInt8>?) throws {
     guard let kept else {
       self = KeptRows()
@@ -154,10 +154,10 @@ struct KeptRows {
   func contains(_ value: [UInt8]) -> Bool { lookup.contains(value) }
 }
 
-/// Values, mostly one, that others are looked for among.
+/// Values in which others are searched; mostly one.
 private struct ValueLookup {
   let values: [[UInt8]]
-  /// For more than a few.
+  /// The set of more than a few values.
   private let set: Set<[UInt8]>
 
   private static let fewCount = 4

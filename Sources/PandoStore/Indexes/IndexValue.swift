@@ -2,8 +2,7 @@ import FoundationEssentials
 import PandoModels
 import PandoSystem
 
-/// ``QueryValue``s as bytes whose order is the total order of values: the middle of an index row's
-/// key.
+/// ``QueryValue``s as bytes in their total order: the middle part of an index row's key.
 ///
 /// ```
 /// kind (1)  then
@@ -15,17 +14,17 @@ import PandoSystem
 /// UUID      its 16 bytes
 /// bool      0 or 1
 /// ```
-/// Of *n* fields the values follow one another, and texts are cut off after 400 / *n* bytes. No value
-/// begins like another one. All but long texts and data keep their exact value; of those that are cut
-/// off, rows that have the same bytes may differ. See docs/format.md, "Indexes".
+/// The values of *n* fields are adjacent, and texts are cut off after 400 / *n* bytes. No value is
+/// a prefix of another. All values are exact except long texts and data; different long ones may
+/// have the same bytes. See docs/format.md, "Indexes".
 struct IndexValue: Equatable {
-  /// How many bytes of a text or of data are kept; leaves room for the rest of the key in LMDB's 511.
+  /// The most bytes kept of a text or of data; leaves room for the rest of the key in LMDB's 511.
   static let contentByteCountMaximum = 400
 
   private(set) var bytes: [UInt8] = []
-  /// Whether a value can be longer than what is kept of it.
+  /// Whether a value was cut off.
   private(set) var isCutOff = false
-  /// Whether one is an integer beyond 64 bits, for which earlier versions have the bytes of a list.
+  /// Whether it has an integer beyond 64 bits, which earlier versions encoded like a list.
   private(set) var hasWideInteger = false
 
   init() { bytes.reserveCapacity(Self.usualByteCount) }
@@ -60,10 +59,10 @@ struct IndexValue: Equatable {
     if isCutOff { self.isCutOff = true }
   }
 
-  /// Room that is enough for numbers, UUIDs and short texts.
+  /// Enough room for numbers, UUIDs and short texts.
   private static let usualByteCount = 32
 
-  /// Whether a value is longer than what would be kept of it.
+  /// Whether a value would be cut off.
   static func cutsOff(_ value: QueryValue, _ limit: Int = contentByteCountMaximum) -> Bool {
     let byteCount =
       switch value {
@@ -71,16 +70,16 @@ struct IndexValue: Equatable {
       case .data(let data): data.count
       default: 0
       }
-    // Each byte becomes two at most.
+    // Escaping doubles a byte at most.
     return 2 * byteCount > limit && IndexValue(value, limit).isCutOff
   }
 
-  /// Where a value in a row ends.
+  /// Finds the end of a value in a row.
   ///
   /// - Parameters:
   ///   - row: The values of a row.
-  ///   - start: Where the value begins.
-  /// - Returns: The place behind it, beyond the row if that ends before; and whether it was cut off.
+  ///   - start: The start of the value.
+  /// - Returns: The end, beyond the row if that is too short, and whether the value was cut off.
   static func end(
     ofValueIn row: Span<UInt8>, from start: Int
   ) -> (place: Int, isCutOff: Bool) {
@@ -107,9 +106,9 @@ struct IndexValue: Equatable {
     return (start + byteCount, false)
   }
 
-  /// Whether a value in a row has been cut off, where so many bytes of each are kept.
+  /// Whether a value in a row was cut off at this limit.
   static func isCutOff(_ row: Span<UInt8>, _ limit: Int) -> Bool {
-    // One that was cut off has its kind, all bytes but one at least, and an end of two.
+    // A value that was cut off has its kind, all bytes but at most one, and an end of two.
     guard row.count >= limit + 2 else { return false }
     var place = 0
     while place < row.count {
@@ -120,9 +119,9 @@ struct IndexValue: Equatable {
     return false
   }
 
-  /// The value that stands in a row, from its bytes alone; `nil` if it was cut off.
+  /// The value of a row, from its bytes alone; `nil` if it was cut off.
   ///
-  /// Equal to what it was made from: whether a whole number was an integer is not known.
+  /// It equals the original value, but does not show whether a whole number was an integer.
   static func value(_ bytes: Span<UInt8>) -> QueryValue? {
     guard bytes.count > 0 else { return nil }
     switch QueryValue.Kind(rawValue: bytes[0]) {
@@ -136,14 +135,14 @@ struct IndexValue: Equatable {
       return .data(Data(content(bytes)))
     case .uuid where bytes.count == 17:
       return unsafe bytes.withUnsafeBytes { bytes in
-        // There are sixteen behind the first.
+        // Sixteen bytes follow the first.
         .uuid(UUID(uuid: unsafe bytes.loadUnaligned(fromByteOffset: 1, as: uuid_t.self)))
       }
     default: return nil
     }
   }
 
-  /// The number that stands in a row.
+  /// The number in a row.
   private static func number(_ bytes: Span<UInt8>) -> QueryValue {
     let floor = floor(ofNumberIn: bytes, from: 0)
     var rest: UInt128 = 0
@@ -157,7 +156,7 @@ struct IndexValue: Equatable {
     return ExactNumber(floor: floor, rest: rest).value
   }
 
-  /// Whether a number has more bytes than that of a double which is nearer to 0 than 2⁶⁴.
+  /// Whether a number has the long form of a double of magnitude 2⁶⁴ or more.
   private static func isWide(numberIn row: Span<UInt8>, from start: Int) -> Bool {
     ExactNumber.isWide(floor(ofNumberIn: row, from: start))
   }
@@ -168,7 +167,7 @@ struct IndexValue: Equatable {
     return Double(bitPattern: bits >> 63 == 1 ? bits & ~(1 << 63) : ~bits)
   }
 
-  /// The content of a text or of data, with its zeros as they were.
+  /// The content of a text or of data, without escapes.
   private static func content(_ bytes: Span<UInt8>) -> [UInt8] {
     var content: [UInt8] = []
     var index = 1
@@ -179,7 +178,7 @@ struct IndexValue: Equatable {
     return content
   }
 
-  /// What the bytes of all texts with a prefix begin with.
+  /// The common first bytes of all texts with a prefix.
   static func start(
     ofTextsWithPrefix prefix: String, _ limit: Int = contentByteCountMaximum
   ) -> [UInt8] {
@@ -206,7 +205,7 @@ struct IndexValue: Equatable {
     }
   }
 
-  /// Appends content with its zeros escaped, as far as there is room.
+  /// Appends content with escaped zeros, up to the limit.
   ///
   /// - Returns: Whether it was cut off.
   private static func appendContent(
@@ -224,9 +223,9 @@ struct IndexValue: Equatable {
 
 /// A range of values in the order of ``IndexValue`` bytes.
 struct IndexRange: Equatable {
-  /// The first bytes inside.
+  /// The first bytes of the range.
   let lower: [UInt8]
-  /// The first bytes behind it; `nil` for none.
+  /// The first bytes after the range; `nil` for no end.
   let upper: [UInt8]?
 
   static let everything = IndexRange(lower: [], upper: nil)
@@ -236,12 +235,12 @@ struct IndexRange: Equatable {
     self.upper = upper
   }
 
-  /// All bytes that begin like this.
+  /// Makes the range of all bytes with a prefix.
   init(prefix: [UInt8]) { self.init(lower: prefix, upper: Self.successor(of: prefix)) }
 
-  /// The values that stand in a relation to another; too many where a text was cut off.
+  /// Makes the range of values in a relation to another; too large if a text was cut off.
   ///
-  /// - Returns: `nil` for a relation that is no range.
+  /// - Returns: `nil` for a relation that is not a range.
   init?(
     _ comparison: FilterComparison, _ operand: QueryValue,
     _ contentByteCountMaximum: Int = IndexValue.contentByteCountMaximum
@@ -266,19 +265,19 @@ struct IndexRange: Equatable {
     return !lower.lexicographicallyPrecedes(upper)
   }
 
-  /// Whether only one value, or those that were cut off alike, lies in the range.
+  /// Whether the range has only one value, or values with the same truncation.
   var isOneValue: Bool {
     upper == Self.successor(of: lower)
       && IndexValue.end(ofValueIn: lower.span, from: 0).place == lower.count && !lower.isEmpty
   }
 
-  /// The same range of what follows other bytes.
+  /// The same range after a prefix.
   func after(_ prefix: [UInt8]) -> IndexRange {
     IndexRange(
       lower: prefix + lower, upper: upper.map { prefix + $0 } ?? Self.successor(of: prefix))
   }
 
-  /// The first bytes behind all that begin like these; `nil` if there are none.
+  /// The first bytes after all that have a prefix; `nil` if there are none.
   static func successor(of bytes: [UInt8]) -> [UInt8]? {
     var bytes = bytes
     while let last = bytes.popLast() {
@@ -290,7 +289,7 @@ struct IndexRange: Equatable {
     return nil
   }
 
-  /// The same values as ranges in order that do not touch.
+  /// The same values as sorted, disjoint ranges.
   static func union(_ ranges: [IndexRange]) -> [IndexRange] {
     if ranges.count == 1 { return ranges[0].isEmpty ? [] : ranges }
     let sorted = ranges.filter { !$0.isEmpty }
@@ -317,7 +316,7 @@ struct IndexRange: Equatable {
     return upper.lexicographicallyPrecedes(lower)
   }
 
-  /// The values that are in both; each list is in order and its ranges do not touch.
+  /// The common values of two lists of sorted, disjoint ranges.
   static func intersection(_ some: [IndexRange], _ others: [IndexRange]) -> [IndexRange] {
     var result: [IndexRange] = []
     for one in some {
@@ -337,15 +336,13 @@ struct IndexRange: Equatable {
   }
 }
 
-/// An integer of up to 128 bits or a double as a point on one line: the greatest double that is not
-/// above it, and how far above that it is.
+/// An exact number: the greatest double not above it, and its distance from that double.
 ///
-/// Doubles that differ are further apart than an integer is above the one beneath it, so points
-/// compare by ``floor`` first. Both integers and doubles keep their exact value: `UInt64.max` is not
-/// the double next to it.
+/// The distance is below that of neighbouring doubles, so numbers compare by ``floor`` first.
+/// Integers and doubles keep their exact value: `UInt64.max` differs from the nearest double.
 struct ExactNumber: Comparable {
   let floor: Double
-  /// 0 for doubles and for integers that are one; else below the distance of neighbouring doubles there,
+  /// 0 for doubles and integers equal to one; else below the distance of neighbouring doubles,
   /// which is 2 048 before 2⁶⁴ and 2⁷⁵ before 2¹²⁸.
   let rest: UInt128
 
@@ -360,7 +357,7 @@ struct ExactNumber: Comparable {
   }
 
   init(_ value: some FixedWidthInteger) {
-    // Rounding down an integer that is not a double gives the double beneath it.
+    // If an integer is not a double, rounding down gives the next lower double.
     let nearest = Double(value)
     let floor =
       Self.isAbove(nearest, value) ? nearest.nextDown : nearest
@@ -369,11 +366,11 @@ struct ExactNumber: Comparable {
   }
 
   private static func isAbove(_ double: Double, _ value: some FixedWidthInteger) -> Bool {
-    // 64 bits and the rounding up of them fit.
+    // 64 bits and their rounded value fit.
     Int128(double) > Int128(value)
   }
 
-  /// The integer with a sign and a distance from 0.
+  /// Makes an integer from its sign and magnitude.
   init(isNegative: Bool, magnitude: UInt128) {
     let nearest = Double(magnitude)
     // 2¹²⁸ itself does not fit.
@@ -388,10 +385,10 @@ struct ExactNumber: Comparable {
     }
   }
 
-  /// Whether doubles there are so far from 0 that only integers beyond 64 bits lie between them.
+  /// Whether only integers beyond 64 bits lie between doubles of this magnitude.
   static func isWide(_ floor: Double) -> Bool { floor.magnitude >= 0x1p64 }
 
-  /// The number as a value: an integer, unless it is only known as a double.
+  /// The number as a value: an integer, or a double if there is no rest.
   var value: QueryValue {
     guard rest > 0 else { return .double(floor) }
     // Only −2¹²⁸ does not fit.

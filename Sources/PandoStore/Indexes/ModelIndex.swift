@@ -1,57 +1,57 @@
-/// An index of a store: the values of one field or of several over all records of one type, in order.
+/// An index of a store: the sorted values of one or more fields of all records of a type.
 ///
-/// It is kept in the transaction of the records, whoever writes them, and answers queries until it is
-/// dropped. One of several fields answers equality of the first ones together with a range or an
-/// order of the next:
+/// Every transaction that changes the records updates it, and queries use it until it is removed.
+/// An index of several fields serves equality of the first ones together with a range or an order
+/// of the next:
 ///
 /// ```swift
 /// try store.write { try $0.addIndex(on: ["status", "author", "created"], ofType: "Issue") }
 /// ```
 public struct ModelIndex: Hashable, Sendable {
-  /// The type whose records it covers.
+  /// The type of the records.
   public let typeName: String
-  /// The fields, by the names under which they are coded; with dots one leads through objects.
+  /// The coding names of the fields; a name with dots leads through objects.
   public let fields: [String]
-  /// Whether no two records may have the same values, unless one of them is null.
+  /// Whether values must be unique among records; null is exempt.
   public let isUnique: Bool
-  /// Whether the type does not declare it, as this process has given the type to `addIndexes(of:)`.
+  /// Whether the type does not declare it, according to `addIndexes(of:)` in this process.
   ///
-  /// `false` where the process has not: then the type may declare it. An index that a former version of
-  /// the type has left behind is one of these; `addIndexes(of:dropping:)` removes them.
+  /// `false` without such a call: the type may then declare it. An index of a former version of the
+  /// type is undeclared; `addIndexes(of:dropping:)` removes it.
   public internal(set) var isUndeclared = false
-  /// What counts where a record lacks a field, for each field; empty if nothing does.
+  /// The fallbacks for missing fields, one per field; empty if there are none.
   package var fallbacks: [[UInt8]] = []
 
-  /// The field; of several, their names with commas between.
+  /// The field; several names are joined by commas.
   public var field: String { fields.joined(separator: ", ") }
 
-  /// Names an index.
+  /// Describes an index of one field.
   ///
   /// - Parameters:
-  ///   - typeName: The type whose records it covers.
-  ///   - field: The field, by the name under which it is coded.
+  ///   - typeName: The type of the records.
+  ///   - field: The coding name of the field.
   public init(typeName: String, field: String) { self.init(typeName: typeName, fields: [field]) }
 
-  /// Names an index of several fields, or one that allows each value once.
+  /// Describes an index of several fields, or a unique one.
   ///
   /// - Parameters:
-  ///   - typeName: The type whose records it covers.
-  ///   - fields: The fields, in the order of their weight.
-  ///   - isUnique: Whether no two records may have the same values.
+  ///   - typeName: The type of the records.
+  ///   - fields: The fields, in the order of comparison.
+  ///   - isUnique: Whether values must be unique among records.
   public init(typeName: String, fields: [String], isUnique: Bool = false) {
     self.typeName = typeName
     self.fields = fields
     self.isUnique = isUnique
   }
 
-  /// Names an index of fields as a type reads them.
+  /// Describes an index of fields as a type reads them.
   package init(typeName: String, paths: [FieldPath], isUnique: Bool) {
     self.init(typeName: typeName, fields: paths.map(\.name), isUnique: isUnique)
     let bytes = paths.map(\.fallbackBytes)
     fallbacks = bytes.allSatisfy(\.isEmpty) ? [] : bytes
   }
 
-  /// The fields with what counts where a record lacks them.
+  /// The fields with their fallbacks.
   ///
   /// - Throws: ``StoreError`` `damaged` for malformed bytes.
   func paths() throws -> [FieldPath] {
@@ -61,18 +61,18 @@ public struct ModelIndex: Hashable, Sendable {
     }
   }
 
-  /// Whether both cover the same fields of the same type, and are unique or not alike.
+  /// Whether type, fields and uniqueness are equal.
   ///
   /// - Parameters:
   ///   - left: An index.
   ///   - right: An index.
-  /// - Returns: Whether type, fields and uniqueness are the same.
+  /// - Returns: Whether type, fields and uniqueness are equal.
   public static func == (left: ModelIndex, right: ModelIndex) -> Bool {
     left.typeName == right.typeName && left.fields == right.fields
       && left.isUnique == right.isUnique
   }
 
-  /// Feeds type, fields and uniqueness to a hasher.
+  /// Hashes type, fields and uniqueness.
   ///
   /// - Parameter hasher: The hasher.
   public func hash(into hasher: inout Hasher) {

@@ -1,25 +1,25 @@
 public import FoundationEssentials
 import PandoModels
 
-/// A value of a field, as filters, orders and indexes see it.
+/// A value of a field in filters, orders and indexes.
 ///
 /// ```swift
 /// let newest = try store.read { try $0.answer(.max(\.year), to: Query<Book>.all).value }
 /// if case .integer(let year) = newest { print(year) }
 /// ```
 ///
-/// All values stand in one total order, the same in memory and on disk: null, truth values (false
-/// first), not-a-number, numbers, texts by their bytes, data, UUIDs, and last what is none of these,
-/// such as lists. Numbers are compared exactly, whatever type they were made from: `3` and `3.0` are
-/// equal, `UInt64.max` and the nearest `Double` are not, and the two zeros are. A date is the number
-/// of its seconds since 2001-01-01 00:00 UTC, as it is stored.
+/// All values have one total order, in memory and on disk: null, Booleans (false first),
+/// not-a-number, numbers, texts by their bytes, data, UUIDs, and then all others, such as lists.
+/// Numbers compare exactly, regardless of their type: `3` and `3.0` are equal, `UInt64.max` and the
+/// nearest `Double` are not, and the two zeros are. A date is the number of its seconds since
+/// 2001-01-01 00:00 UTC, as it is stored.
 ///
 /// - Note: A value; any thread.
 public enum QueryValue: Sendable {
   /// No value: an explicit null, or a field that is absent.
   case null
 
-  /// A truth value.
+  /// A Boolean.
   case bool(Bool)
 
   /// An integer that fits `Int64`.
@@ -28,8 +28,8 @@ public enum QueryValue: Sendable {
   /// An integer above `Int64.max`; smaller ones are ``integer(_:)``.
   case unsigned(UInt64)
 
-  /// An integer beyond 64 bits, as `Int128`, `UInt128` and JSON numbers of up to 38 digits have them;
-  /// smaller ones are ``integer(_:)`` and ``unsigned(_:)``.
+  /// An integer beyond 64 bits, such as those of `Int128`, `UInt128` and JSON numbers of up to 38
+  /// digits; smaller ones are ``integer(_:)`` and ``unsigned(_:)``.
   indirect case wideInteger(isNegative: Bool, magnitude: UInt128)
 
   /// A floating-point number.
@@ -44,17 +44,17 @@ public enum QueryValue: Sendable {
   /// A UUID.
   case uuid(UUID)
 
-  /// What has no position in an order: a list, a map, a value of several parts.
+  /// A value without an order: a list, a map, a value of several parts.
   ///
-  /// All of them count as equal.
+  /// All of them are equal.
   case composite
 
-  /// The values that the elements of a list have.
+  /// The values of the elements of a list.
   ///
-  /// Filters hold if they hold for one of them; an order and an equality take it for ``composite``.
+  /// A filter holds if it holds for one; an order and an equality treat it as ``composite``.
   case elements([QueryValue])
 
-  /// The value of a date: its seconds since the reference date.
+  /// Makes the value of a date: its seconds since the reference date.
   ///
   /// - Parameter date: The date.
   /// - Returns: A number.
@@ -62,14 +62,14 @@ public enum QueryValue: Sendable {
     .double(date.timeIntervalSinceReferenceDate)
   }
 
-  /// The value of an integer of any size up to 128 bits.
+  /// Makes the value of an integer of up to 128 bits.
   ///
   /// - Parameter value: The integer; its magnitude is below 2¹²⁸.
   public init(_ value: some FixedWidthInteger) {
     self.init(isNegative: value < 0, magnitude: UInt128(value.magnitude))
   }
 
-  /// The value of an integer by its sign and its distance from 0.
+  /// Makes the value of an integer from its sign and magnitude.
   init(isNegative: Bool, magnitude: UInt128) {
     if let value = UInt64(exactly: magnitude), !isNegative {
       self = Int64(exactly: value).map { .integer($0) } ?? .unsigned(value)
@@ -82,13 +82,13 @@ public enum QueryValue: Sendable {
 }
 
 extension QueryValue {
-  /// What values are compared with each other by `<` and `>` in a filter.
+  /// The kinds of values; `<` and `>` of a filter compare values of one kind only.
   public enum Kind: UInt8, Hashable, Sendable, CaseIterable {
     /// No value.
     case null = 0x10
-    /// Truth values.
+    /// Booleans.
     case bool = 0x20
-    /// A floating-point value that is no number.
+    /// Floating-point not-a-number.
     case notANumber = 0x30
     /// Numbers and dates.
     case number = 0x40
@@ -98,7 +98,7 @@ extension QueryValue {
     case data = 0x60
     /// UUIDs.
     case uuid = 0x70
-    /// Lists, maps and the like.
+    /// Lists, maps and other values of several parts.
     case composite = 0x80
   }
 
@@ -123,7 +123,7 @@ extension QueryValue: Comparable, Hashable {
   /// - Parameters:
   ///   - left: A value.
   ///   - right: A value.
-  /// - Returns: Whether they count as one value.
+  /// - Returns: Whether they are equal.
   public static func == (left: QueryValue, right: QueryValue) -> Bool {
     switch (left, right) {
     case (.integer(let left), .integer(let right)): left == right
@@ -132,7 +132,7 @@ extension QueryValue: Comparable, Hashable {
     }
   }
 
-  /// Whether one value comes before another in the total order.
+  /// Whether a value comes before another in the total order.
   ///
   /// - Parameters:
   ///   - left: A value.
@@ -142,7 +142,7 @@ extension QueryValue: Comparable, Hashable {
     left.order(to: right) == .orderedAscending
   }
 
-  /// Feeds the value to a hasher; equal values feed the same.
+  /// Hashes the value; equal values have equal hashes.
   ///
   /// - Parameter hasher: The hasher.
   public func hash(into hasher: inout Hasher) {
@@ -193,7 +193,7 @@ extension QueryValue: Comparable, Hashable {
     }
   }
 
-  /// The order of two values of one kind of which one is an integer beyond 64 bits; the same for others.
+  /// The order of two numbers of which one is an integer beyond 64 bits; `orderedSame` for others.
   @inline(never)
   private func wideOrder(to other: QueryValue) -> ComparisonResult {
     guard let number = exactNumber, let otherNumber = other.exactNumber else { return .orderedSame }
@@ -219,7 +219,7 @@ extension ComparisonResult {
 }
 
 extension QueryValue: CustomStringConvertible {
-  /// The value as a filter of the command line writes it.
+  /// The value in the syntax of the command's filters.
   public var description: String {
     switch self {
     case .null: "null"
@@ -238,7 +238,7 @@ extension QueryValue: CustomStringConvertible {
 }
 
 extension QueryValue.Kind {
-  /// How messages call values of this kind.
+  /// The name of such values in messages.
   public var pluralName: String {
     switch self {
     case .null: "null"
@@ -253,7 +253,7 @@ extension QueryValue.Kind {
   }
 }
 
-/// How a filter compares a field with a value.
+/// A comparison of a field with a value.
 ///
 /// ```swift
 /// let late = Filter<Book>.compare(.field(\.year), .greaterOrEqual, 1900)
@@ -273,12 +273,12 @@ public enum FilterComparison: String, Hashable, Sendable, CaseIterable {
   /// After or equal, among values of the same kind.
   case greaterOrEqual = ">="
 
-  /// Whether a value stands in this relation to another.
+  /// Whether a value has this relation to another.
   ///
   /// - Parameters:
   ///   - value: The value of a field.
-  ///   - operand: What it is compared with.
-  /// - Returns: Whether it does, or one of several elements does; by order only values of one kind do.
+  ///   - operand: The value to compare with.
+  /// - Returns: Whether it has, or an element has; an order only holds between values of one kind.
   public func holds(_ value: QueryValue, _ operand: QueryValue) -> Bool {
     if case .elements(let values) = value { return values.contains { holds($0, operand) } }
     return switch self {

@@ -1,18 +1,18 @@
 import PandoModels
 import PandoSystem
 
-/// The body of a record with the present names of its fields, and with their defaults.
+/// Converts the body of a record to the present names of its fields, and adds defaults.
 enum RecordPresentForm {
-  /// Brings a body into the form in which a type reads it.
+  /// Converts a body to the form in which a type reads it.
   ///
-  /// Only the fields of the record itself are looked at, not those of values inside.
+  /// It converts only fields of the record itself, not those of nested values.
   ///
   /// - Parameters:
   ///   - body: The body.
   ///   - type: The type.
-  /// - Returns: The body in its present form; `nil` if that is the one it has.
-  /// - Throws: `CBORError` for bytes that are no record body; `ModelError` for a default that can't be
-  ///   encoded.
+  /// - Returns: The body in its present form; `nil` if it is unchanged.
+  /// - Throws: `CBORError` for bytes that are not a record body; `ModelError` for a default that
+  ///   can't be encoded.
   static func body(_ body: Span<UInt8>, of type: any FieldHistory.Type) throws -> [UInt8]? {
     var entries = try entries(of: body)
     var isChanged = false

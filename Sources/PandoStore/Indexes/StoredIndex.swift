@@ -1,7 +1,7 @@
 import PandoModels
 import PandoSystem
 
-/// An index as it is declared in a store: a row of the `indexes` table.
+/// An index in a store: a row of the `indexes` table.
 ///
 /// ```
 /// key    type number (4), names of the fields (UTF-8), between them FF each      big endian
@@ -12,30 +12,31 @@ import PandoSystem
 ///        numbers of the types of other records that its rows were made from (4 each); with flag 4
 ///        for each field the length of its fallbacks (4) and their bytes, see ``FieldFallback``
 /// ```
-/// A row is the value of a record; of a field of elements there is one for each. Beside them lies, for a
-/// record whose rows were made from others too, what they are, under the index number with its highest
-/// bit and the node: its values, each with its length before it (2, little endian).
+/// A row of `indexRows` is a value of a record; a field of elements has one per element. If the
+/// rows of a record depend on others, its values are also kept under the index number with its
+/// highest bit and the node. Each value follows its length (2, little-endian). All properties are
+/// constant.
 final class StoredIndex: Sendable {
   let number: UInt32
   let type: UInt32
-  /// The fields whose values make a row, in their order.
+  /// The fields whose values make a row, in order.
   let fields: [FieldPath]
-  /// Whether no two records may have the same values.
+  /// Whether values must be unique among records.
   let isUnique: Bool
   /// Whether children have been values of rows.
   let namesChildren: Bool
   /// The types of other records from which rows were made, ascending.
   let childTypes: [UInt32]
-  /// Whether all fields are those of the body itself; children among them are not known.
+  /// Whether all fields are in the body itself; whether they are children is not known.
   let isPlain: Bool
 
-  /// How many bytes of a row's key name the index.
+  /// The number of bytes of the index number in a row's key.
   static let numberByteCount = 4
-  /// How many bytes of a row's key name the node.
+  /// The number of bytes of the node in a row's key.
   static let nodeByteCount = 6
   /// The most fields that an index can have.
   static let fieldCountMaximum = 8
-  /// Stands between the names of fields: no byte of a UTF-8 text.
+  /// The separator between field names, which is not a byte of UTF-8 text.
   private static let separator: UInt8 = 0xFF
 
   init(
@@ -94,7 +95,7 @@ final class StoredIndex: Sendable {
       namesChildren: flags & 2 != 0, childTypes: value.count > 4 ? childTypes : [])
   }
 
-  /// The same index with what rows have been made from; `nil` if that is known.
+  /// A copy with the types of new rows; `nil` if it has them already.
   func noting(_ rows: IndexRows) -> StoredIndex? {
     let types = Set(childTypes).union(rows.childTypes)
     let namesChildren = namesChildren || rows.namesChildren
@@ -104,27 +105,27 @@ final class StoredIndex: Sendable {
       namesChildren: namesChildren, childTypes: types.ordered())
   }
 
-  /// What messages and plans call it.
+  /// The name in messages and plans.
   var name: String { fields.map(\.name).joined(separator: ", ") }
 
-  /// Whether versions before format 3 do not know such an index.
+  /// Whether versions before format 3 do not support the index.
   var needsNewFormat: Bool {
     fields.count > 1 || isUnique || !childTypes.isEmpty || hasElements || namesChildren
       || hasFallbacks
   }
 
-  /// Whether former names or defaults count where a record lacks a field.
+  /// Whether a field has former names or a default.
   var hasFallbacks: Bool { fields.contains { !$0.fallbacks.isEmpty } }
 
-  /// Whether it has fields of some names, in their order, whatever counts where a record lacks them.
+  /// Whether it has fields of the given names, in order, regardless of fallbacks.
   func hasFields(named others: [FieldPath]) -> Bool {
     fields.count == others.count && zip(fields, others).allSatisfy { $0.hasSameName(as: $1) }
   }
 
-  /// Whether a record has as many rows as a list has elements.
+  /// Whether a record has one row per element of a list.
   var hasElements: Bool { fields.contains(where: \.hasElements) }
 
-  /// How many bytes of a text or of data are kept in a row.
+  /// The most bytes kept of a text or of data in a row.
   var contentByteCountMaximum: Int { IndexValue.contentByteCountMaximum / fields.count }
 
   /// The key of the declaration.
@@ -150,7 +151,7 @@ final class StoredIndex: Sendable {
     return value
   }
 
-  /// What the keys of all rows begin with.
+  /// The common prefix of the keys of all rows.
   var prefix: [UInt8] { Self.bytes(number) }
 
   static func bytes(_ number: UInt32) -> [UInt8] {
@@ -159,7 +160,7 @@ final class StoredIndex: Sendable {
     return bytes
   }
 
-  /// What the row of a record holds whose fields are all in its body, and no children; else `nil`.
+  /// The row value of a record, if all fields are in its body and none is a child; else `nil`.
   func plainValue(in body: Span<UInt8>) throws -> IndexValue? {
     if !isPlain { return nil }
     var value = IndexValue()
@@ -170,7 +171,7 @@ final class StoredIndex: Sendable {
     return value
   }
 
-  /// The same as versions wrote it for which an integer beyond 64 bits was like a list.
+  /// The same in the form of versions that encoded an integer beyond 64 bits like a list.
   @inline(never)
   func formerPlainValue(in body: Span<UInt8>) throws -> IndexValue? {
     var value = IndexValue()
@@ -182,7 +183,7 @@ final class StoredIndex: Sendable {
     return value
   }
 
-  /// The values of a record that no other may have; `nil` if one of them is null.
+  /// The values of a record that must be unique; `nil` if one of them is null.
   func uniqueValues(
     in body: Span<UInt8>, _ children: any FieldChildren
   ) throws -> [QueryValue]? {
@@ -202,7 +203,7 @@ final class StoredIndex: Sendable {
     return key
   }
 
-  /// The node that a row's key ends with.
+  /// The node at the end of a row's key.
   func node(ofRow key: Span<UInt8>) throws -> UInt64 {
     guard let node = Self.node(ofRow: key) else {
       throw StoreError.damaged("index on \(name)", "a row is malformed")
@@ -210,10 +211,10 @@ final class StoredIndex: Sendable {
     return node
   }
 
-  /// The node that a row's key ends with; `nil` if it is too short for one.
+  /// The node at the end of a row's key; `nil` if the key is too short.
   static func node(ofRow key: Span<UInt8>) -> UInt64? {
     guard key.count > numberByteCount + nodeByteCount else { return nil }
-    // Eight bytes are there; the lower six of them are the node.
+    // The key has at least eight bytes; the lower six of the last eight are the node.
     let last = unsafe key.withUnsafeBytes { bytes in
       unsafe bytes.loadUnaligned(fromByteOffset: bytes.count - 8, as: UInt64.self)
     }
@@ -228,6 +229,6 @@ final class StoredIndex: Sendable {
 }
 
 extension StoredIndex: Equatable {
-  // Numbers are compared of one version only.
+  // Only numbers of one version are compared.
   static func == (left: StoredIndex, right: StoredIndex) -> Bool { left.number == right.number }
 }

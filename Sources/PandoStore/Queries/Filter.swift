@@ -2,13 +2,13 @@ import PandoModels
 
 /// A filter over fields of any form: key paths of an entity type, or names.
 package indirect enum FilterTree<Field: Hashable & Sendable>: Hashable, Sendable {
-  /// Everything.
+  /// Matches everything.
   case all
   case compare(Field, FilterComparison, QueryValue)
   case isIn(Field, QueryValueSet)
-  /// A text in which a regular expression is found.
+  /// A text that contains a match of a regular expression.
   case pattern(Field, FilterPattern)
-  /// A text that begins with another, byte by byte.
+  /// A text that has a prefix, compared byte by byte.
   case prefix(Field, String)
   case and([FilterTree])
   case or([FilterTree])
@@ -16,7 +16,7 @@ package indirect enum FilterTree<Field: Hashable & Sendable>: Hashable, Sendable
 }
 
 extension FilterTree {
-  /// The fields that are asked for, from left to right.
+  /// The fields of the filter, from left to right.
   package var fields: [Field] {
     var fields: [Field] = []
     forEachLeaf { leaf in
@@ -30,7 +30,7 @@ extension FilterTree {
     return fields
   }
 
-  /// Whether something matches whose fields have certain values.
+  /// Whether an object with these field values matches.
   package func matches(
     _ value: (Field) throws -> QueryValue
   ) rethrows -> Bool {
@@ -67,7 +67,7 @@ extension FilterTree {
 }
 
 extension QueryValue {
-  /// Whether this is a text for which something holds, or that of an element is.
+  /// Whether this, or an element, is a text that satisfies a condition.
   fileprivate func isText(_ body: (String) -> Bool) -> Bool {
     switch self {
     case .string(let text): body(text)
@@ -77,13 +77,13 @@ extension QueryValue {
   }
 }
 
-/// Values that a field can be one of.
+/// The possible values of a field.
 package struct QueryValueSet: Hashable, Sendable {
-  /// The values in the order given, each once.
+  /// The values in the given order, without duplicates.
   package let values: [QueryValue]
-  /// How many values are compared one by one.
+  /// The number of values up to which they are compared one by one.
   private static let fewCount = 6
-  /// For looking up; `nil` for a few values.
+  /// The set of more than a few values; else `nil`.
   private let lookup: Set<QueryValue>?
 
   package init(_ values: some Sequence<QueryValue>) {
@@ -100,7 +100,7 @@ package struct QueryValueSet: Hashable, Sendable {
     lookup = seen
   }
 
-  /// Whether a value is one of these, or that of an element is.
+  /// Whether the value, or an element, is in the set.
   package func holds(_ value: QueryValue) -> Bool {
     if case .elements(let values) = value { return values.contains(where: contains) }
     return contains(value)
@@ -119,17 +119,17 @@ package struct QueryValueSet: Hashable, Sendable {
 
 /// A regular expression of a filter, in the syntax of Swift's `Regex`.
 ///
-/// It is compared scalar by scalar: `.` is one Unicode scalar (no line break), a letter matches itself
-/// alone and not what Unicode calls equivalent. `\b` lies where a word begins or ends by Unicode's rules
-/// (UAX #29): "don't" and "3.14" are one word each. `^` and `$` are the ends of the text; `(?m)` makes them those of lines.
+/// It matches scalar by scalar: `.` is one Unicode scalar (no line break), and a letter matches
+/// only itself, without Unicode equivalence. `\b` is a word boundary of UAX #29: "don't" and "3.14"
+/// are one word each. `^` and `$` are the ends of the text; with `(?m)`, of lines.
 package struct FilterPattern: Sendable {
-  /// The expression as it was written.
+  /// The source text of the expression.
   package let source: String
-  /// `nil` if it can't be read.
+  /// `nil` if the expression is invalid.
   private let expression: Expression?
-  /// What every text begins with in which it is found; empty if it says nothing.
+  /// The common prefix of all matching texts; empty if there is none.
   package let prefix: String
-  /// Whether it says nothing but its prefix.
+  /// Whether the expression matches every text with the prefix.
   package let isPrefixOnly: Bool
 
   package init(_ source: String) {
@@ -140,10 +140,10 @@ package struct FilterPattern: Sendable {
     isPrefixOnly = literal.isWhole
   }
 
-  /// Whether the expression can be read.
+  /// Whether the expression is valid.
   package var isValid: Bool { expression != nil }
 
-  /// Whether it is found anywhere in a text; an expression that can't be read never is.
+  /// Whether a text contains a match; an invalid expression never matches.
   package func isFound(in text: String) -> Bool {
     guard prefix.isEmpty || text.utf8.starts(with: prefix.utf8) else { return false }
     if isPrefixOnly { return true }
@@ -151,23 +151,23 @@ package struct FilterPattern: Sendable {
     return expression.isFound(in: text)
   }
 
-  /// Whether running an expression could end the process: one that refers back to a group, where a
-  /// group may be repeated no times at all, as in `(a){0}\1` (Swift 6.3.1).
+  /// Whether an expression could end the process: one with a backreference to a group that may be
+  /// repeated zero times, as in `(a){0}\1` (Swift 6.3.1).
   private static func endsTheProcess(_ source: String) -> Bool {
     source.contains(/\\[1-9gk]|\(\?P[=>]/) && source.contains(/\{\s*0*\s*(,\s*0*\s*)?\}/)
   }
 
-  /// The plain text after a leading `^`, as far as it goes.
+  /// The literal text after a leading `^`, up to the first syntax character.
   ///
-  /// An expression is read character by character: a quantifier belongs to a whole one, with the
-  /// combining marks in it.
+  /// An expression is parsed by character: a quantifier applies to a whole one, including combining
+  /// marks.
   private static func literalPrefix(of source: String) -> (text: String, isWhole: Bool) {
-    // An alternative anywhere may begin otherwise.
+    // An alternative anywhere may begin with another text.
     guard source.first == "^", !source.unicodeScalars.contains("|") else { return ("", false) }
     var literals: [Character] = []
     for character in source.dropFirst() {
       guard !character.unicodeScalars.contains(where: \.isPatternSyntax) else {
-        // A quantifier makes what is before it optional or repeated.
+        // A quantifier makes the previous character optional or repeated.
         if character.unicodeScalars.contains(where: "?*{+".unicodeScalars.contains) {
           _ = literals.popLast()
         }
@@ -181,16 +181,16 @@ package struct FilterPattern: Sendable {
 
 /// A compiled expression that several threads use.
 private struct Expression: @unchecked Sendable {
-  // Sendable because it is made from text alone: it holds no closure, and the one thing that it makes
-  // later, its program, it puts in place in one atomic step.
+  // Sendable because it is made from text alone: it has no closure. Its program, which it compiles
+  // later, is published in one atomic step.
   private let regex: Regex<AnyRegexOutput>
 
   init(_ regex: Regex<AnyRegexOutput>) {
-    // Not with simple word boundaries: those take no digit for a part of a word (Swift 6.3.1).
+    // Not with simple word boundaries, which exclude digits from words (Swift 6.3.1).
     self.regex = regex.matchingSemantics(.unicodeScalar)
   }
 
-  /// An expression that fails while it runs is not found.
+  /// An expression that fails while it runs does not match.
   func isFound(in text: String) -> Bool { (try? regex.firstMatch(in: text)) != nil }
 }
 
@@ -203,6 +203,6 @@ extension FilterPattern: Hashable {
 }
 
 extension Unicode.Scalar {
-  /// Whether the scalar says something else than itself in a regular expression.
+  /// Whether the scalar is syntax in a regular expression.
   fileprivate var isPatternSyntax: Bool { #"\^$.|?*+()[]{}"#.unicodeScalars.contains(self) }
 }

@@ -1,21 +1,21 @@
 package import PandoModels
 
 extension ModelSnapshot {
-  /// How many records a query looks at to see whether a field is named rightly.
+  /// How many records a query reads to check the name of a field.
   ///
-  /// The next query goes on behind them, so all of them together pass each record once.
+  /// The next query continues after them, so all together read each record once.
   private static var comparedCountMaximum: Int { 64 }
 
-  /// Compares declared fields with records that nobody in this process has written.
+  /// Compares declared fields with records that this process has not written.
   ///
-  /// A record is decoded, and what the coder makes of it now is compared: so one of before a field came
-  /// is no mistake. One that can't be decoded tells nothing.
+  /// A record is decoded, and the present coding of the model is compared. So a record from before
+  /// the field is no mistake. An undecodable record proves nothing.
   ///
   /// - Parameters:
-  ///   - fields: Fields that a query speaks of and that are not proven yet.
+  ///   - fields: Unproven fields of a query.
   ///   - type: The type that declares them.
-  /// - Throws: `ModelError` `misdeclaredField` that names a record; ``StoreError`` when the bytes on disk
-  ///   are damaged.
+  /// - Throws: `ModelError` `misdeclaredField` with the record's name; ``StoreError`` if the bytes
+  ///   on disk are damaged.
   package func prove<M: SimpleModel & Codable>(
     _ fields: [DeclaredField], of type: M.Type
   ) throws {
@@ -40,7 +40,7 @@ extension ModelSnapshot {
           break
         }
       }
-      // What a transaction has not committed may never be.
+      // Uncommitted records may never be committed.
       if reader.isCommitted { reader.directory.note(seen) }
     }
   }
@@ -51,11 +51,11 @@ extension ModelSnapshot {
   private let field: DeclaredField
   private let model: any SimpleModel
   private var depth = 0
-  /// The nodes of the tree, numbered as they begin.
+  /// The nodes of the tree, numbered in the order of their begin.
   private var identifiers: [String] = []
-  /// Their types, numbered alike.
+  /// Their types, with the same numbers.
   private var types: [any SimpleModel.Type] = []
-  /// The bodies of those that have ended.
+  /// The bodies of the nodes that have ended.
   private var bodies: [UInt64: UnsafeMutableRawBufferPointer] = unsafe [:]
 
   init(_ field: DeclaredField, _ model: any SimpleModel) {

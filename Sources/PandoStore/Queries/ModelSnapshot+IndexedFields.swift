@@ -1,8 +1,8 @@
 extension ModelSnapshot {
-  /// The same query by the fields as the indexes of the type read them.
+  /// The same query with the fields of the type's indexes.
   ///
-  /// For tools that know no Swift type: a field whose index has former names or a default finds records that
-  /// lack its present name, too.
+  /// It serves tools without Swift types: if the index of a field has former names or a default,
+  /// the query also finds records without the present name.
   package func byIndexedFields(_ query: RecordQuery) throws -> RecordQuery {
     let indexes = try reader.directory.catalog.type(named: query.typeName, in: reader).indexes
     let fields = indexes.flatMap(\.fields).filter { !$0.fallbacks.isEmpty }

@@ -1,15 +1,15 @@
 package import PandoModels
 
-/// Nodes that a type shows though they have no record of it.
+/// Reads nodes as a type of which they have no record.
 extension ModelSnapshot {
-  /// Reads the nodes that have records of other types only, each from its newest record.
+  /// Reads the nodes that have only records of other types, each from its newest record.
   ///
   /// - Parameters:
-  ///   - type: The type to read them as; a node whose record lacks what it requires is left out.
+  ///   - type: The type to read them as; a node that lacks a required field is omitted.
   ///   - others: The names of the other types.
-  ///   - prefix: What the identifiers begin with.
-  /// - Returns: The models, in the order in which the store first saw their nodes.
-  /// - Throws: ``StoreError`` when the bytes on disk are damaged.
+  ///   - prefix: The common prefix of the identifiers.
+  /// - Returns: The models, in the order in which their nodes were first stored.
+  /// - Throws: ``StoreError`` if the bytes on disk are damaged.
   package func projections<M: SimpleModel & Decodable>(
     as type: M.Type, from others: [String], prefix: String
   ) throws -> [M] {
@@ -27,7 +27,7 @@ extension ModelSnapshot {
     return found
   }
 
-  /// Reads a node from its newest record; `nil` if there is none, or it lacks what the type requires.
+  /// Reads a node from its newest record; `nil` if there is none or a required field is missing.
   package func projection<M: SimpleModel & Decodable>(
     _ identifier: String, as type: M.Type
   ) throws -> M? {
@@ -38,14 +38,14 @@ extension ModelSnapshot {
     }
   }
 
-  /// Says how a query is answered that shows nodes of other types, too.
+  /// Returns the plan of a query that includes nodes of other types.
   ///
   /// - Parameters:
   ///   - query: The query.
   ///   - others: The names of the other types.
-  ///   - identifierCount: How many nodes are asked for by identifier, if nothing else is.
+  ///   - identifierCount: The number of requested identifiers, if these are the only condition.
   /// - Returns: The plan.
-  /// - Throws: ``StoreError`` when the bytes on disk are damaged.
+  /// - Throws: ``StoreError`` if the bytes on disk are damaged.
   package func plan(
     for query: RecordQuery, withNodesOf others: [String], identifierCount: Int?
   ) throws -> QueryPlan {

@@ -4,8 +4,8 @@ package import PandoModels
 extension ModelSnapshot {
   /// Returns the models of a query's result, in its order.
   ///
-  /// `computing` finds the value of a computed field in a model. Where `skipped` is given, it takes
-  /// the records that can't be decoded, and the result is that of a store without them.
+  /// `computing` returns the value of a computed field of a model. If `skipped` is given, it
+  /// receives the undecodable records, and the result is that of a store without them.
   package func models<M: SimpleModel & Decodable>(
     of type: M.Type, matching query: RecordQuery, skipped: ((UndecodableRecord) -> Void)? = nil,
     computing: (Int, M) throws -> QueryValue
@@ -19,12 +19,12 @@ extension ModelSnapshot {
     }
     let offset = query.offset
     var query = query
-    // Those before the window have to be looked at, too.
+    // The records before the window have to be read, too.
     (query.offset, query.limit) = (0, query.limit.map { _ in query.target })
     var models = try source.models(
       of: type, matching: query, reader, skipping: &bad, computing: computing)
     if !bad.records.isEmpty, query.hasWindow {
-      // What comes into the window in their place has to be found, and more of them may be there.
+      // The records that replace them in the window have to be found, and more may be undecodable.
       var all = query
       (all.limit, all.uniqueBy, all.order) = (nil, [], [])
       _ = try source.models(of: type, matching: all, reader, skipping: &bad, computing: computing)
@@ -35,8 +35,7 @@ extension ModelSnapshot {
     return offset > 0 ? Array(models.dropFirst(offset)) : models
   }
 
-  /// Returns the model of a node that has a record of the type, alone in a list; an empty list if there is
-  /// none.
+  /// Returns a list of the model of a node that has a record of the type; empty if there is none.
   package func recordedModels<M: SimpleModel & Decodable>(
     _ identifier: String, as type: M.Type
   ) throws -> [M] {
@@ -50,7 +49,7 @@ extension ModelSnapshot {
   /// - Parameters:
   ///   - identifier: The identifier of the node.
   ///   - type: The type.
-  ///   - childCount: Set to how many nodes were read for it beside its own.
+  ///   - childCount: Set to the number of other nodes that were read for it.
   /// - Returns: The model.
   /// - Throws: As ``model(_:as:)``.
   package func recordedModel<M: SimpleModel & Decodable>(
@@ -71,7 +70,7 @@ extension ModelSnapshot {
     }
   }
 
-  /// Returns the identifiers of the nodes that a query without computed fields finds, in its order.
+  /// Returns the identifiers of the result of a query without computed fields, in its order.
   package func identifiers(matching query: RecordQuery) throws -> [String] {
     var run = try QueryRun(query, reader, .nodes)
     var source = SnapshotSource.begin(reader)
@@ -80,15 +79,15 @@ extension ModelSnapshot {
     return try matches.map { try reader.identifier(of: $0.node) }
   }
 
-  /// Says how a query is answered.
+  /// Returns the plan of a query.
   package func plan(for query: RecordQuery) throws -> QueryPlan { try QueryRun(query, reader).plan }
 
-  /// Says how a question about the records of a query is answered.
+  /// Returns the plan of a question about the records of a query.
   package func plan(for question: RecordQuestion, to query: RecordQuery) throws -> QueryPlan {
     try AnswerRun.run(question, query, reader).plan
   }
 
-  /// Answers a question about the records that a query without computed fields gives.
+  /// Answers a question about the result of a query without computed fields.
   package func answer(
     _ question: RecordQuestion, to query: RecordQuery
   ) throws -> QueryAnswer {
@@ -97,9 +96,9 @@ extension ModelSnapshot {
     return try AnswerRun(source, QueryRun.computingNothing()).answer(question, to: query, reader)
   }
 
-  /// Answers a question about the records that a query gives.
+  /// Answers a question about the result of a query.
   ///
-  /// `computing` finds the value of a computed field in a model.
+  /// `computing` returns the value of a computed field of a model.
   package func answer<M: SimpleModel & Decodable>(
     _ question: RecordQuestion, to query: RecordQuery, as type: M.Type,
     computing: (Int, M) throws -> QueryValue
@@ -111,9 +110,9 @@ extension ModelSnapshot {
     }
   }
 
-  /// Returns the identifiers of the nodes that a query finds, in its order.
+  /// Returns the identifiers of the result of a query, in its order.
   ///
-  /// `computing` finds the value of a computed field in a model.
+  /// `computing` returns the value of a computed field of a model.
   package func identifiers<M: SimpleModel & Decodable>(
     matching query: RecordQuery, as type: M.Type, computing: (Int, M) throws -> QueryValue
   ) throws -> [String] {
@@ -139,7 +138,7 @@ extension SnapshotSource {
     skipping bad: inout SkippedRecords, computing: (Int, M) throws -> QueryValue
   ) throws -> [M] {
     var run = try QueryRun(query, reader, without: bad.nodes)
-    // Several fields of one record are asked for one after another.
+    // Several fields of one record are computed one after the other.
     var last: (node: UInt64, model: M)?
     let matches = try run.find(reader, self) { number, node in
       if let last, last.node == node { return try computing(number, last.model) }
@@ -164,13 +163,13 @@ extension SnapshotSource {
     return models
   }
 
-  /// Runs a closure with what finds the values of computed fields, for which models are decoded.
+  /// Runs a closure with a function that computes field values from decoded models.
   fileprivate func withValues<M: SimpleModel & Decodable, Result>(
     of type: M.Type, _ query: RecordQuery, computing: (Int, M) throws -> QueryValue,
     _ body: (SnapshotSource, @escaping QueryRun.Computing) throws -> Result
   ) throws -> Result {
     try withoutActuallyEscaping(computing) { computing in
-      // Several fields of one record are asked for one after another.
+      // Several fields of one record are computed one after the other.
       var last: (node: UInt64, model: M)?
       return try body(self) { number, node in
         if let last, last.node == node { return try computing(number, last.model) }
@@ -185,7 +184,7 @@ extension SnapshotSource {
     _ match: QueryMatch, as type: M.Type, matching query: RecordQuery
   ) throws -> M {
     do {
-      // The snapshot lives, and nobody changes anything meanwhile.
+      // The snapshot lives, and nothing changes meanwhile.
       if let body = unsafe match.body { return try unsafe decode(type, from: body) }
       return try model(match.node, as: type)
     } catch let error as ModelError {
@@ -197,9 +196,9 @@ extension SnapshotSource {
   }
 }
 
-/// The records that a query has met and that can't be decoded.
+/// The undecodable records of a query.
 private struct SkippedRecords {
-  /// Whether they are left out; else the first of them is thrown.
+  /// Whether they are skipped; else the first of them is thrown.
   let isOn: Bool
   private(set) var nodes: Set<UInt64> = []
   private(set) var records: [UndecodableRecord] = []
@@ -213,6 +212,6 @@ private struct SkippedRecords {
 }
 
 extension RecordQuery {
-  /// Whether a record less lets another one in.
+  /// Whether a skipped record lets another one in.
   fileprivate var hasWindow: Bool { limit != nil || !uniqueBy.isEmpty }
 }

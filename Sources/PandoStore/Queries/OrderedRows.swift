@@ -1,17 +1,17 @@
-/// Rows of an index in the order that a query asks for.
+/// Rows of an index in the order of a query; all properties are constant.
 final class OrderedRows {
   let index: StoredIndex
   let ranges: [IndexRange]
-  /// What all rows of the ranges begin with: values of the fields before the order's first key.
+  /// The common prefix of the ranges: values of the fields before the order's first key.
   let pinned: [UInt8]
-  /// How many fields those are.
+  /// The number of these fields.
   let pinnedCount: Int
-  /// The keys of the query's order that are not the same for all rows, by their places.
+  /// The positions of those keys of the order that differ between the rows.
   let keys: [Int]
   let isDescending: Bool
   /// Whether all rows match.
   let isExact: Bool
-  /// Whether the order of the rows is the whole order of the query.
+  /// Whether the row order is the complete order of the query.
   let isComplete: Bool
 
   init(
@@ -27,7 +27,7 @@ final class OrderedRows {
     self.isComplete = isComplete
   }
 
-  /// Whether going through these passes fewer rows than going through others that are in order, too.
+  /// Whether these rows pass fewer others than another ordered set of rows.
   func isBetter(than other: OrderedRows) -> Bool {
     if isExact != other.isExact { return isExact }
     if pinnedCount != other.pinnedCount { return pinnedCount > other.pinnedCount }

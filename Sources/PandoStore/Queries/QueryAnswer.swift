@@ -1,22 +1,22 @@
-/// What is asked about the records that a query gives, instead of them.
+/// A question about the records of a query, in place of the records.
 package enum RecordQuestion: Sendable {
   case count
   case exists
   case sum(RecordField)
   case minimum(RecordField)
   case maximum(RecordField)
-  /// How many have each value; those values alone are asked for in the same way.
+  /// The number of records per value; also used for the values alone.
   case counts(RecordField)
 }
 
-/// The answer to a question about the records that a query gives.
+/// The answer to a question about the records of a query.
 ///
 /// ```swift
 /// let open = try store.read { try $0.answer(.count, to: Query(filter: \Issue.status == .open)) }
 /// print(open.count)
 /// ```
 public struct QueryAnswer: Sendable, Hashable {
-  /// A value, and how many records have it.
+  /// A value, and the number of records with it.
   ///
   /// ```swift
   /// let answer = try store.read { try $0.answer(.counts(by: \.year), to: Query<Book>.all) }
@@ -25,7 +25,7 @@ public struct QueryAnswer: Sendable, Hashable {
   public struct ValueCount: Sendable, Hashable {
     /// The value.
     public let value: QueryValue
-    /// How many have it.
+    /// The number of records with it.
     public let count: Int
 
     package init(value: QueryValue, count: Int) {
@@ -34,15 +34,14 @@ public struct QueryAnswer: Sendable, Hashable {
     }
   }
 
-  /// How many records the query gives; 0 or 1 where it was asked whether there is any, and where the
-  /// lowest or the highest value was asked for.
+  /// The number of records of the query; for `exists`, a minimum and a maximum, 0 or 1.
   public let count: Int
-  /// The sum, the lowest or the highest value; null if there is none.
+  /// The sum, the minimum or the maximum; null if there is none.
   public let value: QueryValue
-  /// How many have each value, in the order of values; null and not-a-number are values here.
+  /// The number of records per value, sorted; null and not-a-number count as values.
   public let counts: [ValueCount]
 
-  /// Which values there are, each once, in their order.
+  /// The values, without duplicates, sorted.
   public var values: [QueryValue] { counts.map(\.value) }
 
   package init(count: Int, value: QueryValue = .null, counts: [ValueCount] = []) {
@@ -53,19 +52,19 @@ public struct QueryAnswer: Sendable, Hashable {
 }
 
 extension QueryValue {
-  /// Whether it counts in a sum, and as the lowest or highest value: null, not-a-number and values of
-  /// several parts do not.
+  /// Whether it counts in a sum, a minimum and a maximum: null, not-a-number and values of several
+  /// parts do not.
   package var isValue: Bool { kind != .null && kind != .notANumber && kind != .composite }
 }
 
-/// Adds up numbers: integers exactly, others in the order in which they come.
+/// Adds up numbers: integers exactly, others in the given order.
 package struct ValueSum {
   private var whole: Int128 = 0
   private var rest: Double?
 
   package init() {}
 
-  /// Adds a value; what is no number does not count.
+  /// Adds a value; only numbers count.
   package mutating func add(_ value: QueryValue) {
     switch value {
     case .integer(let value): add(isNegative: value < 0, UInt128(value.magnitude))
@@ -76,7 +75,7 @@ package struct ValueSum {
     }
   }
 
-  /// Adds an integer; as a double what is beyond 128 bits.
+  /// Adds an integer; beyond 128 bits, as a double.
   private mutating func add(isNegative: Bool, _ magnitude: UInt128) {
     if let number = Int128(exactly: magnitude) {
       let (sum, isTooLarge) =
@@ -90,7 +89,7 @@ package struct ValueSum {
     rest = (rest ?? 0) + (isNegative ? -Double(magnitude) : Double(magnitude))
   }
 
-  /// The sum: an integer if it fits 64 bits and nothing else was added.
+  /// The sum: an integer if it fits 64 bits and no double was added.
   package var value: QueryValue {
     if let rest { return .double(Double(whole) + rest) }
     if let whole = Int64(exactly: whole) { return .integer(whole) }

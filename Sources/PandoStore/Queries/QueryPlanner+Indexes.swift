@@ -1,19 +1,19 @@
 import PandoModels
 
-/// What an index can say of a filter.
+/// The part of a filter that an index covers.
 struct IndexUse {
   var ranges: [IndexRange]
-  /// The bytes of the first fields as far as each has one value alone.
+  /// The bytes of the first fields, as far as each has only one value.
   var pinned: [UInt8] = []
   var pinnedCount = 0
-  /// How many fields the ranges speak of.
+  /// The number of fields that the ranges cover.
   var fieldCount = 1
-  /// Whether the ranges say all that the filter says.
+  /// Whether the ranges cover the whole filter.
   var isExact = false
-  /// Which of the filter's parts the ranges say, a bit each.
+  /// The covered parts of the filter, one bit each.
   var told: UInt64 = 0
 
-  /// Whether the ranges have one element alone, so that each record stands there once.
+  /// Whether the ranges select only one element, so that each record occurs once.
   func isPinnedToElement(of index: StoredIndex) -> Bool {
     if index.fields.count == 1 { return ranges.count == 1 && ranges[0].isOneValue }
     return index.fields.prefix(pinnedCount).contains(where: \.hasElements)
@@ -21,7 +21,7 @@ struct IndexUse {
 }
 
 extension QueryPlanner {
-  /// Rows in the order of the query, if an index has it.
+  /// The rows in the order of the query, if an index has it.
   func orderedRows(
     _ alternatives: [QueryCandidates], _ order: [RecordOrder], amongComposite: Bool = false
   ) -> OrderedRows? {
@@ -29,7 +29,7 @@ extension QueryPlanner {
     var best: OrderedRows?
     for index in indexes {
       if index.fields.count == 1 {
-        // Most indexes have nothing to do with the order.
+        // Most indexes are unrelated to the order.
         guard !amongComposite, case .field(.named(index.fields[0]), _) = order[0] else { continue }
       }
       guard let rows = orderedRows(of: index, alternatives, order) else { continue }
@@ -43,11 +43,11 @@ extension QueryPlanner {
   ) -> OrderedRows? {
     var use = use(of: index, alternatives)
     if use.fieldCount > use.pinnedCount + 1 {
-      // Ranges of the order's first field lie whole, one after the other.
+      // Ranges of the order's first field are not interrupted by those of later fields.
       use = self.use(of: index, for: parts, fieldLimit: use.pinnedCount + 1)
     }
     if index.hasElements, !use.isPinnedToElement(of: index) { return nil }
-    // A field that has one value in all rows orders nothing.
+    // A field with one value in all rows does not affect the order.
     let pinned = index.fields.prefix(use.pinnedCount)
     let keys = order.indices.filter { key in
       guard case .field(.named(let path), _) = order[key] else { return true }
@@ -68,17 +68,17 @@ extension QueryPlanner {
       isComplete: count == keys.count && count == rest.count)
   }
 
-  /// All parts of the filter, a bit each.
+  /// All parts of the filter, one bit each.
   var allParts: UInt64 { parts.count < 64 ? 1 << UInt64(parts.count) - 1 : .max }
 
-  /// Which parts of the filter hold for all of some candidates.
+  /// The parts of the filter that hold for all of the candidates.
   func told(by candidates: QueryCandidates, _ alternatives: [QueryCandidates]) -> UInt64 {
     guard case .rows(let index, let ranges) = candidates else { return 0 }
     let use = use(of: index, alternatives)
     return use.ranges == ranges ? use.told : 0
   }
 
-  /// What an index says of the filter.
+  /// The part of the filter that an index covers.
   func use(of index: StoredIndex, _ alternatives: [QueryCandidates]) -> IndexUse {
     if index.fields.count > 1 { return use(of: index, for: parts) }
     var use = IndexUse(ranges: [.everything])
@@ -88,14 +88,14 @@ extension QueryPlanner {
     }
     for (place, part) in parts.enumerated() where place < 64 && isExact(part, index) {
       use.told |= 1 << UInt64(place)
-      // Another condition can hold for another element.
+      // Another condition may hold for another element.
       if index.hasElements { break }
     }
     use.isExact = use.told == allParts
     return use
   }
 
-  /// What an index of several fields says of conditions that must all hold: equality of the first
+  /// The part of a conjunction that an index of several fields covers: equality of the first
   /// fields, then a range of the next one.
   private func use(
     of index: StoredIndex, for parts: [FilterTree<RecordField>], fieldLimit: Int = .max
@@ -109,7 +109,7 @@ extension QueryPlanner {
         guard let found = Self.ranges(part, field, index.contentByteCountMaximum) else { continue }
         ranges = ranges.map { IndexRange.intersection($0, found.ranges) } ?? found.ranges
         if found.isExact, place < 64 { use.told |= 1 << UInt64(place) }
-        // Another condition can hold for another element.
+        // Another condition may hold for another element.
         if field.hasElements { break }
       }
       guard let ranges else { break }
@@ -128,8 +128,8 @@ extension QueryPlanner {
     return use
   }
 
-  /// The ranges of a field's values in which a condition can hold, and whether it holds in all of them;
-  /// `nil` if it says nothing of the field alone.
+  /// The ranges of a field's values in which a condition may hold, and whether it holds for all of
+  /// them; `nil` if it does not concern the field alone.
   private static func ranges(
     _ part: FilterTree<RecordField>, _ field: FieldPath, _ limit: Int
   ) -> (ranges: [IndexRange], isExact: Bool)? {
@@ -182,14 +182,14 @@ extension QueryPlanner {
     indexes.first { $0.fields.count == 1 && $0.fields[0] == path }
   }
 
-  /// Ranges of indexes of several fields for conditions that must all hold.
+  /// Ranges of indexes of several fields for a conjunction.
   func compositeRows(_ parts: [FilterTree<RecordField>]) -> [QueryCandidates] {
     indexes.compactMap { index in
       guard index.fields.count > 1 else { return nil }
       let use = use(of: index, for: parts)
-      // A record whose list is empty has no row.
+      // A record with an empty list has no row.
       if index.fields.dropFirst(use.fieldCount).contains(where: \.hasElements) { return nil }
-      // Of the first field alone, its own index says as much.
+      // For the first field alone, its own index is as good.
       let isWorth =
         use.fieldCount > 1 || use.fieldCount == 1 && self.index(of: index.fields[0]) == nil
       return isWorth ? .rows(index, use.ranges) : nil

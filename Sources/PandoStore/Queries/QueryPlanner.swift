@@ -1,56 +1,56 @@
 import PandoLMDB
 import PandoModels
 
-/// Records among which all that match must be; what is found there is still compared with the filter.
+/// A superset of the matching records; each is still compared with the filter.
 indirect enum QueryCandidates: Equatable {
-  /// Nodes by identifier, each once.
+  /// Nodes by identifier, without duplicates.
   case identifiers([String])
   /// Rows of an index.
   case rows(StoredIndex, [IndexRange])
-  /// What holds one of some nodes, by their identifiers.
+  /// The parents of nodes with these identifiers.
   case parents([String])
-  /// All of several; each must be looked at.
+  /// The union of several; each part must be read.
   case union([QueryCandidates])
-  /// What several share.
+  /// The intersection of several.
   case shared([QueryCandidates])
 }
 
-/// What is wanted of the records that a query finds.
+/// The required result of a query.
 enum QueryPurpose: Equatable {
-  /// Their bodies.
+  /// The bodies of the records.
   case records
-  /// Which they are.
+  /// The nodes of the records.
   case nodes
-  /// How many they are.
+  /// The number of records.
   case count
-  /// Which values of a field they have, in the order of values.
+  /// The values of a field, sorted.
   case values(FieldPath)
 }
 
 /// Decides how a query is answered.
 ///
-/// Candidates are derived from the filter: a comparison with an indexed field is a range of rows, `and`
-/// narrows ranges and leaves a choice, `or` needs candidates for each part. The choice goes to the
-/// fewest rows; all are counted in turns, each a little further, so that a rare value is found before
-/// a common one has cost much. Where the fewest are a good part of all records, a scan in the order of
-/// the table is faster.
+/// The filter determines the candidates: a comparison with an indexed field is a range of rows,
+/// `and` narrows ranges and offers a choice, `or` needs candidates for each part. The planner
+/// chooses the fewest rows. It counts all of them in turns, each a little further, so that it finds
+/// a rare value before it has counted many rows of a common one. If the fewest are a large part of
+/// all records, a scan in table order is faster.
 struct QueryPlanner {
-  /// Of how many records one must be a candidate for a scan to be faster.
+  /// A scan is faster if at least one of this many records is a candidate.
   private static let scanShare = 3
-  /// Up to how many candidates are always looked up.
+  /// Up to this number, candidates are always looked up.
   private static let fewCandidates = 64
-  /// How many times further candidates are counted in the next turn.
+  /// The factor by which the next turn counts further.
   private static let turnFactor = 8
-  /// How many rows of another index cost as much as the look at one record, or as its body alone
-  /// where the record is wanted anyway.
+  /// How many rows of another index cost as much as reading one record, or only its body if the
+  /// record is required anyway.
   private static let rowsPerRecord = (32, 4)
-  /// How many ranges come from lists of values in several fields.
+  /// The most ranges from lists of values in several fields.
   static let productMaximum = 64
 
   let query: RecordQuery
   private let purpose: QueryPurpose
   let indexes: [StoredIndex]
-  /// The conditions of which all must hold.
+  /// The conditions of the conjunction.
   let parts: [FilterTree<RecordField>]
   let recordCount: Int
   private let type: UInt32
@@ -69,20 +69,21 @@ struct QueryPlanner {
       }
   }
 
-  /// How the candidates are gone through.
+  /// The way through the candidates.
   enum Choice {
     case nothing
+    /// The given candidates.
     ///
-    /// `nodes` are they, in any order and perhaps twice, unless they are given by identifier;
-    /// `isExact` if all of them match.
+    /// `nodes` is unsorted, may have duplicates, and is empty for identifiers; `isExact` if all of
+    /// them match.
     case candidates(QueryCandidates, nodes: [UInt64], isExact: Bool)
     /// In the order of an index, until the window is full.
     case ordered(OrderedRows)
-    /// All records, which are counted already.
+    /// All records, whose number is stored.
     case all
-    /// Rows that need only be counted.
+    /// Rows that are only counted.
     case counted(StoredIndex, [IndexRange])
-    /// Rows whose values need only be read.
+    /// Rows of which only the values are read.
     case valued(OrderedRows)
     case scan
   }
@@ -100,8 +101,8 @@ struct QueryPlanner {
     let ordered = query.limit == nil ? nil : orderedRows(alternatives, query.order)
     if let ordered {
       if ordered.isExact { return .ordered(ordered) }
-      // Of records that match by chance, one in `recordCount / n`, the order's index has to pass as
-      // many as the window has times that: no more candidates are looked at than this.
+      // If a filter matches one in `recordCount / n` records at random, the order's index passes as
+      // many times the window. So no more candidates than that are read.
       let passed = (Double(query.target) * Double(recordCount)).squareRoot()
       limit = min(limit, max(Self.fewCandidates, passed < Double(limit) ? Int(passed) : limit) + 1)
       if ordered.pinnedCount > 0 { limit = min(limit, Self.fewCandidates + 1) }
@@ -115,7 +116,7 @@ struct QueryPlanner {
     return ordered.map { .ordered($0) } ?? .scan
   }
 
-  /// The window as an index of several fields has it, which no other way can pass fewer rows for.
+  /// The window from an index of several fields, if no other way passes fewer rows.
   private var toldInOrder: Choice? {
     guard query.limit != nil, indexes.contains(where: { $0.fields.count > 1 }),
       let rows = orderedRows([], query.order, amongComposite: true), rows.isExact,
@@ -124,7 +125,7 @@ struct QueryPlanner {
     return rows.ranges.isEmpty ? .nothing : .ordered(rows)
   }
 
-  /// The candidates of which there are fewest, if there are less than so many.
+  /// The smallest set of candidates, if it is below a limit.
   private func fewest(
     of alternatives: [QueryCandidates], upTo limit: Int, _ reader: borrowing StoreReader
   ) throws -> (candidates: QueryCandidates, nodes: [UInt64])? {
@@ -144,7 +145,7 @@ struct QueryPlanner {
     return nil
   }
 
-  /// Leaves of candidates those that other indexes give, too, where that is cheaper than to look.
+  /// Intersects candidates with those of other indexes, if that is cheaper than reading them.
   private func shared(
     _ best: (candidates: QueryCandidates, nodes: [UInt64]), _ alternatives: [QueryCandidates],
     _ reader: borrowing StoreReader
@@ -172,7 +173,7 @@ struct QueryPlanner {
     return .candidates(candidates, nodes: nodes, isExact: told == allParts)
   }
 
-  /// What two lists share; each holds a node once.
+  /// The intersection of two lists without duplicates.
   private static func shared(_ some: [UInt64], _ others: [UInt64]) -> [UInt64] {
     var (some, others) = (some, others)
     some.sort()
@@ -187,7 +188,7 @@ struct QueryPlanner {
     return result
   }
 
-  /// How a question is answered by rows alone; `nil` if records have to be found.
+  /// The way to answer from index rows alone; `nil` if records must be read.
   private func toldByRows(_ alternatives: [QueryCandidates]) -> Choice? {
     guard query.uniqueBy.isEmpty, query.after == nil else { return nil }
     switch purpose {
@@ -195,7 +196,7 @@ struct QueryPlanner {
     case .count:
       if parts.isEmpty { return .all }
       for candidates in alternatives where told(by: candidates, alternatives) == allParts {
-        // Of elements, one record may stand in a range twice.
+        // In an index of elements, a record may occur twice in a range.
         if case .rows(let index, let ranges) = candidates,
           !index.hasElements || use(of: index, alternatives).isPinnedToElement(of: index)
         {
@@ -212,7 +213,7 @@ struct QueryPlanner {
     }
   }
 
-  /// Candidates for a filter, any of which will do; none if the filter says nothing that an index knows.
+  /// Sets of candidates, each of them sufficient; none if no index covers the filter.
   private func alternatives(
     _ filter: FilterTree<RecordField>, _ reader: borrowing StoreReader
   ) throws -> [QueryCandidates] {
@@ -259,11 +260,11 @@ struct QueryPlanner {
     }
   }
 
-  /// Whether those that have a value in a field are the parents of a node, and no index knows them.
+  /// Whether the parents of a node are the records with a value in a field, and no index covers it.
   private func areKnownByChildren(_ field: RecordField) -> Bool {
     switch field {
     case .children, .computedChild: true
-    // Behind a child are children of its own.
+    // The path behind a child leads to children of its own.
     case .child(let path): path.parts.count < 2 && index(of: path) == nil
     default: false
     }
@@ -277,7 +278,7 @@ struct QueryPlanner {
     .identifiers(texts(values))
   }
 
-  /// Who holds a node; none if what holds nothing is asked for, too.
+  /// The parents of nodes; none if a null value also matches records without a child.
   private static func parents(_ values: [QueryValue]) -> [QueryCandidates] {
     values.contains(.null) ? [] : [.parents(texts(values))]
   }
@@ -297,24 +298,24 @@ struct QueryPlanner {
       return [.rows(index, IndexRange.union(ranges))]
     case .computed(_, stored: let path?):
       guard let index = index(of: path) else { return [] }
-      // Where the body lacks the field, its value can be any.
+      // Records without the field may have any value.
       let absent = IndexRange(prefix: IndexValue(.null).bytes)
       return [.rows(index, IndexRange.union(ranges + [absent]))]
     }
   }
 
-  /// Ranges of one index that must all hold become those that they share.
+  /// Intersects the ranges of each index.
   private static func narrowed(_ all: [QueryCandidates]) -> [QueryCandidates] {
     combined(all) { IndexRange.intersection($0, $1) }
   }
 
-  /// Ranges of one index of which one must hold become one list of ranges.
+  /// Unites the ranges of each index.
   private static func joined(_ all: [QueryCandidates]) -> QueryCandidates {
     let result = combined(all) { IndexRange.union($0 + $1) }
     return result.count == 1 ? result[0] : .union(result)
   }
 
-  /// The same candidates, with one list of ranges for each index.
+  /// The same candidates, with one list of ranges per index.
   private static func combined(
     _ all: [QueryCandidates], _ combine: ([IndexRange], [IndexRange]) -> [IndexRange]
   ) -> [QueryCandidates] {
@@ -340,7 +341,7 @@ struct QueryPlanner {
       ?? alternatives.first
   }
 
-  /// Collects the nodes of candidates until there are `limit`.
+  /// Collects the nodes of candidates, up to `limit`.
   private func collect(
     _ candidates: QueryCandidates, upTo limit: Int, into nodes: inout [UInt64],
     _ reader: borrowing StoreReader
@@ -388,7 +389,7 @@ extension QueryCandidates {
     if case .rows(let index, _) = self { index } else { nil }
   }
 
-  /// For a person.
+  /// The access in a plan.
   var access: QueryPlan.Access {
     switch self {
     case .identifiers(let identifiers): .identifiers(count: identifiers.count)

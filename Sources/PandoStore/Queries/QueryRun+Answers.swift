@@ -3,7 +3,7 @@ import PandoLMDB
 import PandoModels
 import PandoSystem
 
-/// Answers questions about the records of a query; one version of the store.
+/// Answers questions about the records of a query in one version of the store.
 struct AnswerRun {
   private let source: SnapshotSource
   private let computing: QueryRun.Computing
@@ -13,7 +13,7 @@ struct AnswerRun {
     self.computing = computing
   }
 
-  /// How many rows of one value are looked at before the others are counted page by page.
+  /// How many rows of one value are read before the others are counted by page.
   private static let lookedAtMaximum = 64
 
   func answer(
@@ -39,7 +39,7 @@ struct AnswerRun {
       let counts: [QueryAnswer.ValueCount]
       if case .valued(let rows) = run.choice {
         guard let told = try valueCounts(rows, reader) else {
-          // The index does not keep all values whole.
+          // The index has cut off some values.
           run = try QueryRun(Self.unordered(query), reader)
           return try counted(field, &run, reader)
         }
@@ -72,7 +72,7 @@ struct AnswerRun {
     return try QueryRun(query, reader, purpose)
   }
 
-  /// The query of the one record at an end of an index, if the rest of the filter allows for it.
+  /// The query of the one record at an end of an index, if the rest of the filter allows it.
   private static func endOfIndex(_ question: RecordQuestion, _ query: RecordQuery) -> RecordQuery? {
     var isMaximum = true
     if case .minimum = question { isMaximum = false }
@@ -95,7 +95,7 @@ struct AnswerRun {
     if case .and(let parts) = filter { parts } else { [filter] }
   }
 
-  /// What holds for each value that counts: it is not below the lowest of its kind.
+  /// A condition that holds for each counted value: it is not below the lowest of its kind.
   private static func values(of field: RecordField) -> [FilterTree<RecordField>] {
     let lowest: [QueryValue] = [
       .bool(false), .double(-.infinity), .string(""), .data(Data()),
@@ -104,7 +104,7 @@ struct AnswerRun {
     return lowest.map { .compare(field, .greaterOrEqual, $0) }
   }
 
-  /// The query without its order, where that decides nothing.
+  /// The query without its order, if that has no effect.
   @inline(never)
   private static func unordered(_ query: RecordQuery) -> RecordQuery {
     var query = query
@@ -112,7 +112,7 @@ struct AnswerRun {
     return query
   }
 
-  /// How many records there are.
+  /// The number of records.
   private func count(_ run: inout QueryRun, _ reader: borrowing StoreReader) throws -> Int {
     let query = run.query
     var total = 0
@@ -163,9 +163,9 @@ struct AnswerRun {
     }
   }
 
-  /// How many rows have each value of the field by which they are in order.
+  /// The number of rows for each value of the ordering field.
   ///
-  /// - Returns: `nil` if the rows do not keep all values whole.
+  /// - Returns: `nil` if some values were cut off.
   private func valueCounts(
     _ rows: OrderedRows, _ reader: borrowing StoreReader
   ) throws -> [QueryAnswer.ValueCount]? {
@@ -190,7 +190,7 @@ struct AnswerRun {
         try reader.forEachRow(of: rows.index, in: IndexRange(lower: start, upper: range.upper)) {
           key in
           let value = StoredIndex.value(ofRow: key)
-          // No value begins like another one.
+          // No value is a prefix of another.
           let isSame =
             count > 0 && value.count >= group.count
             && value.extracting(0..<group.count).hasSameBytes(as: group.span)
@@ -202,7 +202,7 @@ struct AnswerRun {
           }
           count += 1
           guard count == Self.lookedAtMaximum else { return true }
-          // There may be many: they are counted page by page, and passed.
+          // There may be many: they are counted by page, and skipped.
           count = try reader.countRows(of: rows.index, in: IndexRange(prefix: group))
           lower = IndexRange.successor(of: group)
           return false
@@ -216,7 +216,7 @@ struct AnswerRun {
 }
 
 extension StoreReader {
-  /// How many rows of an index lie in a range of values, at most `limit`.
+  /// The number of rows of an index in a range of values, at most `limit`.
   func countRows(of index: StoredIndex, in range: IndexRange, atMost limit: Int = .max) throws
     -> Int
   {

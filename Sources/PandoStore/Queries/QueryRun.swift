@@ -2,17 +2,19 @@ import PandoLMDB
 import PandoModels
 import PandoSystem
 
-/// Answers one query over one version of the store.
+/// Answers one query in one version of the store.
 ///
-/// The bodies are compared with the filter as they are stored; only what the result shows has to be
-/// decoded, by the caller.
+/// The filter is compared with the stored bodies; the caller decodes only the result.
+///
+/// The constants come from the query and the planner. `matches`, `scannedCount` and `seen` grow
+/// while ``find(_:_:computing:)`` runs.
 struct QueryRun {
-  /// Finds values that only the caller knows: by the number of a field, and the node.
+  /// Computes a value from the number of a field and the node.
   typealias Computing = (Int, UInt64) throws -> QueryValue
 
-  /// For a query without computed fields.
+  /// The function for a query without computed fields.
   ///
-  /// Not a closure written where it is used: the compiler would make another copy of all below for it.
+  /// A named function, because a closure at each use would duplicate all code below.
   @inline(never)
   static func computingNothing() -> Computing {
     { number, _ in preconditionFailure("field \(number) is computed, and nobody computes it") }
@@ -25,12 +27,12 @@ struct QueryRun {
   let choice: QueryPlanner.Choice
   private let indexes: [StoredIndex]
   private var matches: [QueryMatch] = []
-  /// How many records a scan has looked at.
+  /// The number of records that a scan has read.
   private var scannedCount = 0
   private var seen: Set<[QueryValue]> = []
-  /// Whether matches have to be sorted by the values that the order compares.
+  /// Whether matches have to be sorted by the compared values.
   private var comparesValues: Bool
-  /// Nodes that are passed over.
+  /// The nodes to skip.
   private let excluded: Set<UInt64>
 
   init(
@@ -48,7 +50,7 @@ struct QueryRun {
     choice = recordCount == 0 ? .nothing : try QueryPlanner(query, type, purpose).choice(reader)
   }
 
-  /// How the query is answered.
+  /// The plan of the query.
   var plan: QueryPlan {
     var isSorted = !query.order.isEmpty
     var isToldByIndex = false
@@ -79,7 +81,7 @@ struct QueryRun {
       isToldByIndex: isToldByIndex, reason: reason)
   }
 
-  /// Why an index of a field of the query can't be used.
+  /// The reason why an index of a field of the query can't be used.
   private var reason: String? {
     for path in query.fields.compactMap(\.path) {
       if indexes.contains(where: { $0.fields == [path] }) { continue }
@@ -95,7 +97,7 @@ struct QueryRun {
 
   /// Finds the records of the result, in its order.
   ///
-  /// `source` gives the bodies in the version of the reader.
+  /// `source` returns the bodies in the version of the reader.
   mutating func find(
     _ reader: borrowing StoreReader, _ source: SnapshotSource, computing: Computing
   ) throws -> ArraySlice<QueryMatch> {
@@ -136,7 +138,7 @@ struct QueryRun {
     return window(of: matches)
   }
 
-  /// For how many matches there is room from the start.
+  /// The initial capacity for matches.
   private static var usualMatchCount: Int { 32 }
 
   private func window(of matches: [QueryMatch]) -> ArraySlice<QueryMatch> {
@@ -146,7 +148,7 @@ struct QueryRun {
 }
 
 extension QueryRun {
-  /// Looks at every record of the type.
+  /// Reads every record of the type.
   private mutating func scan(
     _ reader: borrowing StoreReader, _ source: SnapshotSource, _ computing: Computing
   ) throws {
@@ -161,7 +163,7 @@ extension QueryRun {
       }
       return
     }
-    // To pass the others costs less than to search for each.
+    // Skipping the others costs less than a search for each.
     let start = firstNode.map { Array(copying: IntegerKey($0).bytes.span) }
     try reader.snapshot.scan(reader.tables.nodes, from: start) { key, value in
       guard let node = ByteFields.bigEndian(key, at: 0) else {
@@ -179,7 +181,7 @@ extension QueryRun {
     }
   }
 
-  /// Candidates in the order of their numbers, each once.
+  /// The nodes of candidates, sorted, without duplicates.
   private func sorted(
     _ candidates: QueryCandidates, _ found: [UInt64], _ reader: borrowing StoreReader
   ) throws -> [UInt64] {
@@ -201,12 +203,12 @@ extension QueryRun {
   @inline(never)
   private func excludes(_ node: UInt64) -> Bool { excluded.contains(node) }
 
-  /// Whether the window is full where what comes next can't come before what is there.
+  /// Whether the window is full and no later record can come before those in it.
   private var isFull: Bool { matches.count >= query.target }
 
   /// Takes a record if it matches.
   ///
-  /// - Returns: Whether more may be needed.
+  /// - Returns: Whether more records may be needed.
   private mutating func take(
     _ node: UInt64, _ body: Span<UInt8>, isExact: Bool, _ reader: borrowing StoreReader,
     _ source: SnapshotSource, _ computing: Computing
@@ -223,7 +225,7 @@ extension QueryRun {
     return !isFull
   }
 
-  /// Takes a record that may match, where values have to be looked at for it.
+  /// Takes a record that may match, if its values have to be read.
   @inline(never)
   private mutating func takeComparing(
     _ node: UInt64, _ body: Span<UInt8>, isExact: Bool, _ reader: borrowing StoreReader,
@@ -258,7 +260,7 @@ extension QueryRun {
     }
     if let after = query.after, !isInOrder(after.values, after.node, values, node) { return true }
     matches.append(QueryMatch(node: node, body, values: values))
-    // What can no longer come into the window is let go from time to time.
+    // Matches beyond the window are removed from time to time.
     if let limit = query.target.keepingLimit, matches.count >= limit {
       sort()
       matches.removeLast(matches.count - query.target)
@@ -266,7 +268,7 @@ extension QueryRun {
     return true
   }
 
-  /// Whether one place comes before another by all keys, or by node number where they are equal.
+  /// Whether a place comes before another by all keys, and then by node number.
   private func isInOrder(
     _ left: [QueryValue], _ node: UInt64, _ right: [QueryValue], _ otherNode: UInt64
   ) -> Bool {
@@ -279,32 +281,32 @@ extension QueryRun {
     return node < otherNode
   }
 
-  /// Sorts by all keys, and by node number what they call equal.
+  /// Sorts by all keys, and then by node number.
   private mutating func sort() {
     guard comparesValues else { return }
     matches = matches.ordered { isInOrder($0.values, $0.node, $1.values, $1.node) }
   }
 }
 
-/// Thrown by who computes a field of a record that is to be passed over.
+/// Thrown by a computing closure to skip a record.
 struct SkippedRecord: Error {}
 
 extension Int {
-  /// When so many matches are kept, those beyond a window of this size are let go; `nil` for one that
-  /// is too large to matter.
+  /// The number of matches at which those beyond a window of this size are removed; `nil` for a
+  /// window that is too large.
   fileprivate var keepingLimit: Int? { self < 1 << 20 ? 4 * self + 1000 : nil }
 }
 
-/// A way through an index.
+/// A visit to the rows of an index; all properties are constant after `init`.
 private struct IndexVisit {
   let index: StoredIndex
   let isDescending: Bool
   /// Whether all rows match.
   let isExact: Bool
   let ranges: [IndexRange]
-  /// How many fields rows share that have to be compared with one another; `nil` for all of them.
+  /// How many fields the rows of a group share; `nil` for all of them.
   let groupFieldCount: Int?
-  /// What the rows share that are equal to the one that comes before the window.
+  /// The group of the row before the window.
   private(set) var afterBytes: [UInt8]?
   private let contentByteCountMaximum: Int
 
@@ -332,10 +334,10 @@ private struct IndexVisit {
     afterBytes = comparesValues ? nil : bytes
   }
 
-  /// Whether a value in a row has been cut off.
+  /// Whether a value in a row was cut off.
   func isCutOff(_ row: Span<UInt8>) -> Bool { IndexValue.isCutOff(row, contentByteCountMaximum) }
 
-  /// The part of a row's key that it shares with those it is compared with.
+  /// The part of a row's key that its group shares.
   @_lifetime(copy key)
   func group(ofRow key: Span<UInt8>) -> Span<UInt8> {
     let value = StoredIndex.value(ofRow: key)
@@ -346,11 +348,11 @@ private struct IndexVisit {
   }
 }
 
-/// Rows of which only a part of the value is kept are not in the order of their values.
+/// Thrown because rows with cut-off values are not in value order.
 private struct CutOffValue: Error {}
 
 extension QueryRun {
-  /// Goes through ranges of an index until the window is full.
+  /// Visits ranges of an index until the window is full.
   private mutating func go(
     _ visit: IndexVisit, _ reader: borrowing StoreReader, _ source: SnapshotSource,
     _ computing: Computing
@@ -364,7 +366,7 @@ extension QueryRun {
     }
   }
 
-  /// Takes what a row speaks of.
+  /// Takes the record of a row.
   private mutating func take(
     row node: UInt64, _ visit: IndexVisit, _ reader: borrowing StoreReader,
     _ source: SnapshotSource, _ computing: Computing
@@ -379,13 +381,13 @@ extension QueryRun {
     _ = try take(node, bytes, isExact: visit.isExact, reader, source, computing)
   }
 
-  /// Whether a row belongs to a record that comes before the window, or is that at its edge.
+  /// Whether the record of a row comes before the window, or is the one at its edge.
   private func isBefore(_ group: Span<UInt8>, _ node: UInt64, _ visit: IndexVisit) -> Bool {
     guard let after = query.after, let bytes = visit.afterBytes else { return false }
     return node <= after.node && group.hasSameBytes(as: bytes.span)
   }
 
-  /// Goes up an index until the window is full; where values are compared, until a new one begins.
+  /// Visits rows upwards until the window is full, and then to the end of the group.
   private mutating func goUp(
     _ visit: IndexVisit, _ range: IndexRange, _ reader: borrowing StoreReader,
     _ source: SnapshotSource, _ computing: Computing
@@ -408,16 +410,16 @@ extension QueryRun {
     }
   }
 
-  /// Goes down an index in the same way; rows of one value are still taken upwards.
+  /// Visits rows downwards; rows of one value are still taken upwards.
   private mutating func goDown(
     _ visit: IndexVisit, _ range: IndexRange, _ reader: borrowing StoreReader,
     _ source: SnapshotSource, _ computing: Computing
   ) throws {
     var upper = range.upper
-    // The value of the row before, in room that is used again.
+    // The value of the previous row, in reused memory.
     var last: [UInt8] = []
     while !isFull {
-      // Rows that are alone with their value are taken as they come.
+      // Rows with a value of their own are taken one by one.
       last.removeAll(keepingCapacity: true)
       var lastNode: UInt64?
       var isShared = false

@@ -1,10 +1,10 @@
 import PandoModels
 
 extension QueryScan {
-  /// How many records of the type there are at least where a scan is told.
+  /// The fewest records of a type at which a scan is reported.
   static let recordCountMinimum = 1_000
 
-  /// Notes a scan; `nil` where the query asks for all records in their order, or there are few.
+  /// Describes a scan; `nil` if the query selects all records in their order, or if there are few.
   init?(_ query: RecordQuery, recordCount: Int, of typeRecordCount: Int) {
     guard typeRecordCount >= Self.recordCountMinimum else { return nil }
     var fields = query.uniqueBy + query.filter.fields
@@ -20,7 +20,7 @@ extension QueryScan {
 }
 
 extension RecordField {
-  /// Under what name it is stored.
+  /// The name under which it is stored.
   fileprivate var storedName: String? {
     switch self {
     case .identifier: "id"

@@ -1,29 +1,29 @@
 import PandoLMDB
 package import PandoModels
 
-/// A field of a record, as queries of the store know it.
+/// A field of a record in queries of the store.
 package enum RecordField: Hashable, Sendable {
   /// The identifier of the node, a text.
   case identifier
   /// A field whose value is read from the body.
   case named(FieldPath)
-  /// A field that holds children: their identifiers.
+  /// A field with children: their identifiers.
   case child(FieldPath)
-  /// The identifiers of all children, wherever in the record.
+  /// The identifiers of all children, anywhere in the record.
   case children
-  /// A value that only the caller can find, by a number that it has given.
+  /// A value that only the caller can compute, by a number that it assigned.
   ///
-  /// With a path it is that of a field that shows what the body has, unless the body lacks it: then
-  /// its value can be anything, such as a default that the type declares.
+  /// With a path, the value is that of the body. If the body lacks it, the value can be anything,
+  /// such as a default that the type declares.
   case computed(Int, stored: FieldPath?)
-  /// Such a value that is the identifier of a child, or those of several.
+  /// A computed value that is the identifier of a child, or those of several.
   case computedChild(Int)
 }
 
 /// One key of an order.
 package enum RecordOrder: Sendable {
   case field(RecordField, isDescending: Bool)
-  /// As in a list of identifiers; others come last.
+  /// The order of a list of identifiers; others come last.
   case identifiers([ByteString: Int])
 
   var isDescending: Bool {
@@ -32,7 +32,7 @@ package enum RecordOrder: Sendable {
 }
 
 extension RecordField {
-  /// Where the value is in a body; `nil` if it is not found by a name.
+  /// The path of the value in a body; `nil` if it has no name.
   var path: FieldPath? {
     switch self {
     case .named(let path), .child(let path): path
@@ -41,16 +41,16 @@ extension RecordField {
   }
 }
 
-/// What is asked for of the records of a type.
+/// A query for the records of a type.
 package struct RecordQuery: Sendable {
   package var typeName: String
   package var filter: FilterTree<RecordField> = .all
   package var order: [RecordOrder] = []
-  /// Of whose values only the first record each is kept, in the order of node numbers.
+  /// Only the first record of each combination of these values is kept, in node order.
   package var uniqueBy: [RecordField] = []
   package var offset = 0
   package var limit: Int?
-  /// What comes before the window; `nil` for nothing.
+  /// The place before the window; `nil` for none.
   package var after: RecordPlace?
 
   package init(typeName: String) { self.typeName = typeName }
@@ -62,7 +62,7 @@ package struct RecordQuery: Sendable {
     return fields
   }
 
-  /// How many records fill the window.
+  /// The number of records that fill the window.
   var target: Int {
     guard let limit else { return .max }
     let (sum, isTooLarge) = offset.addingReportingOverflow(limit)
@@ -70,11 +70,11 @@ package struct RecordQuery: Sendable {
   }
 }
 
-/// The place of a record in the order of a query, whether it is there or not.
+/// The place of a record in the order of a query; the record need not exist.
 package struct RecordPlace: Sendable {
-  /// What the order compares: a value for each key.
+  /// The compared values, one per key.
   package let values: [QueryValue]
-  /// Its node number, which decides between records of the same values.
+  /// Its node number, which decides between records of equal values.
   package let node: UInt64
 
   package init(values: [QueryValue], node: UInt64) {
@@ -83,58 +83,58 @@ package struct RecordPlace: Sendable {
   }
 }
 
-/// How a query is answered.
+/// The plan of a query.
 ///
 /// ```swift
 /// let plan = try store.explain(Query(filter: \Book.year == 1965, order: [.ascending(\.title)]))
 /// print(plan)  // Book: index on year, then sorted (2000 in all)
 /// ```
 public struct QueryPlan: Sendable, Hashable, CustomStringConvertible {
-  /// Where the records that may match are found.
+  /// The way in which the records are found.
   ///
   /// ```swift
   /// let plan = try store.explain(Query(filter: \Book.year == 1965))
   /// if case .scan = plan.access { print("no index:", plan) }
   /// ```
   public indirect enum Access: Sendable, Hashable {
-    /// Nowhere: nothing can match.
+    /// Nothing can match.
     case nothing
     /// By their identifiers.
     case identifiers(count: Int)
-    /// In an index, in some ranges; `isOrdered` if the result is in its order, so that no more is
-    /// read than the limit needs.
+    /// In ranges of an index. If `isOrdered`, the result is in its order, and the limit bounds the
+    /// number of read rows.
     case index(field: String, rangeCount: Int, isOrdered: Bool)
-    /// Among those that hold certain nodes, which the dependency index knows.
+    /// Among the parents of nodes, by the dependency index.
     case parents(count: Int)
-    /// In several of these.
+    /// In the union of several.
     case union([Access])
-    /// In each of these.
+    /// In the intersection of several.
     case intersection([Access])
     /// Among all records of the type.
     case scan
-    /// Among all nodes that have records of other types only, of which so many are decoded.
+    /// Among all nodes with records of other types only; `count` of them are decoded.
     case projection(count: Int)
-    /// In the count of all records of the type.
+    /// From the stored number of records of the type.
     case recordCount
   }
 
-  /// The type that is asked for.
+  /// The queried type.
   public let typeName: String
-  /// How many records of the type there are.
+  /// The number of records of the type.
   public let recordCount: Int
-  /// Where the records are found.
+  /// How the records are found.
   public let access: Access
-  /// Whether what is found has to be sorted.
+  /// Whether the records have to be sorted.
   public let isSorted: Bool
-  /// Whether rows of an index tell the answer alone, and no record is looked at.
+  /// Whether index rows alone give the answer, and no record is read.
   public let isToldByIndex: Bool
-  /// Why an index of a field of the query can't be used, as a sentence; `nil` if none is left unused.
+  /// The reason why an index of a field of the query can't be used; `nil` if all are usable.
   ///
-  /// The store may lack an index that the type declares, or have made it for other former names and
-  /// defaults: `addIndexes(of:)` mends both.
+  /// The store may lack a declared index, or have one with other former names and defaults:
+  /// `addIndexes(of:)` corrects both.
   public package(set) var reason: String?
 
-  /// One line for a person.
+  /// One line for people.
   public var description: String {
     "\(typeName): \(access)\(isSorted ? ", then sorted" : "")"
       + "\(isToldByIndex ? ", no record looked at" : "") (\(recordCount) in all)"
@@ -148,7 +148,7 @@ extension QueryPlan.Access: CustomStringConvertible {
     switch self {
     case .nothing: "nothing can match"
     case .identifiers(let count): count == 1 ? "by identifier" : "by \(count) identifiers"
-    case .parents(let count): count == 1 ? "who holds a node" : "who holds \(count) nodes"
+    case .parents(let count): count == 1 ? "parents of a node" : "parents of \(count) nodes"
     case .index(let field, let rangeCount, let isOrdered):
       "index on \(field)" + (rangeCount == 1 ? "" : ", \(rangeCount) ranges")
         + (isOrdered ? ", in order" : "")
@@ -164,11 +164,11 @@ extension QueryPlan.Access: CustomStringConvertible {
 /// A record that matches a query.
 @safe struct QueryMatch {
   let node: UInt64
-  /// Where its body lies; `nil` if nobody has looked at it.
+  /// The address of its body; `nil` if it was not read.
   ///
-  /// Valid as long as the snapshot that was queried, and in a transaction until it changes something.
+  /// Valid as long as the queried snapshot, and in a transaction until the next change.
   let body: UnsafeRawBufferPointer?
-  /// What the order compares.
+  /// The compared values of the order.
   let values: [QueryValue]
 
   init(node: UInt64) {
@@ -179,21 +179,21 @@ extension QueryPlan.Access: CustomStringConvertible {
 
   init(node: UInt64, _ body: Span<UInt8>, values: [QueryValue] = []) {
     self.node = node
-    // Used by the one who has the snapshot: see above.
+    // The owner of the snapshot uses it: see above.
     unsafe self.body = body.withUnsafeBytes { unsafe $0 }
     self.values = values
   }
 }
 
-/// A filter made ready to be compared with many bodies.
+/// A filter prepared for comparison with many bodies.
 ///
-/// Comparisons of a field with a plain value, if all of them must hold, are made on the bytes as they
-/// lie in a body; the rest of the filter is asked for values.
+/// Comparisons of a field with a plain value, if they all must hold, are made on the bytes of a
+/// body. The rest of the filter is evaluated on values.
 @safe struct BodyFilter {
   private var comparisons: [BodyComparison] = []
-  /// The same, to be asked without counting references; the array above keeps them.
+  /// The same without reference counting; the array above retains them.
   private var uncounted: [Unmanaged<BodyComparison>] = unsafe []
-  /// What must hold besides.
+  /// The remaining conditions.
   private(set) var rest: [FilterTree<RecordField>] = []
 
   init(_ filter: FilterTree<RecordField>) {
@@ -211,7 +211,7 @@ extension QueryPlan.Access: CustomStringConvertible {
     }
   }
 
-  /// Whether a body may match: all comparisons with plain values hold, and ``rest`` is to be asked.
+  /// Whether a body may match: all comparisons hold, and ``rest`` remains to be evaluated.
   func mayMatch(_ body: Span<UInt8>, _ children: any FieldChildren) throws -> Bool {
     for index in unsafe uncounted.indices {
       let comparison = unsafe uncounted[index]
@@ -233,8 +233,8 @@ private final class BodyComparison: Sendable {
 
   /// Makes a comparison.
   ///
-  /// It is `nil` for a field inside another one, for one with former names or a default, and for a value
-  /// that is not plain.
+  /// It is `nil` for a field inside another one, for one with fallbacks, and for a value that is
+  /// not plain.
   init?(_ path: FieldPath, _ relation: FilterComparison, _ value: QueryValue) {
     guard path.isWhole, path.fallbacks.isEmpty, let plain = FieldOperand.Value(value) else {
       return nil
@@ -265,7 +265,7 @@ private final class BodyComparison: Sendable {
 }
 
 extension FieldOperand.Value {
-  /// The value as it stands in bodies; `nil` if it is none of the plain ones.
+  /// The value as it is encoded in bodies; `nil` if it is not plain.
   fileprivate init?(_ value: QueryValue) {
     switch value {
     case .bool(let value): self = .bool(value)

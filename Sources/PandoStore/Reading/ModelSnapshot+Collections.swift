@@ -5,8 +5,8 @@ import PandoSystem
 extension ModelSnapshot {
   /// Returns the cache keys of all collections.
   ///
-  /// - Returns: The keys in the order of their bytes.
-  /// - Throws: ``StoreError`` when the bytes on disk are damaged.
+  /// - Returns: The keys, sorted by their bytes.
+  /// - Throws: ``StoreError`` if the bytes on disk are damaged.
   /// - Complexity: O(*c*) for *c* collections; O(*c* log *c*) if one has a key of more than 510 bytes.
   public func collectionKeys() throws -> [String] {
     var keys: [String] = []
@@ -16,15 +16,15 @@ extension ModelSnapshot {
       keys.append(try reader.cacheKey(ofRow: key, value))
       return true
     }
-    // Long ones of one beginning lie in the order of their hashes.
+    // Long keys with the same prefix are sorted by their hashes.
     return hasLong ? keys.ordered { $0.hasBytes(before: $1) } : keys
   }
 
-  /// Returns how many elements a collection has.
+  /// Returns the number of elements of a collection.
   ///
   /// - Parameter cacheKey: The key of the collection.
   /// - Returns: The count, or `nil` if there is no such collection.
-  /// - Throws: ``StoreError`` when the bytes on disk are damaged.
+  /// - Throws: ``StoreError`` if the bytes on disk are damaged.
   /// - Complexity: O(log *c*) for *c* collections.
   public func collectionCount(_ cacheKey: String) throws -> Int? {
     guard let list = try reader.list(cacheKey) else { return nil }
@@ -41,11 +41,11 @@ extension ModelSnapshot {
   ///   - cacheKey: The key of the collection.
   ///   - type: The type to read the elements as.
   ///   - range: The positions to read; `nil` for all.
-  ///   - undecodable: Takes an element that does not decode, which is left out; a value that is no node goes
-  ///     by the cache key.
+  ///   - undecodable: Receives an undecodable element, which is then omitted; a value without
+  ///     identifier is named by the cache key.
   /// - Returns: The elements, or `nil` if there is no such collection.
-  /// - Throws: ``StoreError`` `indexOutOfRange` when the range is not inside the collection;
-  ///   `ModelError` when an element does not decode as the type and nobody takes it.
+  /// - Throws: ``StoreError`` `indexOutOfRange` if the range is outside the collection;
+  ///   `ModelError` for an undecodable element without `undecodable`.
   /// - Complexity: O(log *n* + *k*) to find *k* elements, and the reading of each.
   public func collection<M: SimpleModel & Decodable>(
     _ cacheKey: String, as type: M.Type = M.self, in range: Range<Int>? = nil,
@@ -66,13 +66,13 @@ extension ModelSnapshot {
     }
   }
 
-  /// Returns one value for each element of a collection, `nil` where it does not decode.
+  /// Returns one value per element of a collection, `nil` for an undecodable one.
   ///
   /// - Parameters:
   ///   - cacheKey: The key of the collection.
   ///   - type: The type to read the elements as.
   ///   - range: The positions to read; `nil` for all.
-  ///   - undecodable: Takes what does not decode, and its position.
+  ///   - undecodable: Receives an undecodable element, and its position.
   /// - Returns: The values, or `nil` if there is no such collection.
   /// - Throws: As ``collection(_:as:in:undecodable:)``.
   package func places<M: SimpleModel & Decodable>(
@@ -93,7 +93,7 @@ extension ModelSnapshot {
     }
   }
 
-  /// Returns the identifiers of all nodes that an element of a collection is or holds.
+  /// Returns the identifiers of all nodes in an element of a collection.
   package func nodes(inElementAt place: Int, of cacheKey: String) throws -> [String] {
     let elements = try reader.elements(of: cacheKey, in: place..<(place + 1)) { $0 } ?? []
     var found: Set<UInt64> = []
@@ -101,7 +101,7 @@ extension ModelSnapshot {
     return try nodes(beneath: found)
   }
 
-  /// Returns the identifiers of a node, if there is one, and of all that it holds.
+  /// Returns the identifiers of a node, if it exists, and of its descendants.
   package func nodes(beneath identifier: String) throws -> [String] {
     try nodes(beneath: try reader.node(identifier).map { [$0] } ?? [])
   }
@@ -147,11 +147,11 @@ extension ModelSnapshot {
   /// - Parameters:
   ///   - cacheKey: The key of the collection.
   ///   - range: The positions to read; `nil` for all.
-  ///   - depth: How many levels of children to read; below that they are references, and 0 gives
+  ///   - depth: How many levels of children to read; deeper ones are references, and 0 returns
   ///     references only.
-  /// - Returns: A `.node` or `.reference` for each element with an identifier, its value for each
-  ///   other; `nil` if there is no such collection.
-  /// - Throws: ``StoreError`` `indexOutOfRange` when the range is not inside the collection.
+  /// - Returns: A `.node` or `.reference` for each element with an identifier, the value of each
+  ///   other element; `nil` if there is no such collection.
+  /// - Throws: ``StoreError`` `indexOutOfRange` if the range is outside the collection.
   /// - Complexity: O(log *n* + *k*) to find *k* elements, and the reading of each.
   public func collectionTrees(
     _ cacheKey: String, in range: Range<Int>? = nil, depth: Int = .max
@@ -170,14 +170,14 @@ extension StoreReader {
     try collection(cacheKey).map { CountedList(table: tables.elements, number: $0) }
   }
 
-  /// Reads elements one after another; `nil` if there is no such collection.
+  /// Reads elements one after the other; `nil` if there is no such collection.
   func elements<Element>(
     of cacheKey: String, in range: Range<Int>?, _ read: (CollectionElement) throws -> Element
   ) throws -> [Element]? {
     try elementBytes(of: cacheKey, in: range) { try read(CollectionElement($0, of: cacheKey)) }
   }
 
-  /// Reads elements from their bytes one after another; `nil` if there is no such collection.
+  /// Reads the bytes of elements one after the other; `nil` if there is no such collection.
   func elementBytes<Element>(
     of cacheKey: String, in range: Range<Int>?, _ read: (Span<UInt8>) throws -> Element
   ) throws -> [Element]? {

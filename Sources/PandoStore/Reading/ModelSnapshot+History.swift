@@ -1,26 +1,26 @@
 import PandoLMDB
 
-/// What is known of the last write to a node; see ``SequenceNumber``.
+/// The state of the last write to a node; see ``SequenceNumber``.
 package struct SequenceState: Equatable {
-  /// The sequence number of the last write that counts; 0 if there was none.
+  /// The sequence number of the last valid write; 0 if there was none.
   package var sequenceNumber: UInt64 = 0
-  /// Whether the node is there.
+  /// Whether the node exists.
   package var isStored = false
-  /// The commit that changed the node last; 0 if it is not there.
+  /// The last commit that changed the node; 0 if it does not exist.
   package var commit: UInt64 = 0
-  /// Whether its content was known before the commit that brought it, and is unchanged since.
+  /// Whether its content dates from before its commit and is unchanged since.
   package var isDated = false
 
   package init(sequenceNumber: UInt64 = 0) { self.sequenceNumber = sequenceNumber }
 }
 
 extension ModelSnapshot {
-  /// Returns the sequence number of the last write to a node, removals included.
+  /// Returns the sequence number of the last write to a node, including removals.
   ///
   /// - Parameter identifier: The identifier of the node.
-  /// - Returns: The number; for a node that never was, or whose tombstone is gone, the number up to which
-  ///   tombstones are forgotten.
-  /// - Throws: ``StoreError`` when the bytes on disk are damaged.
+  /// - Returns: The number. For a node that never existed, or whose tombstone is gone, it is the
+  ///   number up to which tombstones were discarded.
+  /// - Throws: ``StoreError`` if the bytes on disk are damaged.
   /// - Complexity: O(log *n*).
   package func sequenceState(of identifier: String) throws -> SequenceState {
     let row = try reader.sequenceRow(of: identifier)
@@ -41,30 +41,30 @@ extension ModelSnapshot {
     return state
   }
 
-  /// Returns the commit that changed a node last, as whatever type; `nil` if there is no such node.
+  /// Returns the last commit that changed a node, as any type; `nil` if there is no such node.
   ///
-  /// A change of a child is not a change of the node. `write(expecting:context:_:)` takes
-  /// the number.
+  /// A change of a child does not change its parent. `write(expecting:context:_:)` takes the
+  /// number.
   ///
   /// - Parameter identifier: The identifier of the node.
   /// - Returns: The number of the commit.
-  /// - Throws: ``StoreError`` when the bytes on disk are damaged.
+  /// - Throws: ``StoreError`` if the bytes on disk are damaged.
   /// - Complexity: O(log *n*).
   public func lastCommit(of identifier: String) throws -> CommitNumber? {
     try reader.lastCommit(of: identifier).map { try reader.number($0) }
   }
 
-  /// The same without its history.
+  /// The same without the history.
   package func lastCommitValue(of identifier: String) throws -> UInt64? {
     try reader.lastCommit(of: identifier)
   }
 
-  /// Returns the position of a node in the natural order: the rank it was given, else the order in
-  /// which the store first saw the nodes.
+  /// Returns the position of a node in the natural order: its rank, or else the order in which
+  /// nodes were first stored.
   ///
   /// - Parameter identifier: The identifier of the node.
-  /// - Returns: The position, which no other node has; `nil` if there is no such node.
-  /// - Throws: ``StoreError`` when the bytes on disk are damaged.
+  /// - Returns: The position, unique to the node; `nil` if there is no such node.
+  /// - Throws: ``StoreError`` if the bytes on disk are damaged.
   /// - Complexity: O(log *n*).
   package func naturalRank(of identifier: String) throws -> UInt64? {
     guard let node = try reader.node(identifier) else { return nil }

@@ -3,15 +3,15 @@ public import PandoModels
 import PandoSystem
 
 extension ModelSnapshot {
-  /// Calls a closure with identifiers in the order of their bytes.
+  /// Calls a closure with identifiers, sorted by their bytes.
   ///
   /// - Parameters:
-  ///   - typeName: Only nodes that have a record of this type; `nil` for all.
+  ///   - typeName: Only nodes with a record of this type; `nil` for all.
   ///   - prefix: Only identifiers that begin with these bytes.
-  ///   - body: Returns false to stop.
-  /// - Throws: The error of `body`; ``StoreError`` when the bytes on disk are damaged.
+  ///   - body: Receives an identifier; returns `false` to stop.
+  /// - Throws: The error of `body`; ``StoreError`` if the bytes on disk are damaged.
   /// - Complexity: O(*n*) for *n* identifiers with the prefix.
-  /// - Note: Identifiers of more than 510 bytes are ordered by their first 495 bytes.
+  /// - Note: Identifiers of more than 510 bytes are sorted by their first 495 bytes.
   public func forEachIdentifier(
     ofType typeName: String? = nil, prefix: String = "", _ body: (String) throws -> Bool
   ) throws {
@@ -33,14 +33,14 @@ extension ModelSnapshot {
     }
   }
 
-  /// Returns identifiers in the order of their bytes.
+  /// Returns identifiers, sorted by their bytes.
   ///
   /// - Parameters:
-  ///   - typeName: Only nodes that have a record of this type; `nil` for all.
+  ///   - typeName: Only nodes with a record of this type; `nil` for all.
   ///   - prefix: Only identifiers that begin with these bytes.
-  ///   - limit: How many at most.
+  ///   - limit: The most identifiers.
   /// - Returns: The identifiers.
-  /// - Throws: ``StoreError`` when the bytes on disk are damaged.
+  /// - Throws: ``StoreError`` if the bytes on disk are damaged.
   /// - Complexity: O(*n*) for *n* identifiers with the prefix.
   public func identifiers(
     ofType typeName: String? = nil, prefix: String = "", limit: Int = .max
@@ -54,14 +54,14 @@ extension ModelSnapshot {
     return found
   }
 
-  /// Calls a closure with every model of a type, in the order the store first saw their nodes.
+  /// Calls a closure with every model of a type, in the order in which nodes were first stored.
   ///
   /// - Parameters:
-  ///   - type: The type, by whose own records the nodes are found.
-  ///   - undecodable: Takes a record that does not decode, which is left out, and returns false to stop.
-  ///   - body: Returns false to stop.
-  /// - Throws: What the closures throw; `ModelError` when a record does not decode and nobody takes it;
-  ///   ``StoreError`` when the bytes on disk are damaged.
+  ///   - type: The type; only nodes with a record of it are found.
+  ///   - undecodable: Receives an undecodable record, which is omitted; returns `false` to stop.
+  ///   - body: Receives a model; returns `false` to stop.
+  /// - Throws: The error of a closure; `ModelError` for an undecodable record without
+  ///   `undecodable`; ``StoreError`` if the bytes on disk are damaged.
   /// - Complexity: O(*n*) for *n* models of the type; models are decoded one at a time.
   public func forEachModel<M: SimpleModel & Decodable>(
     of type: M.Type, undecodable: ((UndecodableRecord) throws -> Bool)? = nil,
@@ -87,11 +87,11 @@ extension ModelSnapshot {
     }
   }
 
-  /// Returns how many nodes there are.
+  /// Returns the number of nodes.
   ///
-  /// - Parameter typeName: Only nodes that have a record of this type; `nil` for all.
+  /// - Parameter typeName: Only nodes with a record of this type; `nil` for all.
   /// - Returns: The number of nodes.
-  /// - Throws: ``StoreError`` when the bytes on disk are damaged.
+  /// - Throws: ``StoreError`` if the bytes on disk are damaged.
   /// - Complexity: O(log *t*) for *t* types; the store keeps the counts.
   public func count(ofType typeName: String? = nil) throws -> Int {
     guard let typeName else { return try reader.snapshot.count(of: reader.tables.nodes) }
@@ -104,7 +104,7 @@ extension ModelSnapshot {
   /// Returns the type names that have at least one record.
   ///
   /// - Returns: The names, sorted by their bytes.
-  /// - Throws: ``StoreError`` when the bytes on disk are damaged.
+  /// - Throws: ``StoreError`` if the bytes on disk are damaged.
   /// - Complexity: O(*t*) for *t* types.
   public func typeNames() throws -> [String] {
     var names: [String] = []
@@ -117,47 +117,47 @@ extension ModelSnapshot {
 }
 
 extension ModelSnapshot {
-  /// Returns the nodes that hold a node directly.
+  /// Returns the direct parents of a node.
   ///
   /// - Parameter identifier: The identifier of the child.
-  /// - Returns: The identifiers of the parents, each once, in the order the store first saw them;
-  ///   empty if nobody holds it. Collections are not listed: see ``collections(holding:)``.
-  /// - Throws: ``StoreError`` when the bytes on disk are damaged.
+  /// - Returns: The identifiers of the parents, in the order in which they were first stored; empty
+  ///   if there are none. Collections are not included: see ``collections(holding:)``.
+  /// - Throws: ``StoreError`` if the bytes on disk are damaged.
   /// - Complexity: O(log *n* + *p*) for *p* parents.
   public func parents(of identifier: String) throws -> [String] {
     guard let node = try reader.node(identifier) else { return [] }
     return try reader.parentNodes(of: node).ordered().map { try reader.identifier(of: $0) }
   }
 
-  /// Returns the nodes that a node holds directly, in whatever of its records.
+  /// Returns the direct children of a node, in any of its records.
   ///
   /// - Parameter identifier: The identifier of the parent.
-  /// - Returns: The identifiers of the children, each once, in the order of the record; empty if there is
-  ///   no such node.
-  /// - Throws: ``StoreError`` when the bytes on disk are damaged.
+  /// - Returns: The identifiers of the children, without duplicates, in record order; empty if
+  ///   there is no such node.
+  /// - Throws: ``StoreError`` if the bytes on disk are damaged.
   /// - Complexity: O(*c* log *n*) for *c* children.
   public func children(of identifier: String) throws -> [String] {
     guard let node = try reader.node(identifier) else { return [] }
     return try reader.childNodes(of: node).map { try reader.identifier(of: $0) }
   }
 
-  /// Returns all nodes from which a node can be reached.
+  /// Returns all ancestors of a node.
   ///
   /// - Parameter identifier: The identifier of the descendant.
-  /// - Returns: The identifiers of parents, their parents and so on, each once, nearest first.
-  /// - Throws: ``StoreError`` when the bytes on disk are damaged.
+  /// - Returns: The identifiers of the ancestors, without duplicates, nearest first.
+  /// - Throws: ``StoreError`` if the bytes on disk are damaged.
   /// - Complexity: O(*a* log *n*) for *a* ancestors.
   public func ancestors(of identifier: String) throws -> [String] {
     guard let node = try reader.node(identifier) else { return [] }
     return try reader.ancestors(of: node).map { try reader.identifier(of: $0.node) }
   }
 
-  /// Returns the ends of the parent chain: the ancestors that no node holds.
+  /// Returns the ancestors that have no parent.
   ///
   /// - Parameter identifier: The identifier of the descendant.
-  /// - Returns: The identifiers of the roots; the node itself if no node holds it; empty if there is
-  ///   no such node.
-  /// - Throws: ``StoreError`` when the bytes on disk are damaged.
+  /// - Returns: The identifiers of the roots; the node itself if it has no parent; empty if there
+  ///   is no such node.
+  /// - Throws: ``StoreError`` if the bytes on disk are damaged.
   /// - Complexity: O(*a* log *n*) for *a* ancestors.
   public func roots(of identifier: String) throws -> [String] {
     guard let node = try reader.node(identifier) else { return [] }
@@ -167,11 +167,11 @@ extension ModelSnapshot {
     }
   }
 
-  /// Returns the collections that list a node, or list a value that holds it.
+  /// Returns the collections that list a node, or a value that contains it.
   ///
   /// - Parameter identifier: The identifier of the element.
   /// - Returns: The cache keys, sorted.
-  /// - Throws: ``StoreError`` when the bytes on disk are damaged.
+  /// - Throws: ``StoreError`` if the bytes on disk are damaged.
   /// - Complexity: O(*c* log *n*) for *c* such collections.
   public func collections(holding identifier: String) throws -> [String] {
     guard let node = try reader.node(identifier) else { return [] }
@@ -186,7 +186,7 @@ extension ModelSnapshot {
 }
 
 extension StoreReader {
-  /// The nodes with a record that holds a node.
+  /// The nodes with a record that contains a node.
   func parentNodes(of node: UInt64) throws -> Set<UInt64> {
     var parents: Set<UInt64> = []
     try forEachParent(of: node) { parent, _ in
@@ -196,7 +196,7 @@ extension StoreReader {
     return parents
   }
 
-  /// All ancestors of a node, breadth first; those that nobody holds are marked as roots.
+  /// All ancestors of a node, breadth first; those without a parent are marked as roots.
   func ancestors(of node: UInt64) throws -> [(node: UInt64, isRoot: Bool)] {
     var seen: Set<UInt64> = [node]
     var found: [(node: UInt64, isRoot: Bool)] = []

@@ -10,8 +10,8 @@ import PandoSystem
 /// }
 /// ```
 ///
-/// A snapshot lives as long as the closure it was given to; the compiler refuses to keep it. It is
-/// never blocked by a writer and does not change while other threads commit. One thread at a time.
+/// A snapshot lives as long as its closure; the compiler refuses to keep it. No writer blocks it,
+/// and it does not change while other threads commit. One thread at a time.
 public struct ModelSnapshot: ~Escapable {
   let reader: StoreReader
   let path: String
@@ -22,41 +22,41 @@ public struct ModelSnapshot: ~Escapable {
     self.path = path
   }
 
-  /// The number of the last commit that this snapshot shows; 0 in a new store.
+  /// The number of the last commit in this snapshot; 0 in a new store.
   ///
   /// In a write transaction it is the number of the last commit before it.
   public var commitNumber: CommitNumber {
     get throws { try reader.number(lastCommit) }
   }
 
-  /// The same without its history.
+  /// The same without the history.
   package var lastCommit: UInt64 {
     get throws { try reader.state(path: path)?.commitNumber ?? 0 }
   }
 
-  /// Which version of the file this is: grows with each flush, also with those that change no node.
+  /// The version of the file: grows with each flush, including those that change no node.
   package var version: UInt64 { reader.snapshot.transactionID }
 
-  /// Returns whether a node is stored.
+  /// Returns whether a node exists.
   ///
   /// - Parameter identifier: The identifier of the node.
   /// - Returns: Whether any record of the node exists.
-  /// - Throws: ``StoreError`` when the bytes on disk are damaged.
+  /// - Throws: ``StoreError`` if the bytes on disk are damaged.
   /// - Complexity: O(log *n*).
   public func contains(_ identifier: String) throws -> Bool {
     try reader.node(identifier) != nil
   }
 
-  /// Returns a model with all it contains.
+  /// Returns a model with its whole tree.
   ///
-  /// A type that has no record of its own is read from the node's newest record of another type.
+  /// If the node has no record of the type, it is read from its newest record of another type.
   ///
   /// - Parameters:
   ///   - identifier: The identifier of the node.
   ///   - type: The type to read it as.
   /// - Returns: The model, or `nil` if no node has the identifier.
-  /// - Throws: `ModelError` that names identifier, type and field when a record lacks what the type
-  ///   requires; ``StoreError`` when the bytes on disk are damaged.
+  /// - Throws: `ModelError` with identifier, type and field if a record lacks a required field;
+  ///   ``StoreError`` if the bytes on disk are damaged.
   /// - Complexity: O(log *n*) for each node of the tree.
   public func model<M: SimpleModel & Decodable>(
     _ identifier: String, as type: M.Type = M.self
@@ -71,33 +71,33 @@ public struct ModelSnapshot: ~Escapable {
     }
   }
 
-  /// Returns the type names under which a node has records.
+  /// Returns the type names of a node's records.
   ///
   /// - Parameter identifier: The identifier of the node.
   /// - Returns: The names, sorted; empty if there is no such node.
-  /// - Throws: ``StoreError`` when the bytes on disk are damaged.
-  /// - Complexity: O(log *n*), and O(*t*) for *t* types for each name that this process has not met yet.
+  /// - Throws: ``StoreError`` if the bytes on disk are damaged.
+  /// - Complexity: O(log *n*), and O(*t*) for *t* types for each name that is new to this process.
   public func typeNames(of identifier: String) throws -> [String] {
     guard let node = try reader.node(identifier) else { return [] }
     let row = try reader.requiredSummary(of: node)
     return try row.types.map { try reader.directory.name(ofTypeNumber: $0, in: reader) }.ordered()
   }
 
-  /// Returns what deletes do at the edges of a type.
+  /// Returns the deletion rules of a type.
   ///
   /// - Parameter typeName: The type.
   /// - Returns: The rules; empty if there are none.
-  /// - Throws: ``StoreError`` when the bytes on disk are damaged.
+  /// - Throws: ``StoreError`` if the bytes on disk are damaged.
   /// - Complexity: O(log *n* + *r*) for *r* rules.
   public func deletionRules(ofType typeName: String) throws -> [DeletionRule] {
     try reader.deletionRules(ofTypeNamed: typeName)?.rules ?? []
   }
 
-  /// Returns a small value that was stored beside the models.
+  /// Returns a small value that is stored beside the models.
   ///
-  /// - Parameter name: The name given to ``ModelTransaction/setProperty(_:to:)``.
+  /// - Parameter name: The name passed to ``ModelTransaction/setProperty(_:to:)``.
   /// - Returns: The bytes, or `nil` if there is no such property.
-  /// - Throws: ``StoreError`` when the name is empty or longer than 400 bytes.
+  /// - Throws: ``StoreError`` if the name is empty or longer than 400 bytes.
   /// - Complexity: O(log *n*), and a copy of the bytes.
   public func property(_ name: String) throws -> [UInt8]? { try reader.property(name) }
 }
@@ -122,14 +122,14 @@ extension SnapshotSource {
 }
 
 extension ModelSnapshot {
-  /// Calls a closure with the properties whose names begin with a prefix, in the order of the names'
-  /// bytes.
+  /// Calls a closure with the properties whose names have a prefix, sorted by the bytes of the
+  /// names.
   ///
   /// - Parameters:
-  ///   - prefix: What the names begin with.
-  ///   - first: The name to begin at, which has the prefix.
-  ///   - body: Gets a name and its bytes; returns false to stop.
-  /// - Throws: The error of `body`; ``StoreError`` when the bytes on disk are damaged.
+  ///   - prefix: The prefix of the names.
+  ///   - first: The first name, which has the prefix.
+  ///   - body: Receives a name and its bytes; returns `false` to stop.
+  /// - Throws: The error of `body`; ``StoreError`` if the bytes on disk are damaged.
   /// - Complexity: O(log *n* + *m*) for *m* such properties.
   package func forEachProperty(
     withPrefix prefix: String, from first: String? = nil,
@@ -151,21 +151,21 @@ extension ModelSnapshot {
   ///
   /// - Parameter identifier: The identifier of the node.
   /// - Returns: The records, their children as references; empty if there is no such node.
-  /// - Throws: ``StoreError`` when the bytes on disk are damaged.
+  /// - Throws: ``StoreError`` if the bytes on disk are damaged.
   package func records(of identifier: String) throws -> [TreeNode] {
     try reader.records(of: identifier)
   }
 
-  /// Returns a node with all it contains, untyped.
+  /// Returns a node with its whole tree, untyped.
   ///
   /// - Parameters:
   ///   - identifier: The identifier of the node.
-  ///   - typeName: The type whose record to read; `nil`, or a type that has no record of its own, for
-  ///     the newest.
-  ///   - depth: How many levels of children to read; below that they are references. 0 reads the
-  ///     node alone.
+  ///   - typeName: The type of the record to read; for `nil`, or a type without a record, the
+  ///     newest.
+  ///   - depth: How many levels of children to read; deeper ones are references. 0 reads the node
+  ///     alone.
   /// - Returns: The tree, or `nil` if no node has the identifier.
-  /// - Throws: ``StoreError`` when the bytes on disk are damaged; `ModelError` `nestingTooDeep`.
+  /// - Throws: ``StoreError`` if the bytes on disk are damaged; `ModelError` `nestingTooDeep`.
   /// - Complexity: O(log *n*) for each node of the tree.
   public func tree(
     _ identifier: String, as typeName: String? = nil, depth: Int = .max
@@ -192,7 +192,7 @@ extension StoreReader {
     return tree
   }
 
-  /// A listed node: with its tree, or as a reference when no depth is left.
+  /// A listed node: its tree, or a reference if no depth is left.
   func treeValue(_ reference: RecordReference, depth: Int) throws -> TreeValue {
     guard depth > 0 else {
       return .reference(

@@ -1,21 +1,21 @@
-/// A query that no index has answered: it has looked at the records of a type, one after another.
+/// A query without a usable index, which read the records of a type one after the other.
 ///
 /// ```swift
 /// store.setScanHandler { log("\($0)") }
 /// // Issue: a query by status, created looked at all 100000 records
 /// ```
 public struct QueryScan: Error, Sendable, Equatable, CustomStringConvertible {
-  /// The type that was asked for.
+  /// The queried type.
   public let typeName: String
-  /// How many records it has looked at; fewer than there are if its limit has ended it before.
+  /// The number of records that it read; below the total if its limit ended it.
   public let recordCount: Int
-  /// How many records of the type there were.
+  /// The number of records of the type.
   public let typeRecordCount: Int
-  /// The fields of the filter and of the order, each once, under the names by which they are stored; a
-  /// key path that is not declared has none.
+  /// The fields of filter and order, without duplicates, by their stored names; an undeclared key
+  /// path has none.
   public let fields: [String]
 
-  /// One line for a person.
+  /// One line for people.
   public var description: String {
     let names = fields.isEmpty ? "fields that are not declared" : fields.joined(separator: ", ")
     let count = recordCount < typeRecordCount ? "\(recordCount) of" : "all"

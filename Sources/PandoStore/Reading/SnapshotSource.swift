@@ -1,25 +1,28 @@
 import PandoLMDB
 import PandoModels
 
-/// Gives a record decoder the bytes of the nodes it meets, for as long as one read lasts.
+/// Gives a record decoder the bytes of nodes during one read.
 ///
-/// A `Decoder` can't be non-escaping, so a model may keep one: after ``end(_:)`` this source refuses,
-/// and what was kept throws `snapshotEnded`. One thread at a time, like the snapshot beneath; the
-/// thread's next read of the same store uses it again.
+/// A model may keep a `Decoder`, which can't be non-escaping. So after ``end(_:)`` this source
+/// throws `snapshotEnded`. One thread at a time, like its snapshot; the thread's next read of the
+/// same store reuses it.
+///
+/// `handle`, `pending` and `childCount` belong to the current read; `numbers` stay valid for the
+/// store.
 @safe final class SnapshotSource: RecordSource, FieldChildren {
   private let tables: StoreTables
   private let directory: TypeDirectory
-  /// Valid until ``end(_:)``, which the closure that made this source calls last; `nil` after it.
+  /// Valid until ``end(_:)``, which the closure that made this source calls last; then `nil`.
   @exclusivity(unchecked) private var handle: UnsafeSnapshotHandle?
   @exclusivity(unchecked) private var pending: (any PendingRows)?
-  /// Finds the rows of nodes in committed versions: a tree's nodes mostly lie on one page.
+  /// Finds the rows of nodes in committed versions: a tree's nodes are mostly on one page.
   private let cursor: ReaderCursor
   /// Finds the numbers of nodes in committed versions.
   private let identifiers: ReaderCursor
-  /// Numbers of types in this store, which never change; a list, because trees show few types.
+  /// Type numbers of this store, which never change; a list, because trees have few types.
   @exclusivity(unchecked) private var numbers: [(type: ObjectIdentifier, number: UInt32)] = []
   private let decoder = KeptRecordDecoder()
-  /// How many children have been read since ``begin(_:)``.
+  /// The number of children that were read since ``begin(_:)``.
   @exclusivity(unchecked) private(set) var childCount = 0
 
   private init(tables: StoreTables, directory: TypeDirectory) {
@@ -31,7 +34,7 @@ import PandoModels
 
   private static let slot = ThreadSlot<SnapshotSource>()
 
-  /// Makes a source, or uses one again; ``end(_:)`` must be called before the reader's snapshot ends.
+  /// Makes or reuses a source; call ``end(_:)`` before the reader's snapshot ends.
   static func begin(_ reader: borrowing StoreReader) -> SnapshotSource {
     var source = slot.take()
     if let found = source, found.directory !== reader.directory { source = nil }
@@ -48,7 +51,7 @@ import PandoModels
 
   /// Ends the reads from the snapshot.
   ///
-  /// - Parameter source: The only reference to it beside those that models have kept.
+  /// - Parameter source: The only reference to it, except those that models keep.
   static func end(_ source: inout SnapshotSource) {
     unsafe source.handle = nil
     unsafe source.pending = nil
@@ -66,7 +69,7 @@ import PandoModels
     try unsafe decoder.decode(type, from: body, source: self)
   }
 
-  /// Reads rows as this source does.
+  /// Runs a closure with a reader of this source's snapshot.
   private func reading<Result>(
     _ body: (borrowing StoreReader) throws -> Result
   ) throws -> Result {
@@ -90,7 +93,7 @@ import PandoModels
     return unsafe UInt64(littleEndian: bytes.loadUnaligned(as: UInt64.self))
   }
 
-  /// The body of a record, its checksum checked; `nil` if there is no such record.
+  /// The body of a record with a checked checksum; `nil` if there is no such record.
   func body(of record: RecordKey) throws -> UnsafeRawBufferPointer? {
     guard unsafe pending == nil, unsafe handle != nil else {
       return try unsafe slowBody(of: record)
@@ -101,7 +104,7 @@ import PandoModels
     let row = try unsafe NodeRow(Span(_unsafeBytes: bytes), node: record.node)
     guard let index = row.index(ofType: record.type) else { return nil }
     let body = row.body(index)
-    // A damaged record is read again, by the one who says so.
+    // A damaged record is read again by the function that reports it.
     guard row.header(index).matches(body) else { return try unsafe slowBody(of: record) }
     return unsafe body.withUnsafeBytes { unsafe $0 }
   }
@@ -130,7 +133,7 @@ import PandoModels
     let row = try unsafe NodeRow(Span(_unsafeBytes: bytes), node: reference.node)
     guard let index = row.index(preferring: number) else { throw Self.missing(reference) }
     let body = row.body(index)
-    // A damaged record is read again, by the one who says so.
+    // A damaged record is read again by the function that reports it.
     guard row.header(index).matches(body) else { return try unsafe slowBody(reference, number) }
     return unsafe body.withUnsafeBytes { unsafe $0 }
   }
@@ -155,7 +158,7 @@ import PandoModels
     try? reading { try $0.identifier(of: reference.node) }
   }
 
-  /// The record of a reference for an untyped tree: of its own type, else the node's newest.
+  /// The record of a reference for an untyped tree: of its own type, or else the node's newest.
   func treeRecord(_ reference: RecordReference) throws -> TreeRecord {
     unsafe childCount += 1
     return try reading { reader in
@@ -185,13 +188,13 @@ import PandoModels
     try reading { directory.swiftType(named: try directory.name(ofTypeNumber: number, in: $0)) }
   }
 
-  /// The number of a type; `nil` if no record of it was ever stored.
+  /// The number of a type; `nil` if the store has never had a record of it.
   func number(of type: any SimpleModel.Type) throws -> UInt32? {
     let identity = ObjectIdentifier(type)
     for entry in unsafe numbers where entry.type == identity { return entry.number }
     return try reading { reader in
       let number = try directory.number(of: type, in: reader)
-      // A number given in a transaction that is undone may be given again to another type.
+      // The number from an aborted transaction may be assigned to another type later.
       if let number, reader.isCommitted, unsafe numbers.count < Self.numberCountMaximum {
         unsafe numbers.append((identity, number))
       }

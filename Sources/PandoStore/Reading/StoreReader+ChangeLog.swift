@@ -2,12 +2,13 @@ import PandoLMDB
 public import PandoModels
 
 extension ModelSnapshot {
-  /// Returns what was committed after a version.
+  /// Returns the commits after a version.
   ///
-  /// - Parameter commitNumber: The last commit that the caller knows; `.zero` for everything.
+  /// - Parameter commitNumber: The last commit that the caller has; `.zero` for all commits.
   /// - Returns: The change sets of the later commits, in commit order; empty if there are none.
-  /// - Throws: ``StoreError`` `changesExpired` when the log no longer reaches back that far, or the commit is none of
-  ///   this snapshot's past, because the store was restored: read afresh what you show. `damaged` when a row of the log is missing or unreadable.
+  /// - Throws: ``StoreError`` `changesExpired` if the log no longer reaches back that far, or if
+  ///   the commit belongs to another history because the store was restored. Then read the shown
+  ///   data again. `damaged` if a row of the log is missing or unreadable.
   /// - Complexity: O(log *n*) and the size of the change sets.
   public func changes(since commitNumber: CommitNumber) throws -> [ChangeSet] {
     let state = try reader.state(path: path)
@@ -24,13 +25,13 @@ extension ModelSnapshot {
 }
 
 extension ModelSnapshot {
-  /// Calls a closure with what was committed after a version, in commit order; of the lists that nobody
-  /// wants it is said only that they have changed, but of the newest commit.
+  /// Calls a closure with the commits after a version, in order; except in the newest one, rejected
+  /// lists are only marked as changed.
   ///
   /// - Parameters:
-  ///   - commitNumber: The last commit that the caller knows.
-  ///   - wantsList: Whether the changes of the list with a cache key are wanted.
-  ///   - body: Gets one change set after another.
+  ///   - commitNumber: The last commit that the caller has.
+  ///   - wantsList: Returns whether the changes of a list, by its cache key, are required.
+  ///   - body: Receives the change sets one after the other.
   /// - Throws: As ``changes(since:)``, and the error of `body`.
   package func forEachChangeSet(
     since commitNumber: UInt64, wanting wantsList: (ByteString) -> Bool,
@@ -51,25 +52,25 @@ extension ModelSnapshot {
 }
 
 extension StoreState {
-  /// Refuses to read a change log that no longer reaches back; names the cursor that asks, if one does.
+  /// Throws if a change log no longer reaches back; the error names the cursor, if given.
   func requireChanges(since commitNumber: UInt64, for cursor: String? = nil) throws {
     guard commitNumber + 1 < oldestChange else { return }
     guard let cursor else {
       throw StoreError(
         .changesExpired, "commit \(commitNumber)",
-        "the change log begins at commit \(oldestChange); read the data afresh, or open the store "
+        "the change log begins at commit \(oldestChange); read the data again, or open the store "
           + "with a larger changeLogLimit")
     }
     throw StoreError(
       .changesExpired, "cursor \(cursor)",
       "commit \(commitNumber + 1) comes next and the change log begins at commit \(oldestChange); "
-        + "read the data afresh and acknowledge the commit that was read, or open the store with a "
+        + "read the data again and acknowledge the commit that was read, or open the store with a "
         + "larger changeLogLimitForCursors")
   }
 }
 
 extension StoreReader {
-  /// Calls a closure with what the later commits have changed, in commit order.
+  /// Calls a closure with the change sets of later commits, in order.
   func forEachChangeSet(
     after commitNumber: UInt64, _ body: (ChangeSet) throws -> Bool
   ) throws {
@@ -78,7 +79,7 @@ extension StoreReader {
     }
   }
 
-  /// The same with change sets that are not decoded.
+  /// The same with encoded change sets.
   fileprivate func forEachChange(
     after commitNumber: UInt64, _ body: (CommitNumber, Span<UInt8>) throws -> Bool
   ) throws {
@@ -105,12 +106,12 @@ extension StoreReader {
     }
   }
 
-  /// The change sets that are in no table yet.
+  /// The change sets that are not in the table yet.
   func newestChanges() throws -> NewestChanges {
     try pending?.newestChanges ?? storedNewestChanges()
   }
 
-  /// The same, as the flush has found them.
+  /// The same as stored before the flush.
   func storedNewestChanges() throws -> NewestChanges {
     let key = NewestChanges.key
     guard let row = try snapshot.bytes(forKey: key.span, in: tables.meta) else {
@@ -119,7 +120,7 @@ extension StoreReader {
     return try NewestChanges(row)
   }
 
-  /// The records that a commit has written, as they were then; `nil` if they are not kept.
+  /// The records that a commit wrote, in their state at that time; `nil` if they are not kept.
   func loggedRecords(of commitNumber: UInt64) throws -> [TreeNode]? {
     let key = ChangeLogKey.records(commitNumber)
     guard let bytes = try snapshot.bytes(forKey: key.span, in: tables.changes) else { return nil }
@@ -134,7 +135,7 @@ extension StoreReader {
     }
   }
 
-  /// Adds all records of a node as they lie here, for the change log.
+  /// Adds all records of a node, for the change log.
   func addRecords(of identifier: String, to records: inout LoggedRecords) throws {
     guard let node = try node(identifier), let row = try nodeRow(node) else { return }
     for index in 0..<row.recordCount {
@@ -169,7 +170,7 @@ extension StoreReader {
     return try CursorState(bytes, name: name, histories())
   }
 
-  /// All cursors, in the order of the bytes of their names.
+  /// All cursors, sorted by the bytes of their names.
   func cursors() throws -> [CursorState] {
     var found: [CursorState] = []
     let histories = try histories()

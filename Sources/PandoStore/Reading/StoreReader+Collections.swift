@@ -12,7 +12,7 @@ extension StoreReader {
     return try collection(atKey: cacheKey.utf8Span.span, cacheKey)
   }
 
-  /// The key in `collections` under which a collection stands.
+  /// The key of a collection in `collections`.
   func collectionKey(_ cacheKey: String) throws -> [UInt8] {
     guard cacheKey.utf8.count <= IdentifierKey.shortByteCountMaximum else {
       return try longCollection(cacheKey)?.key ?? CollectionKey(cacheKey).bytes
@@ -20,7 +20,7 @@ extension StoreReader {
     return try CollectionKey(cacheKey).bytes
   }
 
-  /// Finds a collection whose cache key is no key of the table, and the key that it has there.
+  /// Finds a collection whose cache key is too long for the table, and its key there.
   private func longCollection(_ cacheKey: String) throws -> (number: UInt64, key: [UInt8])? {
     let key = try CollectionKey(cacheKey).bytes
     if let number = try collection(atKey: key.span, cacheKey) {
@@ -31,7 +31,7 @@ extension StoreReader {
       }
       return (number, key)
     }
-    // One of 511 bytes stood there as it is once.
+    // Earlier versions stored a cache key of 511 bytes in plain form.
     let text = Array(cacheKey.utf8)
     guard text.count == key.count, let number = try collection(atKey: text.span, cacheKey),
       try self.cacheKey(ofCollection: number).hasSameBytes(as: cacheKey)

@@ -9,7 +9,7 @@ extension StoreReader {
     return try DeletionRules(bytes, typeName: name)
   }
 
-  /// The rules of all types that have some, by type number.
+  /// The rules of all types with rules, by type number.
   func deletionRules() throws -> [UInt32: DeletionRules] {
     var rules: [UInt32: DeletionRules] = [:]
     try snapshot.scan(tables.meta, prefix: DeletionRules.prefix) { key, value in

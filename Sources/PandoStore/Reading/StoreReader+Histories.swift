@@ -16,23 +16,23 @@ extension StoreReader {
     try histories().number(value)
   }
 
-  /// Finds the place of a commit that a caller knows.
+  /// Finds the place of a commit of a caller.
   ///
   /// - Parameters:
   ///   - known: The commit.
-  ///   - newest: The newest commit that is there.
-  ///   - subject: Whom an error names; the commit if `nil`.
+  ///   - newest: The newest commit.
+  ///   - subject: The subject of an error; the commit if `nil`.
   /// - Returns: The number.
-  /// - Throws: ``StoreError`` `changesExpired` for one of another history, or one that is yet to come.
+  /// - Throws: ``StoreError`` `changesExpired` for a commit of another history, or a later one.
   func place(of known: CommitNumber, newest: UInt64, for subject: String? = nil) throws -> UInt64 {
     func expired(_ reason: String) -> StoreError {
       StoreError(
         .changesExpired, subject ?? "commit \(known.value)",
-        "\(reason); the store may have been restored from a backup: read the data afresh, and go on "
-          + "behind the commit number of that snapshot")
+        "\(reason); the store may have been restored from a backup: read the data again, and "
+          + "continue after the commit number of that snapshot")
     }
     if known.value > newest {
-      throw expired("commit \(known.value) is not there, the newest is commit \(newest)")
+      throw expired("commit \(known.value) does not exist, the newest is commit \(newest)")
     }
     if known.history != 0, known.value != 0 {
       let own = try histories().number(known.value)

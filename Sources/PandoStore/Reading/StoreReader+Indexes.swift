@@ -3,7 +3,7 @@ import PandoModels
 import PandoSystem
 
 extension StoreReader {
-  /// The indexes of a type, in the order of the names of their fields.
+  /// The indexes of a type, sorted by the names of their fields.
   func indexes(ofType type: UInt32) throws -> [StoredIndex] {
     var found: [StoredIndex] = []
     try snapshot.scan(tables.indexes, prefix: StoredIndex.bytes(type)) { key, value in
@@ -42,10 +42,10 @@ extension ModelSnapshot {
   /// Returns the indexes of the store.
   ///
   /// - Parameter typeName: Only those of a type; `nil` for all.
-  /// - Returns: The indexes, sorted by the bytes of type and field. Those are marked that a type of this
-  ///   process does not declare: ``ModelIndex/isUndeclared``.
-  /// - Throws: ``StoreError`` when the bytes on disk are damaged.
-  /// - Complexity: O(*t* + *i* log *i*) for *t* types and *i* indexes, also for those of one type.
+  /// - Returns: The indexes, sorted by the bytes of type and field. Those that no type of this
+  ///   process declares are marked: ``ModelIndex/isUndeclared``.
+  /// - Throws: ``StoreError`` if the bytes on disk are damaged.
+  /// - Complexity: O(*t* + *i* log *i*) for *t* types and *i* indexes, even for one type.
   public func indexes(ofType typeName: String? = nil) throws -> [ModelIndex] {
     var names: [UInt32: String] = [:]
     try reader.forEachType { name, row in names[row.number] = name }
@@ -66,7 +66,7 @@ extension ModelSnapshot {
       }
   }
 
-  /// Notes which indexes a type declares.
+  /// Records which indexes a type declares.
   ///
   /// - Throws: ``StoreError`` `typeCollision`; `ModelError` for a type without a name of its own.
   package func noteDeclaredIndexes(
@@ -76,8 +76,8 @@ extension ModelSnapshot {
     reader.directory.noteDeclaredIndexes(indexes, ofType: name)
   }
 
-  /// The same index with the former names and the defaults that a type declares for its fields; of fields
-  /// that it does not declare they stay.
+  /// The same index with the declared former names and defaults of its fields; undeclared fields
+  /// stay unchanged.
   package func index(_ index: ModelIndex, asReadBy declared: DeclaredFields) throws -> ModelIndex {
     let paths = try index.paths().map { declared.stored($0.name) ?? $0 }
     return ModelIndex(typeName: index.typeName, paths: paths, isUnique: index.isUnique)

@@ -134,12 +134,12 @@ import Testing
           _ = try store.cursor(named: name)
         }
       }
-      expectFailure(.changesExpired, "commit 700 is not there, the newest is commit 0") {
+      expectFailure(.changesExpired, "commit 700 does not exist, the newest is commit 0") {
         _ = try store.cursor(named: "a", startingAfter: CommitNumber(value: 700))
       }
       let cursor = try store.cursor(named: "a")
       #expect(try cursor.state.position.value == 0)
-      expectFailure(.changesExpired, "cursor a: commit 7 is not there, the newest is commit 0") {
+      expectFailure(.changesExpired, "cursor a: commit 7 does not exist, the newest is commit 0") {
         try cursor.acknowledge(CommitNumber(value: 7))
       }
       #expect(try store.removeCursor(named: "a"))

@@ -30,7 +30,7 @@ import Testing
         #expect(none.isEmpty)
       }
       for number in [13, UInt64.max] {
-        expectFailure(.changesExpired, "commit \(number) is not there, the newest is commit 12") {
+        expectFailure(.changesExpired, "commit \(number) does not exist, the newest is commit 12") {
           _ = try store.read { try $0.changes(since: CommitNumber(value: number)) }
         }
       }
