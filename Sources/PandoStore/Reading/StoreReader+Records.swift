@@ -3,9 +3,9 @@ import PandoModels
 import PandoSystem
 
 extension StoreReader {
-  /// The record that shows a node as a type: the type's own, else the node's newest.
+  /// The record from which a node is read as a type: the type's own, else the node's newest.
   ///
-  /// - Returns: `nil` if the node has no record at all.
+  /// - Returns: `nil` if the node has no record.
   func recordKey(node: UInt64, preferring type: UInt32?) throws -> RecordKey? {
     guard let row = try nodeRow(node), let index = row.index(preferring: type) else { return nil }
     return RecordKey(type: row.type(index), node: node)
@@ -17,7 +17,7 @@ extension StoreReader {
     return row.index(ofType: key.type) != nil
   }
 
-  /// The header of a record that must be there.
+  /// The header of an existing record.
   func header(of key: RecordKey) throws -> RecordHeader {
     guard let row = try nodeRow(key.node), let index = row.index(ofType: key.type) else {
       throw damagedRecord(key, "it is missing")
@@ -25,7 +25,7 @@ extension StoreReader {
     return row.header(index)
   }
 
-  /// The body of a record, its checksum checked; `nil` if there is no such record.
+  /// The body of a record with a checked checksum; `nil` if there is no such record.
   @_lifetime(copy self)
   func body(of key: RecordKey) throws -> Span<UInt8>? {
     guard let row = try nodeRow(key.node), let index = row.index(ofType: key.type) else {
@@ -34,7 +34,7 @@ extension StoreReader {
     return try intactBody(index, of: row, node: key.node)
   }
 
-  /// The same, looked for where a cursor is in the nodes: one after another in their order costs less.
+  /// The same with a cursor in the nodes: cheaper for nodes in ascending order.
   @_lifetime(copy cursor)
   func body(of key: RecordKey, at cursor: inout Cursor) throws -> Span<UInt8>? {
     let node = IntegerKey(key.node)
@@ -46,17 +46,17 @@ extension StoreReader {
     return try intactBody(index, of: row, node: key.node)
   }
 
-  /// The body of the record that shows a node as a type, found with one search; `nil` if the node has
-  /// no record at all.
+  /// The body from which a node is read as a type, found with one search; `nil` if the node has no
+  /// record.
   @_lifetime(copy self)
   func body(ofNode node: UInt64, preferring type: UInt32?) throws -> Span<UInt8>? {
     guard let row = try nodeRow(node), let index = row.index(preferring: type) else { return nil }
     return try intactBody(index, of: row, node: node)
   }
 
-  /// The record that a reference leads to; `nil` if the node has none.
+  /// The record of a reference; `nil` if the node has none.
   ///
-  /// Its bytes live as long as the version that is read.
+  /// Its bytes live as long as the version of this reader.
   func child(_ reference: RecordReference) throws -> FieldChild? {
     guard let row = try nodeRow(reference.node),
       let index = row.index(preferring: reference.type)
@@ -65,7 +65,7 @@ extension StoreReader {
     return unsafe FieldChild(type: row.type(index), body: body.withUnsafeBytes { unsafe $0 })
   }
 
-  /// The nodes that a node refers to, in any of its records.
+  /// The children of a node, in any of its records.
   func children(of node: UInt64) throws -> [UInt64] {
     var children: Set<UInt64> = []
     for type in try requiredSummary(of: node).types {
@@ -99,7 +99,7 @@ extension StoreReader {
     damagedRecord(key, "its checksum does not fit its bytes")
   }
 
-  /// The nodes that a node holds directly, each once.
+  /// The direct children of a node, without duplicates.
   func childNodes(of node: UInt64) throws -> [UInt64] {
     guard let row = try nodeRow(node) else { return [] }
     var seen: Set<UInt64> = []
@@ -119,10 +119,9 @@ extension StoreReader {
       try RecordBody.edges(in: body).map { .string(try identifier(of: $0.child.node)) })
   }
 
-  /// A copy of the row of a node, to write a record of it.
+  /// A copy of the row of a node, for writing a record of it.
   ///
-  /// - Returns: Nothing but an empty list if the record is stored with exactly this body; `nil` if there is no
-  ///   row.
+  /// - Returns: An empty list if the stored record has exactly this body; `nil` if there is no row.
   func storedRow(of key: RecordKey, unlessBodyIs body: ArraySlice<UInt8>) throws -> [UInt8]? {
     let node = key.nodeKey
     guard let bytes = try snapshot.bytes(forKey: node.bytes.span, in: tables.nodes) else {
@@ -137,7 +136,7 @@ extension StoreReader {
     return Array(copying: bytes)
   }
 
-  /// The error for a damaged record, which names the node and the type as well as it can.
+  /// The error of a damaged record, with the names of node and type if readable.
   func damagedRecord(_ key: RecordKey, _ reason: String) -> StoreError {
     let identifier = (try? identifier(of: key.node)) ?? "node \(key.node)"
     let type = (try? directory.name(ofTypeNumber: key.type, in: self)) ?? "type \(key.type)"
@@ -146,21 +145,21 @@ extension StoreReader {
 }
 
 extension NodeRow {
-  /// Which record shows the node as a type: the type's own, else the newest.
+  /// The index of the record for a type: the type's own, else the newest.
   func index(preferring type: UInt32?) -> Int? {
     if let type, let own = index(ofType: type) { return own }
     return newestIndex
   }
 }
 
-/// What is wrong with the way down from a record.
+/// A defect of a tree below a record.
 enum TreeFault {
-  /// It leads back to a record on it.
+  /// A record is its own descendant.
   case cycle
-  /// It is longer than trees may be deep.
+  /// The tree is deeper than allowed.
   case depth
 
-  /// What is wrong, of a node.
+  /// The defect in words, as a predicate of a node.
   var reason: String {
     switch self {
     case .cycle: "would contain itself; a tree of models has no cycles"
@@ -170,10 +169,10 @@ enum TreeFault {
 }
 
 extension StoreReader {
-  /// A record that can be reached from itself, or whose tree is too deep, if there is one.
+  /// A record that is its own descendant, or whose tree is too deep, if there is one.
   ///
-  /// References are followed as reading follows them: to the record of their own type, else to the
-  /// node's newest.
+  /// References are followed as in reading: to the record of their own type, or else the node's
+  /// newest.
   ///
   /// - Complexity: O(*n* log *n*) for *n* records and references, and memory for *n* keys.
   func treeFault() throws -> (record: RecordKey, fault: TreeFault)? {
@@ -195,21 +194,21 @@ extension StoreReader {
     return found
   }
 
-  /// How many records the longest way from one has, itself included, or a record that it comes to twice.
+  /// The length of the longest path from a record, or a record that a path reaches twice.
   ///
   /// - Parameters:
-  ///   - start: Where the way begins.
-  ///   - known: The ways that are known, from each record.
-  ///   - next: The records that a way goes on to from one.
-  /// - Returns: The length; or the record, and no length.
-  /// - Throws: What `next` throws.
-  /// - Complexity: O(*n*) for *n* records and ways between them that are not known.
+  ///   - start: The first record of the paths.
+  ///   - known: The known lengths, by record.
+  ///   - next: Returns the records to which a path continues from one.
+  /// - Returns: The length; or the record of a cycle, without a length.
+  /// - Throws: The error of `next`.
+  /// - Complexity: O(*n*) for *n* records and references without a known length.
   func longestWay(
     from start: RecordKey, _ known: inout [RecordKey: Int],
     _ next: (RecordKey) throws -> [RecordKey]
   ) throws -> (count: Int, cycle: RecordKey?) {
     if let count = known[start] { return (count, nil) }
-    // The records on the way, each with those that have not been looked at and the longest way on.
+    // The records on the path, each with its unvisited children and the longest path below it.
     var path = [(record: start, next: try next(start), count: 0)]
     var onPath: Set<RecordKey> = [start]
     var count = 0
@@ -234,7 +233,7 @@ extension StoreReader {
     return (count, nil)
   }
 
-  /// The records that a record refers to.
+  /// The child records of a record.
   func childRecords(of key: RecordKey) throws -> [RecordKey] {
     guard let body = try body(of: key) else { return [] }
     return try RecordBody.edges(in: body).compactMap { edge in
@@ -242,7 +241,7 @@ extension StoreReader {
     }
   }
 
-  /// The records that refer to a record, as reading follows references.
+  /// The parent records of a record, with references followed as in reading.
   func parentRecords(of key: RecordKey) throws -> [RecordKey] {
     var parents: [RecordKey] = []
     try forEachParent(of: key.node) { parent, _ in
@@ -252,7 +251,7 @@ extension StoreReader {
     guard !parents.isEmpty, try requiredSummary(of: key.node).types.count > 1 else {
       return parents
     }
-    // They may refer to the node as another type.
+    // A parent may refer to the node as another type.
     return try parents.filter { try childRecords(of: $0).contains(key) }
   }
 }

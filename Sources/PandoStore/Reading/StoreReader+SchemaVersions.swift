@@ -2,7 +2,7 @@ import PandoLMDB
 package import PandoModels
 
 extension StoreReader {
-  /// The newest schema version that has written a type or that a migration of it has reached, at least 1.
+  /// The newest schema version of a type that a program or a migration has written, at least 1.
   func schemaVersion(ofTypeNamed name: String, _ row: TypeRow?) throws -> UInt32 {
     max(1, row?.schemaVersion ?? 0, try schemaRow(ofTypeNamed: name)?.version ?? 0)
   }

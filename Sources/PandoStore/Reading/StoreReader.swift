@@ -2,28 +2,27 @@ import PandoLMDB
 import PandoModels
 import PandoSystem
 
-/// Rows that a transaction writes once, at its end, as they are by now.
+/// The rows that a transaction writes once at its end, in their present state.
 protocol PendingRows: AnyObject {
   var counters: StoreState { get }
   /// The change sets that are in no table yet; `nil` if the transaction has added none.
   var newestChanges: NewestChanges? { get }
-  /// How many records of a type there are now; `nil` if the transaction has not met the type.
+  /// The present number of records of a type; `nil` if the transaction has not used the type.
   func recordCount(ofTypeNamed name: String) -> UInt64?
-  /// The row of nodes by type with a number; `nil` if the transaction has not changed it.
+  /// A changed row of nodes by type; `nil` if the transaction has not changed it.
   func typeBlock(_ number: UInt64) -> TypeBlock?
   /// The numbers of the changed rows of a type, in any order.
   func typeBlockNumbers(ofType type: UInt32) -> [UInt64]
 }
 
-/// Reads rows of the store in one version: the vocabulary that snapshots, transactions, checks and
-/// dumps share.
+/// Reads rows of the store in one version; shared by snapshots, transactions, checks and dumps.
 ///
-/// A view like the LMDB snapshot it holds: it can't outlive it. One thread at a time.
+/// A view like its LMDB snapshot, which it can't outlive. One thread at a time.
 struct StoreReader: ~Escapable {
   let snapshot: Snapshot
   let tables: StoreTables
   let directory: TypeDirectory
-  /// What the transaction under way has yet to write; `nil` for a committed version.
+  /// The unwritten rows of the transaction under way; `nil` for a committed version.
   let pending: (any PendingRows)?
 
   @_lifetime(copy snapshot)
@@ -38,10 +37,10 @@ struct StoreReader: ~Escapable {
 }
 
 extension StoreReader {
-  /// False inside a write transaction, whose rows may yet be undone.
+  /// `false` inside a write transaction, which may still be rolled back.
   var isCommitted: Bool { pending == nil }
 
-  /// The counters; in a transaction as it has made them so far.
+  /// The counters, including those of the transaction under way.
   func state(path: String) throws -> StoreState? {
     // The row is written once per flush, after all its writes.
     if let pending { return pending.counters }
@@ -67,7 +66,7 @@ extension StoreReader {
     return node
   }
 
-  /// Calls a closure with the nodes and the identifiers' bytes, in the order of their keys.
+  /// Calls a closure with the nodes and the bytes of their identifiers, in key order.
   func forEachIdentifier(
     prefix: [UInt8] = [], _ body: (UInt64, Span<UInt8>) throws -> Bool
   ) throws {
@@ -110,15 +109,15 @@ extension StoreReader {
     return try snapshot.contains(key: key.bytes.span, in: tables.nodes)
   }
 
-  /// What the row of a node says beside its records.
+  /// The fields of a node's row beside its records.
   func summary(of node: UInt64) throws -> NodeSummary? {
     guard let row = try nodeRow(node) else { return nil }
     return try NodeSummary(row, node: node)
   }
 
-  /// The same of a node that other rows speak of.
+  /// The same for a node that other rows refer to.
   ///
-  /// - Throws: ``StoreError`` `damaged` when there is none.
+  /// - Throws: ``StoreError`` `damaged` if there is none.
   func requiredSummary(of node: UInt64) throws -> NodeSummary {
     guard let row = try summary(of: node) else { throw Self.missingRow(node) }
     return row
@@ -148,7 +147,7 @@ extension StoreReader {
     }
   }
 
-  /// The parents of a node in key order: the record or collection that holds it, and how.
+  /// Calls a closure with the parents of a node and the kinds of edges, in key order.
   func forEachParent(
     of node: UInt64, _ body: (RecordKey, EdgeKinds) throws -> Bool
   ) throws {
@@ -170,7 +169,7 @@ extension StoreReader {
     .damaged("node \(node)", "a row of the dependency index is malformed")
   }
 
-  /// In how many elements of a collection a node is, and where.
+  /// The number of elements of a collection that are the node, or its leaf.
   func occurrence(of node: UInt64, inCollection number: UInt64) throws -> Occurrence {
     let key = ParentKey(child: node, parent: RecordKey(collection: number))
     guard let bytes = try snapshot.bytes(forKey: key.bytes.span, in: tables.parents) else {
@@ -191,21 +190,21 @@ extension StoreReader {
 }
 
 extension StoreReader {
-  /// The nodes that have a record of a type, in the order of their numbers.
+  /// The nodes with a record of a type, in numerical order.
   ///
   /// - Parameters:
   ///   - type: The type.
-  ///   - first: The lowest number that is asked for.
-  /// - Returns: The nodes, of which each row is read when it is their turn.
-  /// - Throws: ``StoreError`` for rows that are damaged.
+  ///   - first: The lowest node to return.
+  /// - Returns: The nodes; each row is read when it is reached.
+  /// - Throws: ``StoreError`` for damaged rows.
   func nodes(ofType type: UInt32, from first: UInt64 = 0) throws -> TypeNodes {
     let firstRow = TypeBlock.number(of: RecordKey(type: type, node: first))
     return TypeNodes(
       rows: try typeBlockNumbers(ofType: type).filter { $0 >= firstRow }[...], first: first)
   }
 
-  /// The numbers of the rows with nodes of a type, those that a transaction has yet to write among
-  /// them.
+  /// The numbers of the rows with nodes of a type, including those that a transaction has not
+  /// written yet.
   private func typeBlockNumbers(ofType type: UInt32) throws -> [UInt64] {
     let prefix = [UInt8(truncatingIfNeeded: type >> 8), UInt8(truncatingIfNeeded: type)]
     var numbers: [UInt64] = []
@@ -221,9 +220,9 @@ extension StoreReader {
     return Set(numbers).union(pending.typeBlockNumbers(ofType: type)).ordered()
   }
 
-  /// The nodes that have a record of one of some types, and none of another, ascending.
+  /// The nodes with a record of any of some types and none of another, ascending.
   ///
-  /// - Complexity: O(*b*) for *b* rows of nodes by type; once for each version and question.
+  /// - Complexity: O(*b*) for *b* rows of nodes by type; once per version and list of types.
   func nodes(ofTypesNamed others: [String], lacking typeName: String) throws -> [UInt64] {
     try directory.catalog.nodes(of: [typeName] + others, in: self) {
       let own = try typeRow(named: typeName)?.number
@@ -243,13 +242,13 @@ extension StoreReader {
     }
   }
 
-  /// The nodes of a row as they are now; `nil` if there is no such row.
+  /// The present nodes of a row; `nil` if there is no such row.
   func typeBlock(_ number: UInt64) throws -> TypeBlock? {
     if let changed = pending?.typeBlock(number) { return changed }
     return try storedTypeBlock(number)
   }
 
-  /// The nodes of a row as they were when the flush began.
+  /// The nodes of a row at the begin of the flush.
   func storedTypeBlock(_ number: UInt64) throws -> TypeBlock? {
     let key = IntegerKey(number)
     guard let bytes = try snapshot.bytes(forKey: key.bytes.span, in: tables.nodesByType) else {
@@ -258,7 +257,7 @@ extension StoreReader {
     return try TypeBlock(bytes, type: TypeBlock.type(ofRow: number))
   }
 
-  /// The body of a record that is counted among the nodes of its type, its checksum checked.
+  /// The body of a record that is listed among the nodes of its type, with a checked checksum.
   @_lifetime(copy self)
   func countedBody(of key: RecordKey) throws -> Span<UInt8> {
     guard let found = try body(of: key) else {
@@ -268,13 +267,13 @@ extension StoreReader {
   }
 }
 
-/// The nodes that have a record of a type, one after the other.
+/// The nodes with a record of a type, one after the other.
 ///
-/// Between two of them anything may be read.
+/// Between two of them, anything may be read.
 struct TypeNodes {
-  /// The rows whose turn comes.
+  /// The remaining rows.
   var rows: ArraySlice<UInt64>
-  /// The lowest number that is asked for.
+  /// The lowest node to return.
   let first: UInt64
   private var nodes: ArraySlice<UInt64> = []
 
@@ -283,7 +282,7 @@ struct TypeNodes {
     self.first = first
   }
 
-  /// The next one; `nil` behind the last one.
+  /// The next node; `nil` after the last one.
   mutating func next(_ reader: borrowing StoreReader) throws -> UInt64? {
     while true {
       if let node = nodes.popFirst() {

@@ -2,10 +2,13 @@ import PandoLMDB
 import PandoModels
 import PandoSystem
 
-/// Type names and their numbers, and which Swift type bears which name in this process.
+/// The type names, their numbers, and the Swift types of this process.
 ///
-/// Numbers are given once and never change, so what was read from a committed version stays true; a
-/// number given in a transaction under way is learnt only after its commit. Any thread.
+/// A number is assigned once and never changes, so numbers from a committed version stay valid.
+/// Those of a transaction are recorded only after its commit. Any thread.
+///
+/// One lock guards ``State``. `numbers` and `names` mirror each other and come from the store; all
+/// other members come from Swift types or calls of this process.
 final class TypeDirectory: Sendable {
   private struct State {
     var numbers: [ByteString: UInt32] = [:]
@@ -14,23 +17,23 @@ final class TypeDirectory: Sendable {
     var checkedNames: [ObjectIdentifier: String] = [:]
     var typeNumbers: [ObjectIdentifier: UInt32] = [:]
     var rules: [ObjectIdentifier: DeletionRules] = [:]
-    /// One for each field; those that are not proven are few.
+    /// One per field; few fields are not proven.
     var seenNodes: [SeenNodes] = []
-    /// The indexes that types declare, as far as this process has been told.
+    /// The indexes that types declare, as far as recorded in this process.
     var declaredIndexes: [ByteString: Set<ModelIndex>] = [:]
-    /// Unique indexes whose records share values as their type reads them.
+    /// Unique indexes that keep their fallbacks, because records would share values otherwise.
     var keptIndexes: Set<UInt32> = []
     /// The newest version of the migrations of each type.
     var migratedVersions: [ByteString: Int] = [:]
-    /// Types that declare former names or defaults.
+    /// The types that declare former names or defaults.
     var historyTypes: Set<ObjectIdentifier> = []
   }
 
   private let state = Locked(State())
-  /// What queries know of types.
+  /// Facts about types for queries.
   let catalog = QueryCatalog()
 
-  /// The name of a Swift type, checked once: it must be a legal name and no other type's.
+  /// The name of a Swift type, checked once: it must be valid and unique.
   func name(of type: any SimpleModel.Type) throws -> String {
     let identity = ObjectIdentifier(type)
     if let name = state.withLock({ $0.checkedNames[identity] }) { return name }
@@ -53,7 +56,7 @@ final class TypeDirectory: Sendable {
     }
   }
 
-  /// Notes a migration that this process runs.
+  /// Records a migration of this process.
   func noteMigration(ofTypeNamed name: String, version: Int) {
     let name = ByteString(name)
     state.withLock { $0.migratedVersions[name] = max($0.migratedVersions[name] ?? 0, version) }
@@ -72,7 +75,7 @@ final class TypeDirectory: Sendable {
     }
   }
 
-  /// The name of a field as its type reads it; as it stands in records if this process has not used the
+  /// The path of a field as its type reads it; the stored name if this process has not used the
   /// type.
   func path(_ name: String, ofTypeNamed typeName: String) -> FieldPath {
     guard let type = swiftType(named: typeName) else { return FieldPath(name) }
@@ -82,39 +85,39 @@ final class TypeDirectory: Sendable {
     return FieldPath(name, in: type)
   }
 
-  /// Whether an index is to stay as it is, though its type reads records otherwise.
+  /// Whether an index must keep its fallbacks, although its type declares others.
   func keepsFallbacks(of index: UInt32) -> Bool {
     state.withLock { !$0.keptIndexes.isEmpty && $0.keptIndexes.contains(index) }
   }
 
-  /// Notes that an index is to stay as it is.
+  /// Records that an index must keep its fallbacks.
   func noteKeptFallbacks(of index: UInt32) {
     state.withLock { _ = $0.keptIndexes.insert(index) }
   }
 
-  /// Notes which indexes a type declares.
+  /// Records which indexes a type declares.
   func noteDeclaredIndexes(_ indexes: [ModelIndex], ofType typeName: String) {
     state.withLock { $0.declaredIndexes[ByteString(typeName)] = Set(indexes) }
   }
 
-  /// Whether a type of which the indexes have been noted does not declare one.
+  /// Whether an index is missing in the recorded declarations of its type.
   func isUndeclared(_ index: ModelIndex) -> Bool {
     state.withLock { state in
       state.declaredIndexes[ByteString(index.typeName)].map { !$0.contains(index) } ?? false
     }
   }
 
-  /// The deletion rules that a Swift type declares; `nil` if it declares none.
+  /// The deletion rules that a Swift type declares; `nil` if there are none.
   func deletionRules(of type: any SimpleModel.Type) -> DeletionRules? {
     state.withLock { $0.rules.isEmpty ? nil : $0.rules[ObjectIdentifier(type)] }
   }
 
-  /// The Swift type that bears a name in this process, once it has been used or was given at opening.
+  /// The Swift type of a name, if this process has used it or passed it at the opening.
   func swiftType(named name: String) -> (any SimpleModel.Type)? {
     state.withLock { $0.swiftTypes[ByteString(name)] }
   }
 
-  /// The number of a Swift type in a snapshot; `nil` if no record of it was ever stored.
+  /// The number of a Swift type in a snapshot; `nil` if the store has never had a record of it.
   func number(
     of type: any SimpleModel.Type, in reader: borrowing StoreReader
   ) throws -> UInt32? {
@@ -125,7 +128,7 @@ final class TypeDirectory: Sendable {
     return number
   }
 
-  /// The number of a type in a snapshot; `nil` if no record of it was ever stored.
+  /// The number of a type in a snapshot; `nil` if the store has never had a record of it.
   func number(ofTypeNamed name: String, in reader: borrowing StoreReader) throws -> UInt32? {
     if let number = state.withLock({ $0.numbers[ByteString(name)] }) { return number }
     guard let row = try reader.typeRow(named: name) else { return nil }
@@ -137,10 +140,10 @@ final class TypeDirectory: Sendable {
   ///
   /// - Parameters:
   ///   - number: The number.
-  ///   - reader: Where to look for it.
-  ///   - isCommitted: Whether a committed version has it, though the reader may be that of a write.
+  ///   - reader: The reader to search.
+  ///   - isCommitted: Whether a committed version has the number, even if a write reads.
   /// - Returns: The name.
-  /// - Throws: ``StoreError`` `damaged` when no type has the number.
+  /// - Throws: ``StoreError`` `damaged` if no type has the number.
   func name(
     ofTypeNumber number: UInt32, in reader: borrowing StoreReader, isCommitted: Bool = false
   ) throws -> String {
@@ -156,7 +159,7 @@ final class TypeDirectory: Sendable {
     return found
   }
 
-  /// Which records have been compared with a declared field, which lives as long as the process.
+  /// The records compared with a declared field, which lives as long as the process.
   func seenNodes(by field: DeclaredField) -> SeenNodes {
     let new = SeenNodes(field: ObjectIdentifier(field))
     return state.withLock { state in
@@ -165,7 +168,7 @@ final class TypeDirectory: Sendable {
     }
   }
 
-  /// Notes which records have been compared with a declared field.
+  /// Records which records were compared with a declared field.
   func note(_ seen: SeenNodes) {
     state.withLock { state in
       for index in state.seenNodes.indices where state.seenNodes[index].field == seen.field {
@@ -184,29 +187,29 @@ final class TypeDirectory: Sendable {
   }
 }
 
-/// Which records of a type have been compared with a declared field.
+/// The records of a type that were compared with a declared field.
 struct SeenNodes: Sendable {
   let field: ObjectIdentifier
-  /// The first node that has not.
+  /// The first node not compared yet.
   var next: UInt64 = 0
-  /// The version in which that is none.
+  /// The version in which all nodes were compared.
   var version: UInt64?
 }
 
-/// What queries need to know of a type beside its records.
+/// The facts about a type that queries use.
 struct QueriedType: Sendable {
-  /// The type's number; 0 if no record of it was ever stored.
+  /// The type's number; 0 if the store has never had a record of it.
   let number: UInt32
   let recordCount: Int
-  /// Its indexes, in the order of the names of their fields.
+  /// Its indexes, sorted by the names of their fields.
   let indexes: [StoredIndex]
-  /// What was asked of this type and others together.
+  /// The nodes found for a list of types.
   var nodes: [UInt64] = []
 }
 
-/// What is known of the types in the newest version that was queried.
+/// The facts about types in the newest queried version.
 ///
-/// So one query after another need not read what only a commit changes. Any thread.
+/// So successive queries need not read what only a commit changes. Any thread.
 final class QueryCatalog: Sendable {
   private struct Version {
     var transactionID: UInt64 = 0
@@ -220,14 +223,14 @@ final class QueryCatalog: Sendable {
     scanHandler.withLock { $0 = handler }
   }
 
-  /// Tells of a scan, if somebody wants to know.
+  /// Reports a scan, if a handler is set.
   func tell(_ scan: () -> QueryScan?) {
     if let handler = scanHandler.withLock({ $0 }), let scan = scan() { handler(scan) }
   }
 
-  /// What a reader's version says of a type.
+  /// The facts about a type in a reader's version.
   func type(named name: String, in reader: borrowing StoreReader) throws -> QueriedType {
-    // What a transaction has not committed is seen by it alone.
+    // Uncommitted rows are visible to their transaction only.
     guard reader.isCommitted else { return try reader.queriedType(named: name) }
     let key = ByteString(name)
     let transactionID = reader.snapshot.transactionID
@@ -237,13 +240,13 @@ final class QueryCatalog: Sendable {
     return type
   }
 
-  /// Nodes by the names of types, found when a version is first asked for them.
+  /// The nodes for a list of type names, found at the first call for a version.
   func nodes(
     of typeNames: [String], in reader: borrowing StoreReader, _ find: () throws -> [UInt64]
   ) rethrows -> [UInt64] {
     guard reader.isCommitted else { return try find() }
     let transactionID = reader.snapshot.transactionID
-    // No name of a type has a control character in it.
+    // No type name has a control character.
     let key = ByteString(typeNames.joined(separator: "\n"))
     if let known = known(key, transactionID) { return known.nodes }
     let nodes = try find()

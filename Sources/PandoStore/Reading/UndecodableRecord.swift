@@ -1,6 +1,6 @@
 public import PandoModels
 
-/// A record that can't be read as its type, and why.
+/// A record that can't be read as its type, and the reason.
 ///
 /// ```swift
 /// for record in try store.undecodable(Person.self) {
@@ -8,9 +8,9 @@ public import PandoModels
 /// }
 /// ```
 public struct UndecodableRecord: Error, Sendable, CustomStringConvertible {
-  /// The identifier of the node that was to be read.
+  /// The identifier of the node.
   public let identifier: String
-  /// What is wrong: it names the node, the type and the field; where a child can't be read, those of the child.
+  /// The error, with node, type and field; if a child is undecodable, those of the child.
   public let error: ModelError
 
   package init(_ identifier: String, _ error: ModelError) {
@@ -18,23 +18,23 @@ public struct UndecodableRecord: Error, Sendable, CustomStringConvertible {
     self.error = error
   }
 
-  /// One line: which node, and what is wrong.
+  /// One line: the node and the error.
   public var description: String {
     error.identifier == identifier ? "\(error)" : "\(identifier): \(error)"
   }
 }
 
 extension ModelSnapshot {
-  /// Lists the records of a type that can't be read as it.
+  /// Lists the records of a type that can't be decoded.
   ///
   /// ```swift
   /// for record in try store.read({ try $0.undecodable(Issue.self) }) { log("\(record)") }
   /// ```
   /// - Parameters:
-  ///   - type: The type, by whose own records the nodes are found.
-  ///   - limit: How many at most.
-  /// - Returns: The records, in the order in which the store first saw their nodes.
-  /// - Throws: ``StoreError`` when the bytes on disk are damaged.
+  ///   - type: The type; only nodes with a record of it are read.
+  ///   - limit: The most records to return.
+  /// - Returns: The records, in the order in which their nodes were first stored.
+  /// - Throws: ``StoreError`` if the bytes on disk are damaged.
   /// - Complexity: O(*n*) for *n* records of the type, all of which are decoded.
   public func undecodable<M: SimpleModel & Decodable>(
     _ type: M.Type, limit: Int = .max
@@ -51,9 +51,9 @@ extension ModelSnapshot {
     return found
   }
 
-  /// Why nothing of a type can be read: its first record, if none of them fits the type.
+  /// The first record of a type, if none of its records can be decoded.
   ///
-  /// - Complexity: O(*n*) for *n* records before the first that fits.
+  /// - Complexity: O(*n*) for *n* records before the first decodable one.
   package func incompatibility<M: SimpleModel & Decodable>(
     of type: M.Type
   ) throws -> UndecodableRecord? {

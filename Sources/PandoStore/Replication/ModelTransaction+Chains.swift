@@ -1,4 +1,4 @@
-/// The hashes at the last positions of the log: rows of the `meta` table under `replica-chain:` and the position.
+/// The hashes at the last positions of the log: rows of `meta` under `replica-chain:`.
 ///
 /// ```
 /// key    0                14         22        value  0       8        16
@@ -6,12 +6,12 @@
 ///        │ replica-chain: │ position │  big endian    │ first │ second │  little endian
 ///        └────────────────┴──────────┘                └───────┴────────┘
 /// ```
-/// The newest one lies next to the row `replication`, which each commit writes too.
+/// The newest row is adjacent to the row `replication`, which each commit also writes.
 package enum ChainRows {
   package static let prefix = Array("replica-chain:".utf8)
-  /// How many positions are kept behind the last one; some more may be there.
+  /// How many positions are kept before the last one; some more may exist.
   package static var keptCount: UInt64 { ModelTransaction.judgedCommitCount }
-  /// How many are let go at once.
+  /// How many are removed at once.
   static let portion: UInt64 = 1000
 
   package static func key(_ position: UInt64) -> [UInt8] {
@@ -60,7 +60,7 @@ extension ModelSnapshot {
   /// The hash of all entries up to a position; `nil` if it is not kept.
   package func chain(at position: UInt64) throws -> EntryChain? { try reader.chain(at: position) }
 
-  /// The first position whose hash is kept, and that; the hash of nothing where a history begins.
+  /// The first position with a kept hash, and the hash; the empty hash at the begin of a history.
   package var firstChain: (position: UInt64, chain: EntryChain)? {
     get throws { try reader.firstChain }
   }
@@ -72,27 +72,27 @@ extension ModelTransaction {
     try session.reading { try $0.chain(at: position) }
   }
 
-  /// The first position whose hash is kept, and that; the hash of nothing where a history begins.
+  /// The first position with a kept hash, and the hash; the empty hash at the begin of a history.
   package var firstChain: (position: UInt64, chain: EntryChain)? {
     get throws { try session.reading { try $0.firstChain } }
   }
 
-  /// Keeps the hash at a position.
+  /// Stores the hash at a position.
   package func setChain(_ chain: EntryChain, at position: UInt64) throws {
     let (key, bytes) = (ChainRows.key(position), ChainRows.bytes(chain))
     try session.put(bytes.span, forKey: key.span, in: session.tables.meta)
   }
 
-  /// Sees that the hashes that are kept lead to what the store has taken in.
+  /// Makes sure that the kept hashes lead to the store's position.
   ///
-  /// A program of an earlier version keeps none: they begin again behind it.
+  /// A program of an earlier version keeps none, so they begin again after it.
   package func beginChains(at row: ReplicationRow) throws {
     if try chain(at: row.position) == row.chain { return }
     try forgetChains(before: .max)
     try setChain(row.chain, at: row.position)
   }
 
-  /// Lets go of the hashes at positions far behind, now and then.
+  /// Removes the hashes at old positions, now and then.
   package func trimChains(from old: UInt64, to new: UInt64) throws {
     let (portion, kept) = (ChainRows.portion, ChainRows.keptCount)
     guard old / portion != new / portion, new / portion * portion > kept else { return }

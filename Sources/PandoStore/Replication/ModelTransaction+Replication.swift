@@ -1,11 +1,11 @@
 package import PandoModels
 
-/// What a ``StoreReplicator`` reads and writes in a transaction.
+/// The reads and writes of a ``StoreReplicator`` in a transaction.
 extension ModelTransaction {
-  /// The commits behind which an entry can still be judged.
+  /// The number of last commits by which an entry can be judged.
   package static var judgedCommitCount: UInt64 { ChangeLogRetention.replicatedCommitCount }
 
-  /// How far the store has come in its log; `nil` if it has none.
+  /// The position of the store in its log; `nil` if it has none.
   package var replicationRow: ReplicationRow? {
     get throws {
       try session.reading { reader in
@@ -22,10 +22,10 @@ extension ModelTransaction {
     try session.put(bytes.span, forKey: key.span, in: session.tables.meta)
   }
 
-  /// Marks the store: from the next flush on, its writes go through a log, whose first message it has taken in.
+  /// Marks the store as replicated from the next flush on; it has applied the log's first message.
   ///
-  /// - Throws: ``StoreError`` with code `replicated` for a store that is written with checkpoints: a power cut
-  ///   would take commits that the log has, and move the numbers on.
+  /// - Throws: ``StoreError`` with code `replicated` for a store that is written with checkpoints:
+  ///   a power failure would lose commits that the log has, and skip numbers.
   package func beginReplication(_ row: ReplicationRow) throws {
     if session.state.counters.formatVersion == StoreState.checkpointedFormatVersion {
       throw StoreError.relaxedReplica(session.core.path)
@@ -39,7 +39,7 @@ extension ModelTransaction {
     session.state.counters.isReplicated = true
   }
 
-  /// What was taken in last of an origin; `nil` if nothing.
+  /// The last applied entry of an origin; `nil` if there is none.
   package func origin(_ identity: [UInt8]) throws -> OriginRow? {
     try session.reading { reader in
       let key = OriginRow.prefix + identity
@@ -54,7 +54,7 @@ extension ModelTransaction {
     try session.put(bytes.span, forKey: key.span, in: session.tables.meta)
   }
 
-  /// Forgets origins of which nothing has come since a position.
+  /// Removes origins without entries since a position.
   package func forgetOrigins(before position: UInt64) throws {
     var keys: [[UInt8]] = []
     try session.reading { reader in
@@ -66,28 +66,28 @@ extension ModelTransaction {
     for key in keys { try session.deleteRow(key.span, in: session.tables.meta) }
   }
 
-  /// The last commit.
+  /// The number of the last commit.
   package var lastCommit: UInt64 { session.state.counters.commitNumber }
-  /// The number that the next new node gets.
+  /// The number of the next new node.
   package var nextNode: UInt64 { session.state.counters.nextNode }
-  /// The number that the next new type gets.
+  /// The number of the next new type.
   package var nextType: UInt64 { session.state.counters.nextType }
 
-  /// Gives the next new node a number: where the entry's origin has come to.
+  /// Sets the number of the next new node, to that of the entry's origin.
   package func setNextNode(_ number: UInt64) { session.state.counters.nextNode = number }
 
-  /// The names of the types from a number on, in their order.
+  /// The names of the types from a number on, in numerical order.
   package func typeNames(from number: UInt64) throws -> [String] {
     try (number..<nextType).map { try session.typeName(UInt32($0)) }
   }
 
-  /// The version that the records of a type have, 0 for one that is not known.
+  /// The schema version of a type's records, 0 for an unknown type.
   package func schemaVersion(ofType name: String) throws -> UInt32 {
     try session.state.types[name]?.schemaVersion
       ?? session.reading { try $0.typeRow(named: name)?.schemaVersion ?? 0 }
   }
 
-  /// The newest version that a program has written a type with, and where the log has told of it; `nil` if it has not.
+  /// The newest schema version that an entry has, and its position; `nil` if there is none.
   package func writtenSchema(
     ofType name: String
   ) throws -> (version: UInt32, position: UInt64)? {
@@ -97,7 +97,7 @@ extension ModelTransaction {
     return (row.version, position)
   }
 
-  /// Notes what a flush has told the log of schema versions.
+  /// Records the schema versions that a flush has written to the log.
   package func setSchemas(_ schemas: [WriteEffects.Schema], at position: UInt64) throws {
     for schema in schemas where schema.migratedFrom == nil {
       try session.putSchema(schema, at: position)
@@ -114,12 +114,12 @@ extension ModelTransaction {
     }
   }
 
-  /// Gives a type a number, if it has none.
+  /// Assigns a number to a type that has none.
   package func register(type name: String) throws { _ = try session.typeNumber(named: name) }
 
-  /// What the write that has just ended has done.
+  /// The effects of the write that has just ended.
   ///
-  /// - Throws: ``StoreError`` `replicated` if it has also changed what belongs to this store alone.
+  /// - Throws: ``StoreError`` `replicated` if it also changed rows of this store alone.
   package func effects(
     of changeSet: ChangeSet?, firstNode: UInt64
   ) throws -> WriteEffects {
@@ -133,7 +133,7 @@ extension ModelTransaction {
     return effects
   }
 
-  /// Does what a write has done somewhere else.
+  /// Applies the effects of a write of another store.
   ///
   /// - Throws: As ``WriteSession/apply(_:firstNode:position:)``.
   package func apply(_ effects: WriteEffects, firstNode: UInt64, position: UInt64) throws {
@@ -142,7 +142,7 @@ extension ModelTransaction {
 }
 
 extension ModelSnapshot {
-  /// How far the store has come in its log; `nil` if it has none.
+  /// The position of the store in its log; `nil` if it has none.
   package var replicationRow: ReplicationRow? {
     get throws {
       let key = ReplicationRow.key
@@ -153,7 +153,7 @@ extension ModelSnapshot {
     }
   }
 
-  /// The last commit, and the numbers that the next node and the next type get.
+  /// The last commit, and the numbers of the next node and the next type.
   package var replicationStart: (commit: UInt64, nextNode: UInt64, nextType: UInt64) {
     get throws {
       guard let state = try reader.state(path: path) else { return (0, 1, 1) }

@@ -1,6 +1,6 @@
 package import PandoLMDB
 
-/// How far a replicated store has come in its log: the row `replication` of the `meta` table.
+/// The position of a replicated store in its log: the row `replication` of the `meta` table.
 ///
 /// ```
 /// offset 0      16         24      40
@@ -13,9 +13,9 @@ package struct ReplicationRow: Equatable, Sendable {
 
   /// The identity of the log, 16 bytes.
   package var log: [UInt8]
-  /// The position of the last entry that was taken in.
+  /// The position of the last applied entry.
   package var position: UInt64
-  /// The hash of all entries up to that.
+  /// The hash of all entries up to that position.
   package var chain: EntryChain
 
   package init(log: [UInt8], position: UInt64, chain: EntryChain) {
@@ -35,10 +35,10 @@ package struct ReplicationRow: Equatable, Sendable {
     chain = EntryChain(first, second)
   }
 
-  /// The mark of the commits that come from the log, the same for all who follow it from here.
+  /// The history mark of commits from the log, equal for all stores that follow it from here.
   var history: UInt64 { max(chain.first, 1) }
 
-  /// Puts the row of a log that goes on from what a store holds, and begins a history there.
+  /// Writes the row for a log that continues from the store's contents, and begins a history there.
   package func beginAgain(
     in transaction: inout WriteTransaction, meta: RawTable, path: String
   ) throws {
@@ -63,7 +63,7 @@ package struct ReplicationRow: Equatable, Sendable {
   }
 }
 
-/// A hash of an entry and all before it: two XXH64, against mistakes and not against malice.
+/// A hash of an entry and all before it: two XXH64, against mistakes, not against attacks.
 package struct EntryChain: Equatable, Sendable {
   package var first: UInt64
   package var second: UInt64
@@ -74,8 +74,8 @@ package struct EntryChain: Equatable, Sendable {
   }
 }
 
-/// The last entry of one origin that was taken in: a row of the `meta` table under `replication:` and the
-/// 16 bytes of the origin.
+/// The last applied entry of one origin: a row of the `meta` table under `replication:` and the 16
+/// bytes of the origin.
 ///
 /// ```
 /// offset 0         8          16

@@ -1,33 +1,33 @@
 package import PandoLMDB
 
-/// Which rows of a store all replicas have alike; all others belong to one store alone.
+/// The rows that are equal in all replicas; all others belong to one store alone.
 package enum SharedRows {
-  /// The tables; `meta` has others' rows beside.
+  /// The tables; `meta` also has rows of one store alone.
   package static let tables = StoreTables.names
-  /// What the keys of the rows of `meta` are, or begin with.
+  /// The keys of such rows of `meta`, or their prefixes.
   package static let metaKeys = [NewestChanges.key, Histories.key, ReplicationRow.key]
   package static let metaPrefixes = [
     ChainRows.prefix, OriginRow.prefix, SchemaRow.prefix, DeletionRules.prefix,
   ]
-  /// The row of the counters, which holds the store's own identifier as well, and where that lies.
+  /// The row of the counters, and the range of the store's own identifier in it.
   package static let countersKey = StoreState.key
   package static let identifierRange = 8..<24
 
-  /// The keys of rows of this store alone that go with a node.
+  /// The keys of rows of this store alone that belong to a node.
   package static func localKeys(of identifier: String) -> [[UInt8]] {
     [SequenceKey.row(identifier), SequenceKey.rank(identifier)]
   }
 }
 
 extension ModelStore {
-  /// What the store's rows lie in.
+  /// The environment of the store's rows.
   package var environment: Environment { core.environment }
 }
 
 extension EntryFlush {
-  /// Lets a closure change rows as they lie there, the counters among them.
+  /// Calls a closure to change rows directly, including the counters.
   ///
-  /// The transaction knows the counters as they were: it does nothing besides.
+  /// The transaction does not see the changed counters, so it must do nothing else.
   package mutating func replaceRows(_ body: (inout WriteTransaction) throws -> Void) throws {
     hasReplacedRows = true
     try session.withTransaction(body)

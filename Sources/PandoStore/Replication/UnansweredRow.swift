@@ -1,7 +1,7 @@
 /// An entry of this store whose answer was lost: a row of the `meta` table.
 ///
-/// Its key is `unanswered:`, the 16 bytes of the origin and the counter of the entry (8, big endian). Other replicas
-/// have no such row.
+/// Its key is `unanswered:`, the 16 bytes of the origin and the counter of the entry (8,
+/// big-endian). Other replicas have no such row.
 ///
 /// ```
 /// offset 0          8         16
@@ -13,10 +13,10 @@
 package struct UnansweredRow: Equatable, Sendable {
   static let prefix = Array("unanswered:".utf8)
 
-  /// Where the entry is in the log; before it came, what it was made from.
+  /// The position of the entry in the log; before it arrives, the position that it was based on.
   package var position: UInt64
   package var seconds: UInt64
-  /// For each write of the entry, whether it is stored; empty before it came.
+  /// For each write of the entry, whether it was applied; empty before the entry arrives.
   package var verdicts: [Bool]
 
   package init(position: UInt64, seconds: UInt64, verdicts: [Bool] = []) {
@@ -45,7 +45,7 @@ package struct UnansweredRow: Equatable, Sendable {
 }
 
 extension ModelSnapshot {
-  /// What is noted of an entry without an answer; `nil` if nothing.
+  /// The row of an entry without an answer; `nil` if there is none.
   package func unanswered(_ origin: [UInt8], _ counter: UInt64) throws -> UnansweredRow? {
     let key = UnansweredRow.key(origin, counter)
     guard let bytes = try reader.snapshot.bytes(forKey: key.span, in: reader.tables.meta) else {
@@ -54,7 +54,7 @@ extension ModelSnapshot {
     return try UnansweredRow(bytes)
   }
 
-  /// The entries without an answer that have not come yet.
+  /// The entries without an answer that have not arrived yet.
   package func unansweredEntries() throws -> [(origin: [UInt8], counter: UInt64)] {
     var found: [(origin: [UInt8], counter: UInt64)] = []
     let start = UnansweredRow.prefix.count
@@ -67,7 +67,7 @@ extension ModelSnapshot {
     return found
   }
 
-  /// What was taken in last of an origin; `nil` if nothing.
+  /// The last applied entry of an origin; `nil` if there is none.
   package func origin(_ identity: [UInt8]) throws -> OriginRow? {
     let key = OriginRow.prefix + identity
     guard let bytes = try reader.snapshot.bytes(forKey: key.span, in: reader.tables.meta) else {
@@ -78,7 +78,7 @@ extension ModelSnapshot {
 }
 
 extension ModelTransaction {
-  /// Notes an entry without an answer, or what became of it; the oldest go.
+  /// Records an entry without an answer, or its outcome; removes the oldest rows.
   package func setUnanswered(_ origin: [UInt8], _ counter: UInt64, _ row: UnansweredRow) throws {
     var rows: [(seconds: UInt64, key: [UInt8])] = []
     try session.reading { reader in
@@ -96,11 +96,11 @@ extension ModelTransaction {
     try session.put(bytes.span, forKey: key.span, in: session.tables.meta)
   }
 
-  /// An outage loses few answers: what is sent behind it is not sent at all.
+  /// An outage loses few answers: later entries are not sent at all.
   private static var unansweredCountMaximum: Int { 10_000 }
 }
 
 extension ModelStore {
-  /// Reports what a service may want to log.
+  /// Reports an event that a service may want to log.
   package func report(_ event: StoreEvent) { core.report(event) }
 }

@@ -1,11 +1,12 @@
 package import PandoModels
 
-/// What one write has done, as far as other stores are to do the same: a value that knows nodes and types by
-/// name.
+/// The effects of one write for other stores, with nodes and types by name.
 ///
-/// Merges, cascades and other code of models have run by then: this is what came of them.
+/// They are recorded after merges, cascades and other code of models have run.
+///
+/// A write session fills the lists in the order of the write; later they are constant.
 package struct WriteEffects: Sendable {
-  /// A child that a body refers to by numbers of the store in which it was written.
+  /// A child to which a body refers by numbers of its original store.
   package struct Child: Sendable {
     package var reference: RecordReference
     package var identifier: String
@@ -18,10 +19,10 @@ package struct WriteEffects: Sendable {
     }
   }
 
-  /// Bytes as they lie in the store in which they were written, and the names of their children.
+  /// Bytes as written by the original store, and the names of their children.
   package struct Body: Sendable {
     package var bytes: [UInt8]
-    /// In the order of their numbers, each once.
+    /// Sorted by number, without duplicates.
     package var children: [Child]
 
     package init(bytes: [UInt8], children: [Child]) {
@@ -40,10 +41,10 @@ package struct WriteEffects: Sendable {
     }
   }
 
-  /// A node that was stored, changed or touched, with the records that were written.
+  /// A node that was stored, changed or touched, with the written records.
   package struct Node: Sendable {
     package var identifier: String
-    /// Of a new node, how far its number lies behind the first one that the entry could give.
+    /// For a new node, the distance of its number from the first one that the entry could assign.
     package var offset: UInt64?
     /// Whether a new node was asked for.
     package var isAskedFor: Bool
@@ -60,13 +61,13 @@ package struct WriteEffects: Sendable {
   package enum Element: Sendable {
     case node(identifier: String, typeName: String)
     case value(Body)
-    /// One that a later step takes out again.
+    /// An element that a later step removes.
     case passing
   }
 
-  /// What became of a list.
+  /// The change of a list.
   package enum ListEdit: Sendable {
-    /// Steps, and what the inserts and updates among them bring, in their order.
+    /// Steps, and the elements that inserts and updates among them need, in order.
     case steps([CollectionChangeInformation], bringing: [Element])
     case whole([Element])
     case removed
@@ -82,7 +83,7 @@ package struct WriteEffects: Sendable {
     }
   }
 
-  /// An index that was made or dropped.
+  /// An index that was added or dropped.
   package struct IndexEdit: Sendable {
     package var index: ModelIndex
     package var isAdded: Bool
@@ -104,11 +105,11 @@ package struct WriteEffects: Sendable {
     }
   }
 
-  /// A schema version that a type has come to.
+  /// A new schema version of a type.
   package struct Schema: Sendable, Equatable {
     package var typeName: String
     package var version: UInt32
-    /// By a migration from this one; `nil` by a program that has written the type.
+    /// The previous version of a migration; `nil` if a program has written the type.
     package var migratedFrom: UInt32?
 
     package init(_ typeName: String, _ version: UInt32, migratedFrom: UInt32? = nil) {
@@ -116,18 +117,18 @@ package struct WriteEffects: Sendable {
     }
   }
 
-  /// Nodes that were there and are gone, also those that have been stored anew since.
+  /// Removed nodes, including those stored again since.
   package var removed: [String] = []
   package var nodes: [Node] = []
   package var lists: [List] = []
-  /// Stored nodes that have become asked for.
+  /// Stored nodes that are now asked for.
   package var askedFor: [String] = []
   package var rules: [Rules] = []
   package var indexes: [IndexEdit] = []
   package var schemas: [Schema] = []
-  /// Whether it is a commit.
+  /// Whether the write is a commit.
   package var isCommit = false
-  /// Whether no other commit may have come between what it saw and itself.
+  /// Whether no other commit may come between its snapshot and itself.
   package var isWholeStore = false
 
   package init() {}
@@ -140,7 +141,7 @@ package struct WriteEffects: Sendable {
     return true
   }
 
-  /// Whether other stores have nothing to do for it.
+  /// Whether other stores have nothing to do.
   package var isEmpty: Bool {
     !isCommit && askedFor.isEmpty && rules.isEmpty && indexes.isEmpty && schemas.isEmpty
   }

@@ -1,7 +1,7 @@
 import PandoModels
 import PandoSystem
 
-/// Why a write of an entry can't be done: every store that has come as far says the same.
+/// The reason why a write of an entry can't be applied; the same in every store at that position.
 package struct EntryRefusal: Error {
   package let reason: String
 
@@ -9,17 +9,17 @@ package struct EntryRefusal: Error {
 }
 
 extension WriteSession {
-  /// Does what a write has done somewhere else.
+  /// Applies the effects of a write of another store.
   ///
-  /// It does all that an origin may have done if nothing came between, and refuses what would leave rows that
-  /// contradict each other: the bytes may be anybody's.
+  /// It applies everything that an origin may do if no other commit came between. It refuses
+  /// effects that would leave contradictory rows, because the bytes are untrusted.
   ///
   /// - Parameters:
-  ///   - effects: What the write has done.
-  ///   - firstNode: The number that the first new node of the entry can have.
-  ///   - position: Where the entry is in the log.
-  /// - Throws: ``EntryRefusal``, `StoreError` or `ModelError` if it can't be done; then the transaction
-  ///   can't go on.
+  ///   - effects: The effects of the write.
+  ///   - firstNode: The first number for new nodes of the entry.
+  ///   - position: The position of the entry in the log.
+  /// - Throws: ``EntryRefusal``, `StoreError` or `ModelError` if they can't be applied; then the
+  ///   transaction can't continue.
   func apply(_ effects: WriteEffects, firstNode: UInt64, position: UInt64) throws {
     for schema in effects.schemas {
       if let from = schema.migratedFrom {
@@ -43,7 +43,7 @@ extension WriteSession {
       let parsed = try DeletionRules(Array(rules.text.utf8).span, typeName: rules.typeName)
       try setDeletionRules(parsed, ofTypeNamed: rules.typeName)
     }
-    // Last: a unique index has to hold at the end of the write.
+    // Last, because a unique index must hold at the end of the write.
     for edit in effects.indexes {
       let (fields, name) = (edit.index.fields, edit.index.typeName)
       if edit.isAdded {
@@ -61,12 +61,12 @@ extension WriteSession {
 }
 
 extension WriteSession {
-  /// Notes with which version a program has written a type.
+  /// Records the version with which a program has written a type.
   ///
-  /// - Throws: ``EntryRefusal`` if a newer program has.
+  /// - Throws: ``EntryRefusal`` if a newer program has written it.
   func putSchema(_ schema: WriteEffects.Schema, at position: UInt64) throws {
     let name = schema.typeName
-    // What an earlier version has noted in this store alone does not count: all have to come to the same.
+    // Versions recorded in this store alone do not count: all replicas must decide alike.
     let (known, migrated) = try reading { reader in
       (
         try reader.schemaRow(ofTypeNamed: name),
@@ -84,7 +84,10 @@ extension WriteSession {
   }
 }
 
-/// One write of an entry that is being done.
+/// The application of one write of an entry.
+///
+/// `gone` and `goneNumbers` are the removed nodes, `fresh` and `freshNumbers` the new ones; an
+/// identifier may be in both. `known` caches numbers, `changed` is for ``refuseCycles()``.
 private struct EffectsApplication {
   private typealias Changed = (key: RecordKey, edges: [RecordEdge], known: Set<RecordReference>)
 
@@ -95,7 +98,7 @@ private struct EffectsApplication {
   /// The numbers of new nodes.
   private var fresh: [ByteString: UInt64] = [:]
   private var freshNumbers: Set<UInt64> = []
-  /// The numbers of all nodes that have been looked up.
+  /// The numbers of all nodes that were looked up.
   private var known: [ByteString: UInt64] = [:]
   private var changed: [Changed] = []
 
@@ -115,7 +118,7 @@ private struct EffectsApplication {
     }
   }
 
-  /// The number of a node that will be there.
+  /// The number of a node that exists after the write.
   mutating func number(of identifier: String) throws -> UInt64 {
     let name = ByteString(identifier)
     if let number = fresh[name] ?? known[name] { return number }
@@ -126,7 +129,7 @@ private struct EffectsApplication {
     return number
   }
 
-  /// Gives a new node its number.
+  /// Assigns the number of a new node.
   private mutating func give(_ identifier: String, _ firstNode: UInt64, _ offset: UInt64) throws {
     let (number, overflows) = firstNode.addingReportingOverflow(offset)
     guard !overflows, number <= RecordKey.nodeMaximum, number >= session.state.counters.nextNode,
@@ -195,7 +198,7 @@ private struct EffectsApplication {
     changed.append((key, edges, Set(before.map(\.child))))
   }
 
-  /// A record with the numbers that its children have here.
+  /// A record with the numbers that its children have in this store.
   private mutating func local(
     _ record: WriteEffects.Record, _ node: UInt64
   ) throws -> (key: RecordKey, bytes: [UInt8], edges: [RecordEdge]) {
@@ -235,7 +238,7 @@ private struct EffectsApplication {
       let key = list.cacheKey
       switch list.edit {
       case .whole(let elements) where elements.isEmpty && effects.hasSteps(behind: index):
-        // The steps tell of it.
+        // The following steps describe the elements.
         try session.makeEmptyCollection(key)
       case .steps(let steps, let elements): try run(steps, elements, key)
       case .whole(let elements):
@@ -291,7 +294,7 @@ private struct EffectsApplication {
         RecordReference(
           node: try number(of: identifier), type: try session.typeNumber(named: typeName)))
     case .value(let body): return .value(try local(body).bytes)
-    // A later step takes it out; what it is nobody sees.
+    // A later step removes it, so its content is never visible.
     case .passing: return .value(Self.null)
     }
   }
@@ -320,9 +323,9 @@ private struct EffectsApplication {
     }
   }
 
-  /// Looks whether a record has come to hold itself.
+  /// Refuses a record that has become its own descendant.
   ///
-  /// The way leads through a record that was changed. New nodes are only held by those and by each other.
+  /// Such a cycle contains a changed record; only changed and new ones contain new nodes.
   func refuseCycles() throws {
     try session.reading { reader in
       var lengths: [RecordKey: Int] = [:]
@@ -350,7 +353,7 @@ private struct EffectsApplication {
 }
 
 extension WriteSession {
-  /// Says that an identifier is that of a node, whatever it was before.
+  /// Assigns an identifier to a node, whatever it belonged to before.
   fileprivate func putIdentifier(_ identifier: String, _ number: UInt64) throws {
     let key = IdentifierKey(identifier)
     var value: [UInt8] = []
@@ -360,12 +363,12 @@ extension WriteSession {
   }
 }
 
-/// The children of a body, by the numbers that they have where it was written and by name.
+/// The children of a body, by name and by the numbers of the original store.
 private final class ChildNames: TreeSink {
   var children: [RecordReference: WriteEffects.Child] = [:]
   var references: [ByteString: [String: RecordReference]] = [:]
 
-  /// A body with the numbers that its children have here.
+  /// A body with the numbers that its children have in this store.
   func renumber(_ bytes: [UInt8]) throws -> (bytes: [UInt8], edges: [RecordEdge]) {
     var decoder = TreeDecoder()
     // Read during the call only.

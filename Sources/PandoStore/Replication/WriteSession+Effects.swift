@@ -2,13 +2,13 @@ import PandoModels
 import PandoSystem
 
 extension WriteSession {
-  /// Tells what the write that has just ended has done.
+  /// Returns the effects of the write that has just ended.
   ///
   /// - Parameters:
-  ///   - changeSet: What it has changed; `nil` if nothing.
-  ///   - firstNode: The first node number that the flush could give.
-  /// - Returns: Its effects, with the names of what it refers to.
-  /// - Throws: ``StoreError`` `damaged` when rows contradict each other.
+  ///   - changeSet: Its changes; `nil` if there are none.
+  ///   - firstNode: The first node number that the flush could assign.
+  /// - Returns: Its effects, with the names of referenced nodes and types.
+  /// - Throws: ``StoreError`` `damaged` if rows contradict each other.
   func effects(of changeSet: ChangeSet?, firstNode: UInt64) throws -> WriteEffects {
     var effects = WriteEffects()
     guard let notes = state.notes else { return effects }
@@ -20,11 +20,11 @@ extension WriteSession {
     }
     effects.indexes = notes.indexes.map { WriteEffects.IndexEdit($0.index, isAdded: $0.isAdded) }
     for node in notes.askedFor {
-      // One that the write has removed again was not asked for in the end.
+      // A node that the write has removed again is not asked for in the end.
       guard let row = try reading({ try $0.summary(of: node) }) else { continue }
       effects.askedFor.append(row.identifier)
     }
-    // A write of rows of this store alone leaves it to the next one.
+    // A write of rows of this store alone leaves them to the next write.
     if changeSet != nil || !effects.isEmpty || !notes.hasLocalChanges {
       effects.schemas = exchange(&state.schemas, with: []).map {
         WriteEffects.Schema($0.typeName, $0.version, migratedFrom: $0.migratedFrom)
@@ -42,12 +42,12 @@ extension WriteSession {
           ofNode: node, identifier, offset: isNew ? node - firstNode : nil,
           commitNumber: changeSet.commitNumber.value))
     }
-    // What was deleted and stored again has another number now.
+    // A node that was deleted and stored again has a new number.
     for (identifier, node) in zip(
       changeSet.updated, effects.nodes.dropFirst(changeSet.inserted.count))
     where node.offset != nil { effects.removed.append(identifier) }
     for update in changeSet.collections {
-      // The steps of a new list need one that is there.
+      // The steps of a new list need an existing one.
       if case .changes = update.change, notes.newLists.contains(update.cacheKey) {
         effects.lists.append(WriteEffects.List(update.cacheKey, .whole([])))
       }

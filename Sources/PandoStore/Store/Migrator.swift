@@ -2,9 +2,9 @@ import PandoLMDB
 import PandoModels
 import PandoSystem
 
-/// Runs the migrations that a store has not seen yet: all of them in one transaction.
+/// Runs the due migrations of a store, all in one transaction.
 struct Migrator {
-  /// How many records lie between two calls of the progress closure.
+  /// How many records are migrated between two calls of the progress closure.
   private static let recordsPerReport = 1000
 
   private let core: StoreCore
@@ -17,7 +17,7 @@ struct Migrator {
     guard !core.configuration.isReadOnly else { return try refuse(migrations) }
     let state = try core.read { try $0.state(path: core.path) }
     if core.configuration.migratesThroughLog {
-      // With an entry, once it has all that the log holds.
+      // The migrations run in an entry, once the store has all entries of the log.
       if let state, state.isReplicated || state.commitNumber == 0 { return }
     } else if state?.isReplicated == true {
       throw StoreError(
@@ -31,7 +31,7 @@ struct Migrator {
       try unsafe withUnsafeMutablePointer(to: &transaction) { transaction in
         let session = try unsafe WriteSession(transaction, core: core)
         session.beginWrite()
-        // Asked again: another process may have run them while this one waited for its turn.
+        // Checked again: another process may have run them while this one waited.
         let migrations = try session.reading { try due(in: $0) }
         if !migrations.isEmpty { lock = MigrationLock(takenIn: core.path) }
         for migration in migrations { try run(migration, session) }
@@ -41,10 +41,10 @@ struct Migrator {
     }
   }
 
-  /// Whether there are migrations that the store has not seen.
+  /// Whether the store has due migrations.
   var hasDue: Bool { get throws { try !core.read { try due(in: $0) }.isEmpty } }
 
-  /// Runs the migrations that are due in a write of a replicated store: others get what has come of them.
+  /// Runs the due migrations in a write of a replicated store; other stores get their effects.
   func runDue(_ session: WriteSession) throws {
     for migration in try session.reading({ try due(in: $0) }) {
       _ = try session.typeNumber(named: migration.typeName)
@@ -57,7 +57,7 @@ struct Migrator {
     }
   }
 
-  /// Refuses a store opened for reading whose records need a migration.
+  /// Refuses a read-only store whose records need a migration.
   private func refuse(_ migrations: [Migration]) throws {
     for migration in migrations {
       let count = try core.read { try $0.typeRow(named: migration.typeName)?.recordCount ?? 0 }
@@ -69,7 +69,7 @@ struct Migrator {
     }
   }
 
-  /// The migrations whose version the store has not reached, in the order of their versions.
+  /// The migrations whose version the store has not reached, sorted by version.
   private func due(in reader: borrowing StoreReader) throws -> [Migration] {
     var versions: [String: UInt32] = [:]
     try reader.forEachType { name, row in versions[name] = row.schemaVersion }

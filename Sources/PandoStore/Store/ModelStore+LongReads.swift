@@ -1,18 +1,18 @@
 import PandoLMDB
 import PandoSystem
 
-/// What long reads for tasks are made of: PandoMetrics has them, as an async function weighs something also where
-/// nobody calls it.
+/// The parts of asynchronous long reads. PandoMetrics contains these, because async functions have
+/// a size even in programs that do not call them.
 extension ModelStore {
-  /// Copies like ``copy(to:compacting:)``, and tells how far it is.
+  /// Copies like ``copy(to:compacting:)``, and reports progress.
   ///
   /// - Parameters:
   ///   - destination: A directory that does not exist or is empty.
-  ///   - compacting: Whether to leave free pages out.
-  ///   - progress: Told how many bytes are done and how many there are, each counted when it is written and when
-  ///     it is checked; returns `false` to end the copy. `nil` never ends it.
-  /// - Returns: Whether the copy is whole; else there is none.
-  /// - Throws: As the other form.
+  ///   - compacting: Whether to omit free pages.
+  ///   - progress: Called with the number of completed bytes and the total, each counted when
+  ///     written and when checked; returns `false` to end the copy. `nil` never ends it.
+  /// - Returns: Whether the copy is complete; else it was removed.
+  /// - Throws: Same as the other form.
   package func copy(
     to destination: String, compacting: Bool,
     progress: ((_ completed: Int, _ total: Int) -> Bool)?
@@ -37,9 +37,9 @@ extension ModelStore {
     return isWhole
   }
 
-  /// Walks the pages of a copy that has no name yet.
+  /// Walks the pages of a copy before it gets its name.
   ///
-  /// - Returns: `false` if `goesOn` has ended it.
+  /// - Returns: `false` if `goesOn` ended it.
   private func checkCopy(
     _ copy: PageWalker, _ goesOn: @escaping (_ share: Double) -> Bool
   ) throws -> Bool {
@@ -61,7 +61,7 @@ extension ModelStore {
         + "(\(report.problems.count) problems in all); run verify")
   }
 
-  /// Dumps like ``dump(_:)``, and tells which lines are nodes and how many of these there are.
+  /// Dumps like ``dump(_:)``; also passes which lines are nodes and the number of nodes.
   package func dump(
     counting line: (_ text: String, _ isNode: Bool, _ nodeCount: Int) throws -> Void
   ) throws {
@@ -77,6 +77,6 @@ extension ModelStore {
     }
   }
 
-  /// Why nothing more may be read, once the store closes.
+  /// The error of further reads, once the store closes.
   package var closedError: StoreError? { core.feed.isEnded ? core.closed : nil }
 }

@@ -3,7 +3,7 @@ import PandoLMDB
 public import PandoModels
 import Synchronization
 
-/// The size and the state of a store at one moment.
+/// Sizes and other figures of a store at one moment.
 ///
 /// ```swift
 /// let statistics = try store.statistics()
@@ -12,32 +12,32 @@ import Synchronization
 public struct StoreStatistics: Sendable, Hashable {
   /// The number of the last commit.
   public internal(set) var commitNumber = CommitNumber.zero
-  /// How many nodes are stored.
+  /// The number of nodes.
   public internal(set) var nodeCount = 0
-  /// How many records there are, by type name.
+  /// The number of records, by type name.
   public internal(set) var recordCounts: [String: Int] = [:]
-  /// How many edges the dependency index holds: pairs of a child and a record or collection.
+  /// The number of edges in the dependency index: pairs of a child and a record or collection.
   public internal(set) var edgeCount = 0
-  /// How many collections there are.
+  /// The number of collections.
   public internal(set) var collectionCount = 0
-  /// How many commits the change log holds.
+  /// The number of commits in the change log.
   public internal(set) var changeLogCount = 0
   /// The size of the data file, in bytes.
   public internal(set) var fileSizeInBytes = 0
-  /// The bytes up to the last page that was ever used; free pages among them are used by coming commits.
+  /// The bytes up to the last page ever used, including free pages, which later commits use.
   public internal(set) var usedSizeInBytes = 0
   /// The size of the memory map, in bytes of address space.
   public internal(set) var mapSizeInBytes = 0
-  /// Reader slots in use, of all processes.
+  /// The number of reader slots in use by all processes.
   public internal(set) var readerCount = 0
-  /// Reader slots there are.
+  /// The number of reader slots.
   public internal(set) var readerCountMaximum = 0
-  /// How long the oldest active reader of this process has been reading, in seconds; `nil` if none.
+  /// The age of the oldest open read of this process, in seconds; `nil` if there is none.
   public internal(set) var oldestReaderAgeInSeconds: Double?
-  /// The format version that the store is marked with.
+  /// The format version in the store.
   ///
-  /// The present one is 6. A store that is written at the level `relaxed` is marked 5 meanwhile, and one whose
-  /// writes go through a log 4; both have all of version 6.
+  /// The present one is 6. A store written with `relaxed` has 5 during that time, and one whose
+  /// writes go through a log has 4; both have the rows of version 6.
   public internal(set) var formatVersion = Int(StoreState.formatVersion)
   package static let presentFormatVersion = Int(StoreState.formatVersion)
   package static let checkpointedFormatVersion = Int(StoreState.checkpointedFormatVersion)
@@ -50,7 +50,7 @@ extension ModelStore {
   /// Measures the store.
   ///
   /// - Returns: Figures of one committed version.
-  /// - Throws: ``StoreError`` `closed`, `LMDBError` or another ``StoreError`` when the store can't be read.
+  /// - Throws: ``StoreError`` (such as `closed`) or `LMDBError` if the store can't be read.
   /// - Complexity: O(*t*) for *t* types.
   public func statistics() throws -> StoreStatistics {
     var statistics = StoreStatistics()
@@ -81,15 +81,15 @@ extension ModelStore {
     return statistics
   }
 
-  /// How often things have happened since the store was opened.
+  /// Counts of events since the store was opened.
   public var counters: StoreCounters { core.currentCounters }
 
-  /// Lists who reads the store now, in all processes, in no order.
+  /// Lists the open reads of all processes, unordered.
   ///
-  /// A version that somebody reads keeps its pages from being used again: what makes a file grow is seen here.
+  /// An open read keeps the pages of its version from being reused, which can make the file grow.
   ///
-  /// - Returns: The process of each reader, and how many commits of the file its version is behind.
-  /// - Throws: ``StoreError`` `closed`; `LMDBError` when the store can't be read.
+  /// - Returns: The process of each reader, and the number of commits since its version.
+  /// - Throws: ``StoreError`` `closed`; `LMDBError` if the store can't be read.
   /// - Complexity: O(*r*) for *r* reader slots.
   public func openReaders() throws -> [(processID: Int, commitsBehind: Int)] {
     var found: [(processID: Int, commitsBehind: Int)] = []
@@ -103,17 +103,17 @@ extension ModelStore {
     return found
   }
 
-  /// How many writes of this process wait for their commit.
+  /// The number of writes of this process that wait for their commit.
   public var queuedWriteCount: Int { writer?.queuedCount ?? 0 }
 
-  /// How many threads of this process wait to read, because all reader slots are taken or the map grows.
+  /// The number of threads of this process that wait to read, for a slot or for growth of the map.
   public var waitingReadCount: Int { core.environment.waitingReadCount }
 
-  /// Counts commits of other processes that are shown.
+  /// Counts displayed commits of other processes.
   ///
   /// - Parameters:
-  ///   - count: How many.
-  ///   - date: When the newest was made; `nil` if that is not known.
+  ///   - count: Their number.
+  ///   - date: The date of the newest; `nil` if unknown.
   package func didShowOthersCommits(_ count: Int, newest date: Date?) {
     let delay = date.map { core.now().timeIntervalSince($0) }
     core.count { counters in
@@ -122,22 +122,21 @@ extension ModelStore {
     }
   }
 
-  /// Reports that all that is live was read again.
+  /// Reports that all live objects were read again.
   ///
-  /// - Parameter count: How many commits it was behind.
+  /// - Parameter count: The number of missed commits.
   package func didReload(behind count: Int) { core.report(.reloaded(commitCount: count)) }
 
-  /// Writes a copy of one committed version while readers and writers go on.
+  /// Writes a copy of one committed version while readers and writers continue.
   ///
-  /// The copy gets its name when its pages have been checked. A copy that fails leaves nothing.
+  /// The copy gets its name after its pages were checked. A failed copy is removed.
   ///
   /// - Parameters:
   ///   - destination: A directory that does not exist or is empty.
-  ///   - compacting: Whether to leave free pages out.
-  /// - Throws: `LMDBError` when the copy can't be written, with code `fileExists` when a store is there or
-  ///   another copy is being made there, with code `incompatibleTable` when it is to
-  ///   be compact and the file has lost pages (`PageReport`); ``StoreError`` `damaged` when its pages
-  ///   are not sound: the pages of every copy are walked.
+  ///   - compacting: Whether to omit free pages.
+  /// - Throws: `LMDBError` if the copy can't be written: with code `fileExists` if a store exists
+  ///   there or another copy is under way; with code `incompatibleTable` if a compact copy finds
+  ///   lost pages (`PageReport`). ``StoreError`` `damaged` if the check of its pages fails.
   /// - Complexity: O(size of the file).
   public func copy(to destination: String, compacting: Bool = false) throws {
     _ = try copy(to: destination, compacting: compacting, progress: nil)
@@ -147,14 +146,14 @@ extension ModelStore {
 extension ModelStore {
   /// Checks the whole store while others read and write.
   ///
-  /// First every page of the file, read without the memory map; then, if the pages are sound, that
-  /// every record decodes and its checksum holds, that records and dependency index agree in both
-  /// directions, that no node contains itself, and that collections, counts and change log are whole.
+  /// It first reads every page of the file, without the memory map. If these are sound, it checks
+  /// records and checksums, records against the dependency index, cycles, collections, counts and
+  /// the change log.
   ///
-  /// - Parameter progress: Told how far the check has come, about once for each thousand pages and
-  ///   each ten thousand rows; an error that it throws ends the check.
-  /// - Returns: What was found; nothing is repaired.
-  /// - Throws: `LMDBError` or `PageWalkError` when the file can't be read at all; what `progress` throws.
+  /// - progress: Called about once per thousand pages and ten thousand rows; an error that it
+  ///   throws ends the check.
+  /// - Returns: The report; nothing is repaired.
+  /// - Throws: `LMDBError` or `PageWalkError` if the file can't be read; the error of `progress`.
   /// - Complexity: Reads the file twice.
   public func verify(
     progress: ((VerificationProgress) throws -> Void)? = nil
@@ -169,10 +168,10 @@ extension ModelStore {
     return try verifyNewest(progress)
   }
 
-  /// How often a version is tried whose meta page two commits overwrite before it has been read.
+  /// How often a version is tried if two commits overwrite its meta page before it was read.
   ///
-  /// The snapshot keeps its pages but not its meta page, and that is read at once: once is seldom
-  /// needed, twice hardly ever.
+  /// The snapshot keeps its pages but not its meta page, which is read at once, so a second attempt
+  /// is rare.
   static let verificationAttemptMaximum = 64
 
   private func verifyNewest(
@@ -182,7 +181,7 @@ extension ModelStore {
     try core.whileOpen {
       try core.read { reader in
         let version = PageWalker.Version.transaction(reader.snapshot.transactionID)
-        // The file that is open: another one may lie at the path by now.
+        // The open file: its path may have another one by now.
         report = try StoreCheck.pages(core.environment.pageWalker(), version, progress)
         guard report.isClean else { return }
         let pageCount = report.pageCount
@@ -193,20 +192,20 @@ extension ModelStore {
     return report
   }
 
-  /// Checks a store that may be too damaged to be opened.
+  /// Checks a store that may be too damaged to open.
   ///
-  /// The pages are walked before anything maps the file; only if they are sound is it opened, for
-  /// reading, and the rest checked.
+  /// The pages are walked before the file is mapped. Only if they are sound, the store is opened
+  /// read-only and the rest is checked.
   ///
   /// - Parameters:
   ///   - path: The directory of the store.
-  ///   - assumingNoWriter: Whether a file system that is mounted read-only may be read, see
+  ///   - assumingNoWriter: Whether to read a store on a read-only mount; see
   ///     ``StoreConfiguration/assumingNoWriter``.
-  ///   - progress: Told how far the check has come; an error that it throws ends the check.
-  /// - Returns: What was found; nothing is repaired.
-  /// - Throws: ``StoreError`` when the sound pages hold no store; `LMDBError` or `PageWalkError`
-  ///   when the file can't be read at all; what `progress` throws.
-  /// - Complexity: As `verify(progress:)`, and reads each page once before.
+  ///   - progress: Called with the progress of the check; an error that it throws ends the check.
+  /// - Returns: The report; nothing is repaired.
+  /// - Throws: ``StoreError`` if the sound pages are not a store; `LMDBError` or `PageWalkError` if
+  ///   the file can't be read; the error of `progress`.
+  /// - Complexity: As `verify(progress:)`, after reading each page once.
   public static func verify(
     path: String, assumingNoWriter: Bool = false,
     progress: ((VerificationProgress) throws -> Void)? = nil
@@ -218,7 +217,7 @@ extension ModelStore {
       let report = try StoreCheck.pages(ofStoreAt: path, progress)
       guard report.isClean else { return report }
     } catch let error as PageWalkError where error.code == .changedMeanwhile {
-      // Others write, who have mapped it; an open store walks a version that nobody takes away.
+      // Other processes write to the file; an open store walks a protected version.
     }
     var configuration = Configuration()
     (configuration.isReadOnly, configuration.assumingNoWriter) = (true, assumingNoWriter)
@@ -229,17 +228,17 @@ extension ModelStore {
 }
 
 extension ModelStore {
-  /// Fills an empty store from the lines of a dump, in one transaction.
+  /// Fills an empty store with the lines of a dump, in one transaction.
   ///
-  /// Afterwards the store is equal to the one that was dumped, its commit number included.
+  /// Afterwards the store equals the dumped one, including its commit number.
   ///
-  /// - Parameter nextLine: Returns one line after another, then `nil`. It is called on the writer
-  ///   thread while the caller waits.
-  /// - Returns: How much was loaded.
+  /// - Parameter nextLine: Returns one line after the other, then `nil`. The writing thread calls
+  ///   it while the caller waits.
+  /// - Returns: The number of loaded nodes and collections.
   /// - Throws: ``StoreError`` `invalidDump` with the number of the line; then nothing was loaded.
-  ///   What `nextLine` throws. ``StoreError`` `engine` when the map had to grow meanwhile or a write
-  ///   in the same flush failed: load again from the first line.
-  /// - Complexity: O(*n* log *n*); lines are taken one at a time.
+  ///   The error of `nextLine`. ``StoreError`` `engine` if the map grew meanwhile or a write in the
+  ///   same flush failed: load again from the first line.
+  /// - Complexity: O(*n* log *n*); lines are processed one at a time.
   @discardableResult
   public func load(nextLine: @Sendable () throws -> String?) throws -> LoadReport {
     let attempts = Atomic(0)
@@ -257,14 +256,14 @@ extension ModelStore {
 }
 
 extension ModelStore {
-  /// Writes one committed version as lines of JSON from which ``load(nextLine:)`` makes an equal store.
+  /// Writes one committed version as lines of JSON; ``load(nextLine:)`` makes an equal store.
   ///
-  /// Nothing is lost: identifiers, types with their schema versions and indexes, all records, collections,
-  /// properties, which nodes were asked for. The change log is not part of it. Equal stores have
-  /// equal dumps.
+  /// The dump contains identifiers, types with schema versions and indexes, all records,
+  /// collections, properties, and which nodes were asked for. It does not contain the change log.
+  /// Equal stores have equal dumps.
   ///
-  /// - Parameter line: Gets each line, without a line break.
-  /// - Throws: What `line` throws; ``StoreError`` when the bytes on disk are damaged.
+  /// - Parameter line: Receives each line, without a line break.
+  /// - Throws: The error of `line`; ``StoreError`` if the bytes on disk are damaged.
   /// - Complexity: O(*n*); lines are made one at a time.
   public func dump(_ line: (String) throws -> Void) throws {
     try dump(counting: { text, _, _ in try line(text) })
@@ -272,13 +271,13 @@ extension ModelStore {
 }
 
 extension ModelStore {
-  /// Lists the records of a type that can't be read as it.
+  /// Lists the records of a type that can't be decoded.
   ///
   /// - Parameters:
-  ///   - type: The type, by whose own records the nodes are found.
-  ///   - limit: How many at most.
-  /// - Returns: The records, in the order in which the store first saw their nodes.
-  /// - Throws: ``StoreError`` or `LMDBError` when the store can't be read.
+  ///   - type: The type; only nodes with a record of it are read.
+  ///   - limit: The most records to return.
+  /// - Returns: The records, in the order in which their nodes were first stored.
+  /// - Throws: ``StoreError`` or `LMDBError` if the store can't be read.
   /// - Complexity: O(*n*) for *n* records of the type, all of which are decoded.
   public func undecodable<M: SimpleModel & Decodable>(
     _ type: M.Type, limit: Int = .max
@@ -286,14 +285,14 @@ extension ModelStore {
 }
 
 extension ModelStore {
-  /// Sets the one closure that is called for each query that no index has answered.
+  /// Sets the closure that is called for each query without a usable index.
   ///
-  /// Told are scans of types with 1 000 records or more that had a filter or an order, with the number of
-  /// records that they have looked at. Queries for all records are not told, and not what a light type costs
-  /// of whose nodes other types have the records.
+  /// It is called for scans of types with 1 000 records or more that had a filter or an order, with
+  /// the number of read records. It is not called for queries of all records, or for the cost of
+  /// light types whose nodes have only records of other types.
   ///
-  /// - Parameter handler: Called on the thread that has asked, when the records have been looked at; it
-  ///   must not block. `nil` removes it.
+  /// - Parameter handler: Called on the querying thread after the scan; must not block. `nil`
+  ///   removes it.
   public func setScanHandler(_ handler: (@Sendable (QueryScan) -> Void)?) {
     core.directory.catalog.setScanHandler(handler)
   }

@@ -1,9 +1,9 @@
 extension ModelStore {
-  /// Whether its configuration has migrations that the store has not seen.
+  /// Whether its configuration has due migrations.
   package var hasDueMigrations: Bool { get throws { try Migrator(core).hasDue } }
 }
 
 extension ModelTransaction {
-  /// Runs the migrations that the store has not seen, as part of a write.
+  /// Runs the due migrations as a part of a write.
   package func runDueMigrations() throws { try Migrator(session.core).runDue(session) }
 }

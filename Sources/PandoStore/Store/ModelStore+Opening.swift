@@ -4,13 +4,13 @@ import PandoModels
 import PandoSystem
 
 extension ModelStore {
-  /// How long an opening for reading waits for another process that is creating the store.
+  /// How long a read-only opening waits for another process that creates the store.
   private static let creationPatience = Duration.seconds(1)
 
-  /// Opens the environment, checks the format, and brings old records up to date.
+  /// Opens the environment, checks the format, and migrates old records.
   ///
-  /// A store is created by a handful of commits. Who opens it for writing meanwhile does what is
-  /// left of them; who opens it for reading can only wait.
+  /// A store is created by a few commits. A concurrent opening for writing makes the missing ones;
+  /// a read-only opening waits.
   static func open(path: String, configuration: Configuration) throws -> StoreCore {
     guard configuration.isReadOnly else {
       return try openOnce(path: path, configuration: configuration)
@@ -36,7 +36,7 @@ extension ModelStore {
   private static let emptyFile =
     "is an empty LMDB file: a store whose creation was cut short, which opening it for writing completes, or none"
 
-  /// Whether an error is what a reader meets while another process creates the store.
+  /// Whether an error may come from a store that another process is creating.
   private static func isOfUnfinishedStore(_ error: any Error, path: String) -> Bool {
     if let error = error as? StoreError { return error.reason == emptyFile }
     guard let error = error as? LMDBError else { return false }
@@ -46,8 +46,8 @@ extension ModelStore {
     return attributes?[.size] as? Int == 0
   }
 
-  /// Opens the environment, with a smaller map where the address space is limited (`ulimit -v`): a
-  /// map grows by itself when it is full.
+  /// Opens the environment, with a smaller map if the address space is limited (`ulimit -v`); the
+  /// map grows when it is full.
   private static func openEnvironment(
     path: String, _ configuration: Environment.Configuration
   ) throws -> Environment {
@@ -63,7 +63,7 @@ extension ModelStore {
     }
   }
 
-  /// The smallest map that is tried; less is no machine to keep a store on.
+  /// The smallest map that is tried.
   private static let mapSizeInBytesMinimum = 64 << 20
 
   private static func openOnce(path: String, configuration: Configuration) throws -> StoreCore {
@@ -107,9 +107,9 @@ extension ModelStore {
 }
 
 extension ModelStore {
-  /// Walks every page of the file, without the memory map, before anything else touches it.
+  /// Walks every page of the file, without the memory map, before any other access.
   ///
-  /// - Returns: `false` if others write all the time, who have mapped it.
+  /// - Returns: `false` if other processes, which have mapped the file, write all the time.
   private static func verifyPages(path: String) throws -> Bool {
     guard !Environment.isUnmade(path: path) else { return true }  // a new store
     do {
@@ -144,7 +144,7 @@ extension ModelStore {
       "\(problem) (\(report.problems.count) problems in all); restore a copy or load a dump")
   }
 
-  /// Refuses a file that is no Pando store of this format, before anything is written to it.
+  /// Refuses a file that is not a Pando store of this format, before writing to it.
   private static func refuseForeignFile(_ environment: Environment, path: String) throws {
     let foreign = StoreError(
       .notAStore, path, "is an LMDB file with rows of its own and no Pando store")
@@ -155,13 +155,13 @@ extension ModelStore {
         throw StoreError(.notAStore, path, emptyFile)
       }
       if try hasState(environment, names, path: path) { return }
-      // A process that ended while it made a store leaves some of its tables, all empty.
+      // A process that ended during the creation of a store leaves some of its tables, all empty.
       for name in names {
         let name = String(decoding: name, as: UTF8.self)
         guard StoreTables.names.contains(name) else { throw foreign }
         let table = try environment.rawTable(name, create: false)
         guard try environment.read({ try $0.count(of: table) }) > 0 else { continue }
-        // Another process may have finished the store since the names were read.
+        // Another process may have completed the store since the names were read.
         let tables = try tableNames(environment)
         guard try hasState(environment, tables, path: path) else { throw foreign }
         return
@@ -183,7 +183,7 @@ extension ModelStore {
     }
   }
 
-  /// Whether there is a state row; one of another format throws.
+  /// Whether there is a state row; throws for another format.
   private static func hasState(
     _ environment: Environment, _ names: Set<[UInt8]>, path: String
   ) throws -> Bool {
@@ -217,7 +217,7 @@ extension ModelStore {
     }
   }
 
-  /// Has the store keep as much of the change log as this opening asks for.
+  /// Raises the retention of the change log to that of this configuration.
   private static func raiseRetention(_ core: StoreCore) throws {
     let configuration = core.configuration
     guard configuration.raisesRetention, !configuration.isReadOnly else { return }

@@ -1,8 +1,7 @@
 public import PandoModels
 
 extension ModelStore {
-  /// Changes a node, and what it contains, as it is stored when its turn comes; nothing is lost that others
-  /// have changed meanwhile.
+  /// Changes the stored state of a node and its tree, without overwriting concurrent changes.
   ///
   /// ```swift
   /// try store.update(Counter.self, "visits") { $0.value += 1 }
@@ -11,10 +10,10 @@ extension ModelStore {
   /// - Parameters:
   ///   - type: The type to read it as.
   ///   - identifier: The identifier of the node.
-  ///   - context: Travels with the change set to everyone who is notified of it.
-  ///   - change: Runs on the calling thread or another one, perhaps more than once, as `write(context:_:)` says.
-  /// - Returns: The model as it is stored afterwards; `nil` if there is no such node.
-  /// - Throws: What `change` throws, and as ``ModelTransaction/update(_:_:_:)``.
+  ///   - context: Passed on with the change set to its receivers.
+  ///   - change: Runs as the closure of `write(context:_:)`, perhaps more than once.
+  /// - Returns: The stored model afterwards; `nil` if there is no such node.
+  /// - Throws: The error of `change`, and the errors of ``ModelTransaction/update(_:_:_:)``.
   /// - Complexity: As ``ModelTransaction/update(_:_:_:)``, and a commit.
   @discardableResult
   public func update<M: SimpleModel & Codable>(
@@ -29,9 +28,9 @@ extension ModelStore {
   /// - Parameters:
   ///   - type: The type to read it as.
   ///   - identifier: The identifier of the node.
-  ///   - context: Travels with the change set to everyone who is notified of it.
-  ///   - change: As in the synchronous form.
-  /// - Returns: The model as it is stored afterwards; `nil` if there is no such node.
+  ///   - context: Passed on with the change set to its receivers.
+  ///   - change: Same as in the synchronous form.
+  /// - Returns: The stored model afterwards; `nil` if there is no such node.
   /// - Throws: Same as the synchronous form.
   /// - Complexity: As ``ModelTransaction/update(_:_:_:)``, and a commit.
   @discardableResult
@@ -42,7 +41,7 @@ extension ModelStore {
     try await write(context: context) { try $0.update(type, identifier, change) }
   }
 
-  /// Changes the store if nobody has changed certain nodes since they were read (optimistic locking).
+  /// Changes the store unless certain nodes were changed since they were read (optimistic locking).
   ///
   /// ```swift
   /// let (issue, commit) = try store.read {
@@ -53,13 +52,13 @@ extension ModelStore {
   /// ```
   ///
   /// - Parameters:
-  ///   - commits: What ``ModelSnapshot/lastCommit(of:)`` said of each node; `nil` for one that was not there.
-  ///   - context: Travels with the change set to everyone who is notified of it.
-  ///   - body: As `write(context:_:)`.
+  ///   - commits: The ``ModelSnapshot/lastCommit(of:)`` of each node; `nil` for a missing one.
+  ///   - context: Passed on with the change set to its receivers.
+  ///   - body: Same as in `write(context:_:)`.
   /// - Returns: The result of `body`.
-  /// - Throws: ``StoreError`` `changedMeanwhile`, which names node and newer commit, before `body` runs; else as
-  ///   `write(context:_:)`.
-  /// - Complexity: O(log *n*) for each node that is expected, beside `body` and the commit.
+  /// - Throws: ``StoreError`` `changedMeanwhile`, with node and newer commit, before `body` runs;
+  ///   else as `write(context:_:)`.
+  /// - Complexity: O(log *n*) for each expected node, beside `body` and the commit.
   @discardableResult
   public func write<Result: Sendable>(
     expecting commits: [String: CommitNumber?], context: (any Sendable)? = nil,
@@ -74,12 +73,12 @@ extension ModelStore {
   /// Changes the store like the synchronous form, without blocking a thread.
   ///
   /// - Parameters:
-  ///   - commits: As in the synchronous form.
-  ///   - context: Travels with the change set to everyone who is notified of it.
-  ///   - body: As in the synchronous form.
+  ///   - commits: Same as in the synchronous form.
+  ///   - context: Passed on with the change set to its receivers.
+  ///   - body: Same as in the synchronous form.
   /// - Returns: The result of `body`.
   /// - Throws: Same as the synchronous form.
-  /// - Complexity: O(log *n*) for each node that is expected, beside `body` and the commit.
+  /// - Complexity: O(log *n*) for each expected node, beside `body` and the commit.
   @discardableResult
   public func write<Result: Sendable>(
     expecting commits: [String: CommitNumber?], context: (any Sendable)? = nil,

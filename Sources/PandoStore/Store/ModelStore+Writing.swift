@@ -3,34 +3,34 @@ public import PandoModels
 import PandoSystem
 
 extension ModelStore {
-  /// What a committed write returned, and what it changed.
+  /// The result and the changes of a committed write.
   ///
   /// ```swift
   /// let commit = try store.commit { try $0.set(Person(id: 7, name: "Ada")) }
   /// print(commit.changeSet?.commitNumber ?? 0, commit.changeSet?.inserted ?? [])
   /// ```
   public struct Commit<Result: Sendable>: Sendable {
-    /// What the closure returned.
+    /// The result of the closure.
     public let result: Result
-    /// What changed, with its commit number; `nil` if nothing did.
+    /// The changes, with the commit number; `nil` if there are none.
     public let changeSet: ChangeSet?
   }
 
-  /// Changes the store: all of what the closure does is committed, or nothing.
+  /// Changes the store: either all changes of the closure are committed, or none.
   ///
-  /// Blocks until the commit is as durable as the store was opened for. Writes of several threads
-  /// that queue at the same time share a flush.
+  /// Blocks until the commit has the configured durability. Concurrent writes of several threads
+  /// share a flush.
   ///
   /// - Parameters:
-  ///   - context: Travels with the change set to everyone who is notified of it.
-  ///   - body: Runs on the calling thread if nobody else writes, else on another one. It may run more
-  ///     than once (the map grew, a neighbour in the same flush failed), so it must change nothing but the
-  ///     transaction.
+  ///   - context: Passed on with the change set to its receivers.
+  ///   - body: Runs on the calling thread if no other thread writes, else on another one. It may
+  ///     run more than once (the map grew, another write of the flush failed), so it must change
+  ///     only the transaction.
   /// - Returns: The result of `body`.
-  /// - Throws: The error of `body`, and then nothing is written; `LMDBError` when the disk refuses;
+  /// - Throws: The error of `body`, and then nothing is written; `LMDBError` if the disk fails;
   ///   ``StoreError`` `readOnly` or `closed`.
-  /// - Complexity: What `body` costs, and one commit for all writes that wait, with the flush that the durability asks
-  ///   for.
+  /// - Complexity: The cost of `body`, and one commit for all queued writes, with the flush of the
+  ///   durability.
   /// - Precondition: Not called from inside a write of this store or its commit handler.
   @discardableResult
   public func write<Result: Sendable>(
@@ -43,11 +43,11 @@ extension ModelStore {
   /// Changes the store and waits for the commit without blocking a thread.
   ///
   /// - Parameters:
-  ///   - context: Travels with the change set to everyone who is notified of it.
-  ///   - body: Runs on a thread of the library; else as in the synchronous form.
+  ///   - context: Passed on with the change set to its receivers.
+  ///   - body: Runs on a thread of Pando; else as in the synchronous form.
   /// - Returns: The result of `body`.
-  /// - Throws: Same as the synchronous form. A task that is cancelled while it waits still commits.
-  /// - Complexity: As the synchronous form; returns when all who follow the store show it.
+  /// - Throws: Same as the synchronous form. A cancelled task still commits.
+  /// - Complexity: Same as the synchronous form; returns when all followers of the store show it.
   @discardableResult
   public func write<Result: Sendable>(
     context: (any Sendable)? = nil,
@@ -56,13 +56,13 @@ extension ModelStore {
     try await commit(context: context, body).result
   }
 
-  /// Changes the store like `write(context:_:)` and also tells what changed.
+  /// Changes the store like `write(context:_:)`, and returns the changes.
   ///
   /// - Parameters:
-  ///   - context: Travels with the change set to everyone who is notified of it.
+  ///   - context: Passed on with the change set to its receivers.
   ///   - body: Runs on the calling thread or another one, perhaps more than once.
   /// - Returns: The result of `body`, and the change set.
-  /// - Throws: The error of `body`; `LMDBError` when the disk refuses; ``StoreError`` `readOnly` or
+  /// - Throws: The error of `body`; `LMDBError` if the disk fails; ``StoreError`` `readOnly` or
   ///   `closed`.
   /// - Complexity: As `write(context:_:)`.
   @discardableResult
@@ -82,14 +82,14 @@ extension ModelStore {
     }
   }
 
-  /// Changes the store like `write(context:_:)`, and also tells what changed.
+  /// Changes the store like `write(context:_:)`, and returns the changes.
   ///
   /// - Parameters:
-  ///   - context: Travels with the change set to everyone who is notified of it.
-  ///   - body: Runs on a thread of the library, perhaps more than once.
+  ///   - context: Passed on with the change set to its receivers.
+  ///   - body: Runs on a thread of Pando, perhaps more than once.
   /// - Returns: The result of `body`, and the change set.
   /// - Throws: Same as the synchronous form.
-  /// - Complexity: As the synchronous form; returns when all who follow the store show it.
+  /// - Complexity: Same as the synchronous form; returns when all followers of the store show it.
   @discardableResult
   public func commit<Result: Sendable>(
     context: (any Sendable)? = nil,
@@ -101,7 +101,7 @@ extension ModelStore {
       writer.submit(
         WriteJob(context: context, body: { outcome.keep(try body(&$0)) }) { result in
           outcome.finish(result)
-          // Whoever follows the store shows it when the caller goes on.
+          // The followers show the write when the caller continues.
           self.feed.afterShown {
             continuation.resume(with: Swift.Result { try outcome.commit() })
           }
@@ -109,25 +109,25 @@ extension ModelStore {
     }
   }
 
-  /// Waits until all that is committed is on the disk.
+  /// Waits until all commits are on the disk.
   ///
-  /// Of use with a durability below `full`. With `relaxed` a checkpoint begins at once.
+  /// Needed only with a durability below `full`. With `relaxed`, a checkpoint begins at once.
   ///
-  /// - Throws: `LMDBError` with code `failedFlush`; the store refuses writes from then on.
-  /// - Complexity: O(*p*) for *p* pages that are not on the disk yet. With `relaxed` it waits for the write and the
-  ///   checkpoint that are under way, too.
+  /// - Throws: `LMDBError` with code `failedFlush`; later writes are refused.
+  /// - Complexity: O(*p*) for *p* pages that are not on the disk yet. With `relaxed` it also waits
+  ///   for the write and the checkpoint under way.
   /// - Precondition: Not called from inside a write of this store or its commit handler.
   public func flush() throws {
     precondition(writer?.isLeading != true, "a flush inside a write, or the commit handler")
     try core.environment.flush()
   }
 
-  /// Waits until all that is committed is on the disk.
+  /// Waits until all commits are on the disk.
   ///
-  /// The `async` form of the other one: the waiting does not hold a thread of the caller's pool.
+  /// The `async` form: it blocks no thread of the caller's pool.
   ///
   /// - Throws: Same as the synchronous form.
-  /// - Complexity: As the synchronous form, on a thread of its own.
+  /// - Complexity: Same as the synchronous form, on another thread.
   public func flush() async throws {
     try await withCheckedThrowingContinuation { continuation in
       SharedThreads.runSomewhere { [self] in
@@ -136,11 +136,11 @@ extension ModelStore {
     }
   }
 
-  /// Sets the one closure that is called with every commit of this process.
+  /// Sets the closure that is called with every commit of this process.
   ///
-  /// - Parameter handler: Called on the thread that ran the write's closure, in commit order, before the
-  ///   writer's caller resumes; it delays the writes behind it, so it hands the change set on and returns.
-  ///   `nil` removes it.
+  /// - Parameter handler: Called on the thread that ran the write's closure, in commit order,
+  ///   before the writer's caller resumes. It delays later writes, so it must be short. `nil`
+  ///   removes it.
   public func setCommitHandler(_ handler: (@Sendable (ChangeSet) -> Void)?) {
     writer?.setHandler(handler)
   }
@@ -153,15 +153,15 @@ extension ModelStore {
   }
 }
 
-/// Brings the result of a write to its caller.
+/// Passes the result of a write to its caller.
 ///
-/// Sendable because one thread at a time touches it: the writer's, until the caller has waited for the
-/// end of the turn; or the caller's alone.
+/// Sendable because one thread at a time uses it: the writing one until the caller has waited for
+/// the end of the turn, then the caller's.
 private final class WriteOutcome<Result: Sendable>: @unchecked Sendable {
   private var result: Result?
   private var outcome: Swift.Result<ChangeSet?, any Error>?
 
-  /// Keeps what the closure returned; of several runs the last one counts.
+  /// Keeps the result of the closure; the last run counts.
   func keep(_ result: Result) { self.result = result }
 
   func finish(_ outcome: Swift.Result<ChangeSet?, any Error>) { self.outcome = outcome }
@@ -175,17 +175,17 @@ private final class WriteOutcome<Result: Sendable>: @unchecked Sendable {
 }
 
 extension ModelStore {
-  /// Brings what is committed in this process to those who follow the store.
+  /// Passes commits of this process to the followers of the store.
   package var feed: CommitFeed { core.feed }
 
-  /// Queues a write and returns at once: its position in the order of commits is fixed by then.
+  /// Queues a write and returns at once; its position in the commit order is then fixed.
   ///
   /// - Parameters:
-  ///   - ticket: Comes to the followers with what the write did.
-  ///   - context: Travels with the change set.
-  ///   - body: Runs on a thread of the library, perhaps more than once.
-  ///   - completion: Called once, on that thread after the followers; on the calling thread
-  ///     when the store is closed or read-only.
+  ///   - ticket: Passed to the followers with the effects of the write.
+  ///   - context: Passed on with the change set.
+  ///   - body: Runs on a thread of Pando, perhaps more than once.
+  ///   - completion: Called once, on that thread after the followers; on the calling thread if the
+  ///     store is closed or read-only.
   package func submit(
     ticket: any Sendable, context: (any Sendable)?,
     _ body: @escaping @Sendable (inout ModelTransaction) throws -> Void,
@@ -199,14 +199,14 @@ extension ModelStore {
       WriteJob(ticket: ticket, context: context, body: body, completion: completion))
   }
 
-  /// Has the writes of the store, which is marked as replicated, go through a log from now on.
+  /// Makes the writes of the store, which is marked as replicated, go through a log.
   ///
-  /// - Parameter replicator: What brings them there; retained until the store is closed.
+  /// - Parameter replicator: Sends the writes to the log; retained until the store is closed.
   package func attach(_ replicator: any StoreReplicator) { writer?.attach(replicator) }
 
-  /// Keeps what works for the store as long as the store is open and somebody holds it.
+  /// Retains a companion object while the store is open and retained.
   package func keep(_ companion: any Sendable) { writer?.keep(companion) }
 
-  /// Whether the store was opened for reading only.
+  /// Whether the store was opened read-only.
   package var isReadOnly: Bool { writer == nil }
 }

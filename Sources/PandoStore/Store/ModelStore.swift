@@ -5,7 +5,7 @@ import PandoSystem
 
 /// A store of model trees in one directory: records, dependency index, collections and change log.
 ///
-/// Write plain values; every tree on disk that holds a node shows its change from the same commit on.
+/// Write plain values; every stored tree with a changed node shows it from the same commit on.
 ///
 /// ```swift
 /// let store = try ModelStore(path: "data")
@@ -13,11 +13,11 @@ import PandoSystem
 /// let message = try store.read { try $0.model("Message:34", as: Message.self) }
 /// ```
 ///
-/// A process opens a directory once; several processes may have it open at the same time. Any thread
-/// may read and write: reads run on the calling thread and never wait for a writer, writes run one
-/// after another, on the calling thread or on one of the store's own.
+/// A process opens a directory once; several processes may have it open at the same time. Any
+/// thread may read and write. Reads run on the calling thread and never wait for a writer. Writes
+/// run one after the other, on the calling thread or one of the store's own.
 public final class ModelStore: Sendable {
-  /// How a store is opened.
+  /// The settings of a store.
   public typealias Configuration = StoreConfiguration
 
   /// The directory of the store.
@@ -27,14 +27,14 @@ public final class ModelStore: Sendable {
   let writer: Writer?
   private let temporaryDirectory: TemporaryDirectory?
 
-  /// Opens a store, and creates it where there is none.
+  /// Opens a store; creates it if absent.
   ///
   /// - Parameters:
-  ///   - path: The directory of the store; created, for its owner only, when it is absent.
-  ///   - configuration: How to open it.
-  /// - Throws: ``StoreError`` that says what is in the way: no Pando store, another format version,
-  ///   damage, a failed migration; `LMDBError` when the file can't be opened or is open already in
-  ///   this process.
+  ///   - path: The directory of the store; created with mode 0700 if absent.
+  ///   - configuration: The settings.
+  /// - Throws: ``StoreError`` with the reason: not a Pando store, another format version, damage, a
+  ///   failed migration. `LMDBError` if the file can't be opened or is already open in this
+  ///   process.
   /// - Complexity: Independent of the size of the store, unless it is verified or migrated.
   public convenience init(
     path: String, configuration: Configuration = Configuration()
@@ -57,9 +57,9 @@ public final class ModelStore: Sendable {
     OpenStores.add(self)
   }
 
-  /// Opens an empty store in a directory of its own, which is removed when the store is closed.
+  /// Opens an empty store in a temporary directory, which is removed when the store is closed.
   ///
-  /// - Parameter configuration: How to open it.
+  /// - Parameter configuration: The settings.
   /// - Returns: The store.
   /// - Throws: As ``init(path:configuration:)``.
   /// - Complexity: As ``init(path:configuration:)``.
@@ -78,24 +78,24 @@ public final class ModelStore: Sendable {
 
   deinit {
     guard let writer, writer.isLeading else { return shutDown() }
-    // Who writes let go of the last reference, with what a write held, and can't wait for itself.
+    // The writing thread released the last reference, held by a write, and can't wait for itself.
     let (core, directory) = (core, temporaryDirectory)
     startThread(named: "pando.close") { Self.shutDown(writer, core, directory) }
   }
 
-  /// Waits for the writes that are queued, then closes the store.
+  /// Waits for queued writes, then closes the store.
   ///
-  /// Later reads and writes throw. Closing twice is closing once. Does not return while a read is
-  /// under way in another thread.
+  /// Later reads and writes throw. Closing twice has no effect. It does not return while another
+  /// thread reads.
   ///
   /// - Precondition: Not called from inside a read or a write of this store.
   public func close() { shutDown() }
 
-  /// Waits for the writes that are queued, then closes the store.
+  /// Waits for queued writes, then closes the store.
   ///
-  /// The `async` form of `close()`: the waiting does not hold a thread of the caller's pool.
+  /// The `async` form of `close()`: it blocks no thread of the caller's pool.
   ///
-  /// - Complexity: O(1), and the wait for writes that are queued and reads that are under way; with `relaxed` a flush.
+  /// - Complexity: O(1), and the wait for queued writes and open reads; with `relaxed` a flush.
   public func close() async {
     await withCheckedContinuation { continuation in
       SharedThreads.runSomewhere { [self] in
@@ -122,12 +122,12 @@ public final class ModelStore: Sendable {
 extension ModelStore {
   /// Reads one committed version.
   ///
-  /// - Parameter body: Gets the snapshot of the newest commit; it can't keep it.
+  /// - Parameter body: Receives the snapshot of the newest commit, which it can't keep.
   /// - Returns: The result of `body`.
-  /// - Throws: The error of `body`; `LMDBError` when no reader slot is free; ``StoreError`` `closed`.
+  /// - Throws: The error of `body`; `LMDBError` if no reader slot is free; ``StoreError`` `closed`.
   /// - Complexity: A fraction of a microsecond around `body`.
-  /// - Note: Any thread; never waits for a writer. A snapshot that is held for long makes the file
-  ///   grow, because the pages it sees can't be used again.
+  /// - Note: Any thread; never waits for a writer. A long read makes the file grow, because the
+  ///   pages of its snapshot can't be reused.
   public func read<Result>(_ body: (ModelSnapshot) throws -> Result) throws -> Result {
     do {
       return try core.environment.read { snapshot in
@@ -142,18 +142,18 @@ extension ModelStore {
 }
 
 extension ModelStore {
-  /// Which version a read that begins now would show, or a newer one that is being flushed; `nil` where a
-  /// read has to find out.
+  /// The version that a new read would have, or a newer one that is being flushed; `nil` if only a
+  /// read can find it.
   ///
-  /// For a fraction of what a read costs. As long as it equals ``ModelSnapshot/version`` of a snapshot,
-  /// nobody has committed anything since.
+  /// It costs a fraction of a read. If it equals the ``ModelSnapshot/version`` of a snapshot,
+  /// nothing was committed since.
   package var newestVersion: UInt64? { core.environment.newestTransactionID() }
 
-  /// The folder without links, which stays the same after `chdir`.
+  /// The folder without symbolic links, unaffected by `chdir`.
   package var folder: String { core.environment.folder }
 }
 
-/// A directory for one temporary store.
+/// The directory of one temporary store.
 struct TemporaryDirectory: Sendable {
   let path: String
 
@@ -165,6 +165,6 @@ struct TemporaryDirectory: Sendable {
     path = directory.path
   }
 
-  /// Removes the directory; what can't be removed is left to the system's cleaning of such places.
+  /// Removes the directory; on failure, it is left to the system.
   func remove() { try? FileManager.default.removeItem(atPath: path) }
 }

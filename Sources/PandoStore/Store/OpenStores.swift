@@ -1,8 +1,8 @@
 import PandoSystem
 
-/// The stores that are open in this process, by their folders.
+/// The open stores of this process, by folder.
 ///
-/// A call that works on a folder may find its store open: LMDB forbids a second opening. Any thread.
+/// A call on a folder may find its store open: LMDB forbids a second opening. Any thread.
 enum OpenStores {
   private struct Reference {
     weak var store: ModelStore?
@@ -15,14 +15,14 @@ enum OpenStores {
     stores.withLock { $0[folder] = Reference(store: store) }
   }
 
-  /// Before its environment is closed: another opening comes behind that.
+  /// Called before the environment is closed: another opening may follow that.
   static func remove(_ folder: String) { stores.withLock { $0[folder] = nil } }
 
   static func store(in folder: String) -> ModelStore? { stores.withLock { $0[folder]?.store } }
 }
 
 extension ModelStore {
-  /// The store of a folder that is open in this process; `nil` if none is.
+  /// The open store of a folder in this process; `nil` if there is none.
   ///
   /// - Parameter path: The folder, by any of its names.
   /// - Returns: The store.

@@ -1,19 +1,19 @@
 import PandoLMDB
 
-/// Commit numbers after a power cut, and who may open a store that is written with checkpoints.
+/// Commit numbers after a power failure, and format versions of stores with checkpoints.
 extension StoreCore {
-  /// How many commit numbers a power cut may have taken: more than an interval has time for.
+  /// The commit numbers skipped per power failure: more than can be committed in an interval.
   ///
-  /// A sequence number has room for 2⁴⁴ of them, so a store outlives a million cuts.
+  /// A sequence number has room for 2⁴⁴ commits, so a store survives a million failures.
   private static let numbersPerCut: UInt64 = 1 << 24
-  /// The row of `meta` that says from how many power cuts the numbers have been moved on.
+  /// The row of `meta` with the number of power failures whose numbers were skipped.
   private static let cutsKey = Array("power-cuts".utf8)
 
-  /// Moves the commit number past all that power cuts may have taken, and takes the version of the format
-  /// that older programs refuse as long as there are checkpoints.
+  /// Skips all commit numbers that power failures may have lost, and sets the format version that
+  /// older programs refuse while there are checkpoints.
   ///
-  /// A number that was given is never given again, so nobody who knows a commit that has gone takes another
-  /// one for it: the change log begins anew behind them.
+  /// A number is never reused, so no caller mistakes a new commit for a lost one. The change log
+  /// begins anew after the skipped numbers.
   func settlePowerCuts() throws {
     guard !configuration.isReadOnly else { return }
     let isCheckpointed = environment.configuration.checkpointInterval != nil
@@ -49,7 +49,7 @@ extension StoreCore {
     try environment.flush()
   }
 
-  /// The state of the store, and up to how many power cuts its numbers have been moved on.
+  /// The state of the store, and the number of power failures whose numbers were skipped.
   private func knownCuts(_ snapshot: Snapshot) throws -> (StoreState?, UInt64) {
     let reader = StoreReader(snapshot, tables: tables, directory: directory, pending: nil)
     let state = try reader.state(path: path)
@@ -61,7 +61,7 @@ extension StoreCore {
 }
 
 extension StoreError {
-  /// Says that a replicated store needs its commits on the disk.
+  /// The error of a replicated store that does not write its commits to the disk.
   static func relaxedReplica(_ path: String) -> StoreError {
     StoreError(
       .replicated, path,

@@ -5,7 +5,7 @@ extension StoreCore {
   func changeRetention(_ change: (inout ChangeLogRetention) -> Void) throws {
     try whileInPlace {
       try environment.write { transaction in
-        // Asked again: another process may have changed it meanwhile.
+        // Read again: another process may have changed it meanwhile.
         let handle = transaction.unsafeHandle
         let snapshot = unsafe Snapshot(unsafeHandle: handle)
         let reader = StoreReader(snapshot, tables: tables, directory: directory, pending: nil)
@@ -22,7 +22,7 @@ extension StoreCore {
         }
         let (key, bytes) = (ChangeLogRetention.key, retention.bytes)
         try transaction.put(bytes.span, forKey: key.span, in: tables.meta)
-        // A full store can be opened, too.
+        // So that even a full store can be opened.
         transaction.isRelief = true
         for key in keys { try transaction.delete(key: key.span, in: tables.changes) }
       }

@@ -1,15 +1,18 @@
 import PandoModels
 import PandoSystem
 
-/// Collects what one write did, until it becomes a change set.
+/// Collects the changes of one write for its change set.
 ///
-/// Nodes are told apart by their numbers, which are cheap to compare: a node whose number was given
-/// in this write is new. A node that is inserted and deleted again in one write never was; one that
-/// is deleted and stored again, under another number, was updated.
+/// Nodes are distinguished by number; a number assigned in this write means a new node. A node
+/// inserted and deleted in one write is omitted. A node deleted and stored again, under another
+/// number, counts as updated.
+///
+/// The lists keep the order of the changes; each set has the numbers of its list. A collection in
+/// `resetCollections` has no `collectionChanges`.
 struct ChangeRecorder {
   private typealias Node = (number: UInt64, identifier: String)
 
-  /// The first node number that this write can give.
+  /// The first node number that this write can assign.
   private let firstNewNode: UInt64
   private var inserted: [Node] = []
   private var updated: [Node] = []
@@ -35,7 +38,7 @@ struct ChangeRecorder {
     if node < firstNewNode { deleted.append(ByteString(identifier)) }
   }
 
-  /// Adds positional changes, which apply after those already recorded for the collection.
+  /// Appends positional changes, which apply after the recorded ones of the collection.
   mutating func change(collection cacheKey: String, _ changes: [CollectionChangeInformation]) {
     guard !changes.isEmpty else { return }
     let key = ByteString(cacheKey)
@@ -53,7 +56,7 @@ struct ChangeRecorder {
 }
 
 extension ChangeRecorder {
-  /// The changes without their commit number and author; `nil` if there are none.
+  /// The changes without commit number and author; `nil` if there are none.
   struct Summary {
     var inserted: [String] = []
     var updated: [String] = []
@@ -97,7 +100,7 @@ extension ChangeRecorder {
   }
 }
 
-/// What a delete did.
+/// The effects of a delete.
 ///
 /// ```swift
 /// if let deletion = try store.write({ try $0.delete("Person:7") }) {
@@ -105,9 +108,9 @@ extension ChangeRecorder {
 /// }
 /// ```
 public struct Deletion: Hashable, Sendable {
-  /// The identifiers that are gone: the one asked for first, then the parents that required it.
+  /// The deleted identifiers: first the requested one, then the parents that required it.
   public internal(set) var deleted: [String] = []
-  /// The identifiers of nodes that lost a child and stay, in the order the store first saw them.
+  /// The nodes that lost a child and stay, in the order in which they were first stored.
   public internal(set) var updated: [String] = []
   /// The cache keys of the collections that lost an element.
   public internal(set) var collections: [String] = []

@@ -1,11 +1,11 @@
 import PandoLMDB
 package import PandoModels
 
-/// Writes what a log holds: on the thread that leads the writes, between two of its flushes.
+/// Writes entries of a log, on the leading thread, between two flushes.
 package struct EntryWriter {
   let writer: Writer
   let core: StoreCore
-  /// The writes of the flush that was given up.
+  /// The writes of the flush that was rolled back.
   let jobs: [WriteJob]
 
   /// Reads the newest version.
@@ -13,10 +13,10 @@ package struct EntryWriter {
     try core.read { try body(ModelSnapshot($0, path: core.path)) }
   }
 
-  /// Runs a closure in a transaction; those who follow the store are told what it has written.
+  /// Runs a closure in a transaction, and passes its effects to the followers of the store.
   ///
-  /// - Parameter body: May run more than once.
-  /// - Throws: The error of `body`, and then nothing is written; `LMDBError` when the disk refuses.
+  /// - Parameter body: The closure; may run more than once.
+  /// - Throws: The error of `body`, and then nothing is written; `LMDBError` if the disk fails.
   package func flush(_ body: (inout EntryFlush) throws -> Void) throws {
     var effects: [CommitEffects] = []
     let start = ContinuousClock.now
@@ -55,7 +55,7 @@ package struct EntryFlush: ~Copyable {
   private let jobs: [WriteJob]
   private let isFollowed: Bool
   private(set) var effects: [CommitEffects] = []
-  /// Whether rows were changed behind the back of the session.
+  /// Whether rows were changed without the session.
   var hasReplacedRows = false
 
   init(_ session: WriteSession, _ jobs: [WriteJob], isFollowed: Bool) {
@@ -72,10 +72,10 @@ package struct EntryFlush: ~Copyable {
   /// Runs one write.
   ///
   /// - Parameters:
-  ///   - index: Which write of the flush that was given up it is; `nil` for one of somebody else.
+  ///   - index: The index in the rolled-back flush; `nil` for a write of another store.
   ///   - body: The write.
-  /// - Returns: What it has changed; `nil` if nothing.
-  /// - Throws: The error of `body`; then the transaction can't go on.
+  /// - Returns: Its changes; `nil` if there are none.
+  /// - Throws: The error of `body`; then the transaction can't continue.
   package mutating func write(
     own index: Int?, _ body: (inout ModelTransaction) throws -> Void
   ) throws -> ChangeSet? {

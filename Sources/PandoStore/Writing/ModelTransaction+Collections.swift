@@ -2,10 +2,10 @@ public import PandoModels
 
 /// Ordered collections, each under a cache key; docs/design.md, "The store on disk".
 ///
-/// An element with an identifier is a node like any other, stored with its tree and listed by
-/// reference; an element without one is stored in the list. Positions count from 0.
+/// An element with an identifier is stored as a node with its tree and listed by reference. An
+/// element without one is stored in the list. Positions count from 0.
 extension ModelTransaction {
-  /// Replaces all elements of a collection, and creates it where there is none.
+  /// Replaces all elements of a collection; creates it if absent.
   ///
   /// - Parameters:
   ///   - cacheKey: The key of the collection, not empty.
@@ -18,7 +18,7 @@ extension ModelTransaction {
     try session.whole { try session.setCollection(cacheKey, to: session.elements(models)) }
   }
 
-  /// Appends elements to a collection, and creates it where there is none.
+  /// Appends elements to a collection; creates it if absent.
   ///
   /// - Parameters:
   ///   - models: The elements in order.
@@ -37,7 +37,7 @@ extension ModelTransaction {
   ///
   /// - Parameters:
   ///   - models: The elements in order.
-  ///   - index: The position of the first of them afterwards, 0 to count.
+  ///   - index: The position of the first new element, 0 to count.
   ///   - cacheKey: The key of the collection.
   /// - Throws: ``StoreError`` `noSuchCollection` or `indexOutOfRange`; else as
   ///   `setCollection(_:to:)`.
@@ -69,8 +69,8 @@ extension ModelTransaction {
   /// Moves an element to another position.
   ///
   /// - Parameters:
-  ///   - source: Where it is.
-  ///   - target: Where it is afterwards.
+  ///   - source: The present position.
+  ///   - target: The new position.
   ///   - cacheKey: The key of the collection.
   /// - Throws: ``StoreError`` `noSuchCollection` or `indexOutOfRange`.
   /// - Complexity: O(log *n*) in a collection of *n*.
@@ -80,10 +80,10 @@ extension ModelTransaction {
     try session.whole { try session.moveElement(from: source, to: target, inCollection: cacheKey) }
   }
 
-  /// Removes elements; the nodes they listed stay.
+  /// Removes elements; their nodes stay.
   ///
   /// - Parameters:
-  ///   - range: Their positions.
+  ///   - range: The positions.
   ///   - cacheKey: The key of the collection.
   /// - Throws: ``StoreError`` `noSuchCollection` or `indexOutOfRange`.
   /// - Complexity: O(*k* log *n*) for *k* elements in a collection of *n*.
@@ -93,11 +93,11 @@ extension ModelTransaction {
     try session.whole { try session.removeElements(in: range, fromCollection: cacheKey) }
   }
 
-  /// Removes a collection with its key; the nodes it listed stay.
+  /// Removes a collection with its key; its nodes stay.
   ///
   /// - Parameter cacheKey: The key of the collection.
   /// - Returns: Whether there was one.
-  /// - Throws: `LMDBError` when the disk refuses.
+  /// - Throws: `LMDBError` if the disk fails.
   /// - Complexity: O(*n*) for *n* elements.
   @discardableResult
   public mutating func removeCollection(_ cacheKey: String) throws -> Bool {
@@ -108,23 +108,23 @@ extension ModelTransaction {
 /// The same with untyped elements: a `.node` with its tree, a `.reference` to a stored node, or any
 /// other value.
 extension ModelTransaction {
-  /// Replaces all elements of a collection, and creates it where there is none.
+  /// Replaces all elements of a collection; creates it if absent.
   ///
   /// - Parameters:
   ///   - cacheKey: The key of the collection, not empty.
   ///   - values: The elements in order.
-  /// - Throws: As the typed form; ``StoreError`` `noSuchNode` for a reference to nothing.
+  /// - Throws: As the typed form; ``StoreError`` `noSuchNode` for an unknown reference.
   /// - Complexity: As the typed form.
   public mutating func setCollection(_ cacheKey: String, to values: [TreeValue]) throws {
     try session.whole { try session.setCollection(cacheKey, to: session.elements(values)) }
   }
 
-  /// Appends elements to a collection, and creates it where there is none.
+  /// Appends elements to a collection; creates it if absent.
   ///
   /// - Parameters:
   ///   - values: The elements in order.
   ///   - cacheKey: The key of the collection, not empty.
-  /// - Throws: As the typed form; ``StoreError`` `noSuchNode` for a reference to nothing.
+  /// - Throws: As the typed form; ``StoreError`` `noSuchNode` for an unknown reference.
   /// - Complexity: As the typed form.
   public mutating func append(_ values: [TreeValue], toCollection cacheKey: String) throws {
     try session.whole {
@@ -136,9 +136,9 @@ extension ModelTransaction {
   ///
   /// - Parameters:
   ///   - values: The elements in order.
-  ///   - index: The position of the first of them afterwards, 0 to count.
+  ///   - index: The position of the first new element, 0 to count.
   ///   - cacheKey: The key of the collection.
-  /// - Throws: As the typed form; ``StoreError`` `noSuchNode` for a reference to nothing.
+  /// - Throws: As the typed form; ``StoreError`` `noSuchNode` for an unknown reference.
   /// - Complexity: As the typed form.
   public mutating func insert(
     _ values: [TreeValue], at index: Int, inCollection cacheKey: String
@@ -154,7 +154,7 @@ extension ModelTransaction {
   ///   - value: The new element.
   ///   - index: The position, 0 to count - 1.
   ///   - cacheKey: The key of the collection.
-  /// - Throws: As the typed form; ``StoreError`` `noSuchNode` for a reference to nothing.
+  /// - Throws: As the typed form; ``StoreError`` `noSuchNode` for an unknown reference.
   /// - Complexity: As the typed form.
   public mutating func update(
     _ value: TreeValue, at index: Int, inCollection cacheKey: String

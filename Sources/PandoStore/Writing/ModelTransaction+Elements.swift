@@ -1,17 +1,17 @@
 import PandoLMDB
 import PandoModels
 
-/// Elements of collections by the identifiers of their nodes.
+/// Changes of elements by the identifiers of their nodes.
 extension ModelTransaction {
-  /// Removes a node from a collection, at all its places; the node stays.
+  /// Removes all elements of a collection that are a node; the node stays.
   ///
   /// - Parameters:
   ///   - identifier: The identifier of the node.
   ///   - cacheKey: The key of the collection.
-  /// - Returns: At how many places it was.
+  /// - Returns: The number of removed elements.
   /// - Throws: ``StoreError`` `noSuchCollection`.
-  /// - Complexity: O(*n*) in a collection of *n*; where it is at one place, one row for some 20 000 elements is
-  ///   read.
+  /// - Complexity: O(*n*) in a collection of *n*; for a single element, one row per about 20 000
+  ///   elements is read.
   @discardableResult
   public mutating func removeElements(
     _ identifier: String, fromCollection cacheKey: String
@@ -25,7 +25,7 @@ extension ModelTransaction {
     }
   }
 
-  /// Moves a node from its first place in a collection to a place in another one, or in the same.
+  /// Moves the first element with a node to another collection, or within the same one.
   ///
   /// ```swift
   /// try store.write { try $0.moveElement("card:7", fromCollection: "open", toCollection: "done", at: 0) }
@@ -33,10 +33,10 @@ extension ModelTransaction {
   ///
   /// - Parameters:
   ///   - identifier: The identifier of the node.
-  ///   - source: The key of the collection that has it.
-  ///   - target: The key of the collection that gets it; it is created where there is none and `index` is `nil`.
-  ///   - index: Its position afterwards; `nil` for the end.
-  /// - Returns: `false` if `source` does not have it; then nothing is done.
+  ///   - source: The key of the collection with the element.
+  ///   - target: The key of the new collection; created if absent and `index` is `nil`.
+  ///   - index: Its new position; `nil` for the end.
+  /// - Returns: `false`, without effect, if `source` does not list the node.
   /// - Throws: ``StoreError`` `noSuchCollection` or `indexOutOfRange`.
   /// - Complexity: As ``removeElements(_:fromCollection:)``.
   @discardableResult
@@ -64,15 +64,15 @@ extension ModelTransaction {
 }
 
 extension ModelSnapshot {
-  /// Returns where a collection has a node.
+  /// Returns the positions of a node in a collection.
   ///
   /// - Parameters:
   ///   - identifier: The identifier of the node.
   ///   - cacheKey: The key of the collection.
   /// - Returns: The positions, ascending; empty if there are none, `nil` if there is no such collection.
-  /// - Throws: ``StoreError`` when the bytes on disk are damaged.
-  /// - Complexity: O(*n*) in a collection of *n*; where it is at one place, one row for some 20 000 elements is
-  ///   read.
+  /// - Throws: ``StoreError`` if the bytes on disk are damaged.
+  /// - Complexity: O(*n*) in a collection of *n*; for a single element, one row per about 20 000
+  ///   elements is read.
   public func indexes(of identifier: String, inCollection cacheKey: String) throws -> [Int]? {
     try reader.places(of: identifier, inCollection: cacheKey)
   }
@@ -86,7 +86,7 @@ extension StoreReader {
     do {
       let leaf = try occurrence(of: node, inCollection: list.number).leaf
       let places = try places(of: node, in: list, leaf.map { [$0] })
-      // Only in a damaged store is it elsewhere, or it is in a value.
+      // In another leaf only if the store is damaged; or it is inside a value.
       return places.isEmpty && leaf != nil ? try self.places(of: node, in: list, nil) : places
     } catch let error as CountedListError {
       throw StoreError(error, cacheKey)

@@ -1,11 +1,11 @@
 public import PandoModels
 
-/// Writing what differs, so that nothing is lost that others have changed meanwhile.
+/// Writes only the differences, so that concurrent changes are kept.
 extension ModelTransaction {
-  /// Changes a node, and what it contains, as it is stored now.
+  /// Changes the stored state of a node and its tree.
   ///
-  /// Only what differs afterwards is written, in the node and in its children. A stored node that the closure
-  /// attaches comes in as it is stored, whatever the closure has of it: to change it too, update it as well.
+  /// Only the differences are written, in the node and in its children. If the closure attaches a
+  /// stored node, that node keeps its stored content; to change it, update it as well.
   /// ```swift
   /// try store.write { transaction in
   ///   try transaction.update(Issue.self, "issue:7") { $0.title = "Crash at start" }
@@ -15,9 +15,9 @@ extension ModelTransaction {
   /// - Parameters:
   ///   - type: The type to read it as.
   ///   - identifier: The identifier of the node.
-  ///   - change: Changes the value; its identifier stays.
-  /// - Returns: The model as it is stored afterwards; `nil` if there is no such node, and nothing is done.
-  /// - Throws: What `change` throws, and what `set(_:)` and ``ModelSnapshot/model(_:as:)`` throw.
+  ///   - change: Changes the value; its identifier must stay.
+  /// - Returns: The stored model afterwards; `nil`, without effect, if there is no such node.
+  /// - Throws: The error of `change`, of `set(_:)` or of ``ModelSnapshot/model(_:as:)``.
   /// - Complexity: O(log *n*) for each node of the tree.
   @discardableResult
   public mutating func update<M: SimpleModel & Codable>(
@@ -36,13 +36,13 @@ extension ModelTransaction {
     return try snapshot.model(identifier, as: type)
   }
 
-  /// Stores what a caller has changed in a tree, and not what the tree merely carries along.
+  /// Stores the caller's changes of a tree, without the unchanged parts.
   ///
-  /// `old` says what the caller had read. Of each node in both, the fields that differ are written; lists of
-  /// children take in the caller's insertions, removals and moves. All else stays as it is stored, whoever
-  /// has changed it meanwhile. Where somebody else has changed the same field, the caller's value counts. A
-  /// stored node that is only in `new` comes in as it is stored; a deleted one that was merely carried along
-  /// stays away.
+  /// `old` is the tree that the caller has read. For each node in both trees, the different fields
+  /// are written; lists of children get the caller's insertions, removals and moves. All else keeps
+  /// its stored value, including concurrent changes. If both changed the same field, the caller's
+  /// value counts. A stored node that is only in `new` keeps its stored content. An unchanged node
+  /// that was deleted meanwhile stays deleted.
   /// ```swift
   /// var issue = shown
   /// issue.title = "Crash at start"
@@ -50,9 +50,9 @@ extension ModelTransaction {
   /// ```
   ///
   /// - Parameters:
-  ///   - new: The tree that the caller wants.
-  ///   - old: The tree that the caller has read, with the same identifier.
-  /// - Throws: As `set(_:)`; ``StoreError`` `noSuchNode` if the node has been deleted meanwhile.
+  ///   - new: The tree with the caller's changes.
+  ///   - old: The tree as the caller read it, with the same identifier.
+  /// - Throws: As `set(_:)`; ``StoreError`` `noSuchNode` if the node was deleted meanwhile.
   /// - Complexity: O(log *n*) for each node of both trees.
   public mutating func set<M: SimpleModel & Encodable>(_ new: M, replacing old: M) throws {
     guard new.modelIdentifier == old.modelIdentifier else {
@@ -63,9 +63,9 @@ extension ModelTransaction {
     _ = try write(new, replacing: [old])
   }
 
-  /// Stores a node without what it contains: its own fields, and which children it has.
+  /// Stores a node without its descendants: its own fields, and which children it has.
   ///
-  /// Children that are stored stay as they are; those that are not are stored as they are given.
+  /// Stored children stay unchanged; missing ones are stored as given.
   ///
   /// - Parameter model: A model with an identifier.
   /// - Throws: As `set(_:)`.
@@ -74,12 +74,12 @@ extension ModelTransaction {
     _ = try write(model, replacing: [])
   }
 
-  /// Makes sure that nobody has changed a node since it was read.
+  /// Makes sure that a node was not changed since it was read.
   ///
   /// - Parameters:
   ///   - identifier: The identifier of the node.
-  ///   - number: What ``ModelSnapshot/lastCommit(of:)`` said; `nil` if the node was not there.
-  /// - Throws: ``StoreError`` `changedMeanwhile`, which names the newer commit.
+  ///   - number: The result of ``ModelSnapshot/lastCommit(of:)``; `nil` if the node did not exist.
+  /// - Throws: ``StoreError`` `changedMeanwhile` with the newer commit.
   /// - Complexity: O(log *n*).
   public mutating func expect(_ identifier: String, lastCommit number: CommitNumber?) throws {
     let newest = try session.reading { reader in

@@ -1,7 +1,7 @@
 import PandoLMDB
 public import PandoModels
 
-/// One write of a store: everything done through it is committed, or nothing.
+/// One write of a store: either all its changes are committed, or none.
 ///
 /// ```swift
 /// try store.write { transaction in
@@ -10,19 +10,19 @@ public import PandoModels
 /// }
 /// ```
 ///
-/// It lives in the closure given to `write(context:_:)`; the compiler refuses to
-/// keep it. Writer thread only.
+/// It lives in the closure of `write(context:_:)`; the compiler refuses to keep it. Writing thread
+/// only.
 public struct ModelTransaction: ~Copyable {
   let session: WriteSession
 
   init(_ session: WriteSession) { self.session = session }
 
-  /// The same transaction, for a value that stands for it inside the same closure.
+  /// The same transaction, for a value that represents it inside the same closure.
   package func alias() -> ModelTransaction { ModelTransaction(session) }
 
-  /// The store as this transaction has made it so far.
+  /// The store with the changes of this transaction so far.
   ///
-  /// What is read through it must be let go before the next change.
+  /// Values read through it must be released before the next change.
   public var snapshot: ModelSnapshot {
     @_lifetime(borrow self)
     get {
@@ -33,29 +33,28 @@ public struct ModelTransaction: ~Copyable {
     }
   }
 
-  /// The commit number that readers see once this transaction is committed, as far as it has gone.
+  /// The commit number after this transaction, as far as it has proceeded.
   ///
-  /// - Complexity: O(*n*) for *n* nodes changed so far.
+  /// - Complexity: O(*n*) for *n* changed nodes.
   package var commitNumber: UInt64 {
     let isCommit = session.state.takesCommitNumber || session.state.changes.summary != nil
     return isCommit ? session.nextCommitNumber : session.state.counters.commitNumber
   }
 
-  /// Has this write be answered only when it is on the disk, whatever durability the store has.
+  /// Makes this write return only when it is on the disk, regardless of the store's durability.
   ///
-  /// Of use with a durability below `full`: what matters more than the rest waits for a flush by itself.
-  /// Others see it as soon as it is committed. Writes of the same flush wait with it.
+  /// Needed only with a durability below `full`, for a write that is more important than others.
+  /// Readers see it as soon as it is committed. Other writes of the flush wait, too.
   public mutating func flushWhenCommitted() { session.state.isFlushed = true }
 
-  /// Stores a model with all it contains.
+  /// Stores a model with its whole tree.
   ///
-  /// Each node of the tree becomes a record; a node whose content is already stored is not written.
-  /// Records of the same nodes as other types get the fields they share.
+  /// Each node of the tree becomes a record; unchanged nodes are not written. Records of the same
+  /// nodes as other types get the shared fields.
   ///
   /// - Parameter model: A model with an identifier.
   /// - Throws: `ModelError` `emptyIdentifier`, `cyclicModel`, `nestingTooDeep` or `unnamedType`,
-  ///   before anything of the tree is written; ``StoreError`` `typeCollision`; `LMDBError` when the
-  ///   disk refuses.
+  ///   before any change; ``StoreError`` `typeCollision`; `LMDBError` if the disk fails.
   /// - Complexity: O(log *n*) for each node of the tree.
   public mutating func set<M: SimpleModel & Encodable>(_ model: M) throws {
     let isOneNode = try session.whole { try session.set(model) }
@@ -65,67 +64,67 @@ public struct ModelTransaction: ~Copyable {
   /// Stores an untyped tree by the same rules.
   ///
   /// - Parameter tree: The tree; a `.reference` in it must name a stored node.
-  /// - Throws: As the typed form, and ``StoreError`` `noSuchNode` for a reference to nothing.
+  /// - Throws: As the typed form, and ``StoreError`` `noSuchNode` for an unknown reference.
   /// - Complexity: O(log *n*) for each node of the tree.
   public mutating func set(_ tree: TreeNode) throws {
     session.state.content?.mix([.node(tree)])
     try session.whole { try session.set(tree) }
   }
 
-  /// Stores an untyped tree by the same rules, and does not count it as asked for.
+  /// Stores an untyped tree by the same rules, without marking it as asked for.
   ///
   /// - Parameter tree: The tree; a `.reference` in it must name a stored node.
-  /// - Throws: As ``set(_:)-4p8yx``, and ``StoreError`` `noSuchNode` for a reference to nothing.
+  /// - Throws: As ``set(_:)-4p8yx``, and ``StoreError`` `noSuchNode` for an unknown reference.
   package mutating func rewrite(_ tree: TreeNode) throws {
     session.state.content?.mix()
     try session.whole { try session.set(tree, isAskedFor: false) }
   }
 
-  /// Lets the fields of a model flow into what is stored; fields it does not have stay.
+  /// Merges the fields of a model into the stored nodes; fields that it does not have stay.
   ///
-  /// At every node of the tree: a record of the same type takes all given fields, a record of another
-  /// type those it shares. A node that is not there is stored as given.
+  /// At every node of the tree, a record of the same type gets all given fields, and a record of
+  /// another type the shared ones. A missing node is stored as given.
   ///
   /// - Parameter model: A model with an identifier.
-  /// - Throws: As `set(_:)`; ``StoreError`` `cyclicModel` when a node would contain itself.
+  /// - Throws: As `set(_:)`; ``StoreError`` `cyclicModel` if a node would contain itself.
   /// - Complexity: O(log *n*) for each node of the tree.
   public mutating func merge<M: SimpleModel & Encodable>(_ model: M) throws {
     session.state.content?.mix(model)
     try session.whole { try session.merge(model) }
   }
 
-  /// Lets the fields of an untyped tree flow into what is stored.
+  /// Merges the fields of an untyped tree into the stored nodes.
   ///
-  /// - Parameter tree: The tree; fields it does not name stay as they are.
-  /// - Throws: As the typed form, and ``StoreError`` `noSuchNode` for a reference to nothing.
+  /// - Parameter tree: The tree; fields that it does not have stay.
+  /// - Throws: As the typed form, and ``StoreError`` `noSuchNode` for an unknown reference.
   /// - Complexity: O(log *n*) for each node of the tree.
   public mutating func merge(_ tree: TreeNode) throws {
     session.state.content?.mix([.node(tree)])
     try session.whole { try session.merge(tree) }
   }
 
-  /// Deletes a node, whatever types it has records of.
+  /// Deletes a node with the records of all its types.
   ///
-  /// Optional edges to it become nil, lists, maps and collections lose it, and a parent that requires
-  /// it is deleted too, and so on upward. Children of what is deleted stay. A `DeletionRule` changes that for
-  /// the children in one field.
+  /// Optional edges to it become nil. Lists, maps and collections lose it. A parent that requires
+  /// it is deleted, too, and so on upwards. Children of deleted nodes stay. A `DeletionRule`
+  /// changes this for the children in one field.
   ///
   /// - Parameter identifier: The identifier of the node.
-  /// - Returns: What was deleted and changed; `nil` if there is no such node.
-  /// - Throws: ``StoreError`` `restricted`, which says by whom, and nothing is done; `damaged`; `LMDBError`
-  ///   when the disk refuses.
-  /// - Complexity: O(log *n*) for each parent, and the size of each collection that holds it.
+  /// - Returns: The deleted and changed nodes; `nil` if there is no such node.
+  /// - Throws: ``StoreError`` `restricted` with the restricting parent, without effect; `damaged`;
+  ///   `LMDBError` if the disk fails.
+  /// - Complexity: O(log *n*) for each parent, and the size of each collection that lists it.
   @discardableResult
   public mutating func delete(_ identifier: String) throws -> Deletion? {
     session.state.content?.delete(identifier)
     return try session.whole { try session.delete(identifier) }
   }
 
-  /// Deletes nodes in whatever order their rules allow for.
+  /// Deletes nodes in any order that their rules allow.
   ///
   /// - Parameter identifiers: The identifiers.
-  /// - Returns: Those that were there when their turn came.
-  /// - Throws: As the delete of one node; `restricted` if no order is left that the rules allow for.
+  /// - Returns: The nodes that existed when they were deleted.
+  /// - Throws: As the delete of one node; `restricted` if the rules allow no order.
   @discardableResult
   package mutating func delete(_ identifiers: [String]) throws -> Set<ByteString> {
     var deleted: Set<ByteString> = []
@@ -147,15 +146,15 @@ public struct ModelTransaction: ~Copyable {
     return deleted
   }
 
-  /// Says what deletes do at the edges of a type, in every process from now on.
+  /// Sets the deletion rules of a type for all processes, from now on.
   ///
-  /// A type that is `DeletionRuled` says it by itself; this is for types that nobody knows here.
+  /// A `DeletionRuled` type declares its rules; this method is for types unknown to this process.
   ///
   /// - Parameters:
-  ///   - rules: The rules, at most one for a field; they replace those there were.
+  ///   - rules: The rules, at most one per field; they replace the present ones.
   ///   - typeName: The type.
-  /// - Throws: ``StoreError`` `invalidModel` for two rules for one field, or a name that can't be kept;
-  ///   `LMDBError` when the disk refuses.
+  /// - Throws: ``StoreError`` `invalidModel` for two rules of one field, or an invalid name;
+  ///   `LMDBError` if the disk fails.
   /// - Complexity: O(log *n* + *r*) for *r* rules.
   public mutating func setDeletionRules(_ rules: [DeletionRule], ofType typeName: String) throws {
     try session.whole {
@@ -164,12 +163,12 @@ public struct ModelTransaction: ~Copyable {
     }
   }
 
-  /// Removes nodes that nobody holds, nobody asked for, and no collection lists.
+  /// Removes nodes that have no parent, were not asked for, and are in no collection.
   ///
-  /// A node is asked for once it has been set as a root or has been in a collection.
+  /// A node is asked for once it was set as a root or listed in a collection.
   ///
-  /// - Returns: How many nodes were removed.
-  /// - Throws: `LMDBError` when the disk refuses; ``StoreError`` `damaged`.
+  /// - Returns: The number of removed nodes.
+  /// - Throws: `LMDBError` if the disk fails; ``StoreError`` `damaged`.
   /// - Complexity: O(*n*) for *n* nodes.
   @discardableResult
   public mutating func prune() throws -> Int {
@@ -179,20 +178,20 @@ public struct ModelTransaction: ~Copyable {
 
   /// Removes all nodes and collections; properties and the change log stay.
   ///
-  /// - Throws: `LMDBError` when the disk refuses.
-  /// - Complexity: O(*n*) for *n* nodes: each is named in the change set.
+  /// - Throws: `LMDBError` if the disk fails.
+  /// - Complexity: O(*n*) for *n* nodes: the change set names each of them.
   public mutating func removeAll() throws {
     session.state.content?.delete()
-    // What others have made meanwhile is to go as well.
+    // Nodes that other machines add meanwhile are removed as well.
     session.state.notes?.isWholeStore = true
     try session.whole { try session.removeAll() }
   }
 
-  /// Makes the write depend on all that it could have read, and not only on what it changes.
+  /// Makes the write depend on everything that it could read, not only on what it changes.
   ///
-  /// Of use in a store that several machines hold: if any write of another machine comes before this one, its closure runs
-  /// again on what that has left. Without it a closure may have read what another machine has changed meanwhile, if it
-  /// changes something else. In a store of one machine writes never see anything but the newest state.
+  /// It serves a store that several machines share: if a write of another machine comes first, the
+  /// closure runs again on the new state. Without it, the closure may have read old values of data
+  /// that it does not change. In a store of one machine, writes always read the newest state.
   ///
   /// ```swift
   /// try await boards.store.write { transaction in
@@ -203,12 +202,12 @@ public struct ModelTransaction: ~Copyable {
   /// ```
   public mutating func isolateWholeStore() { session.state.notes?.isWholeStore = true }
 
-  /// Keeps a small named value beside the models.
+  /// Stores a small named value beside the models.
   ///
   /// - Parameters:
   ///   - name: A name of 1 to 400 bytes.
   ///   - value: The bytes; `nil` removes the property.
-  /// - Throws: ``StoreError`` for a bad name; `LMDBError` when the disk refuses.
+  /// - Throws: ``StoreError`` for a bad name; `LMDBError` if the disk fails.
   /// - Complexity: O(log *n*).
   public mutating func setProperty(_ name: String, to value: [UInt8]?) throws {
     let key = try PropertyKey(name)
@@ -222,13 +221,13 @@ public struct ModelTransaction: ~Copyable {
     }
   }
 
-  /// Runs a part of the write that can fail by itself: if `body` throws, what it did is undone and
-  /// the rest of the transaction goes on.
+  /// Runs a part of the write that can fail alone: if `body` throws, its changes are rolled back
+  /// and the rest of the transaction continues.
   ///
-  /// - Parameter body: Gets a transaction inside this one.
+  /// - Parameter body: Receives a transaction inside this one.
   /// - Returns: The result of `body`.
-  /// - Throws: The error of `body`, after its changes are undone.
-  /// - Complexity: What `body` costs, and O(*n*) for *n* nodes changed so far: what is noted of them is copied.
+  /// - Throws: The error of `body`, after its changes were rolled back.
+  /// - Complexity: The cost of `body`, and O(*n*) for *n* nodes changed so far.
   public mutating func nested<Result>(
     _ body: (inout ModelTransaction) throws -> Result
   ) throws -> Result {
@@ -240,10 +239,10 @@ public struct ModelTransaction: ~Copyable {
 }
 
 extension ModelTransaction {
-  /// Keeps a tombstone of each node that is removed from now on, whoever removes it.
+  /// Keeps a tombstone of each node that is removed from now on, by any write.
   ///
-  /// - Parameter namespace: What their identifiers begin with, up to a colon.
-  /// - Throws: `LMDBError` when the disk refuses.
+  /// - Parameter namespace: The first part of the identifiers, up to a colon.
+  /// - Throws: `LMDBError` if the disk fails.
   package mutating func keepTombstones(ofNamespace namespace: String) throws {
     session.noteLocalChange()
     try session.whole { try session.keepTombstones(ofNamespace: namespace) }
@@ -251,7 +250,7 @@ extension ModelTransaction {
 
   /// The sequence number of this write, which is that of its commit.
   ///
-  /// It is a commit from now on, even if it changes nothing that anybody can see.
+  /// The write becomes a commit, even if it has no visible change.
   ///
   /// - Returns: The number, as in ``SequenceNumber``.
   package mutating func takeSequenceNumber() -> UInt64 {
@@ -259,30 +258,30 @@ extension ModelTransaction {
     return SequenceNumber.of(commit: session.nextCommitNumber)
   }
 
-  /// Lets everything that began before this write come too late, as if every node had been removed.
+  /// Makes all earlier writes outdated, as if every node had been removed.
   ///
-  /// - Throws: `LMDBError` when the disk refuses.
+  /// - Throws: `LMDBError` if the disk fails.
   package mutating func forgetOrder() throws {
     session.state.takesCommitNumber = true
     session.noteLocalChange()
     try session.whole { try session.forgetOrder() }
   }
 
-  /// Tells that a node has changed, whose own data is as it was.
+  /// Reports a node as changed although its own data is the same.
   ///
   /// - Parameter identifier: The identifier of the node.
-  /// - Throws: ``StoreError`` when the bytes on disk are damaged.
+  /// - Throws: ``StoreError`` if the bytes on disk are damaged.
   package mutating func touch(_ identifier: String) throws {
     guard let node = try session.reading({ try $0.node(identifier) }) else { return }
     session.state.changes.update(node, identifier)
   }
 
-  /// Gives the last write to a node another sequence number than that of its commit.
+  /// Sets a sequence number for the last write to a node that differs from that of its commit.
   ///
   /// - Parameters:
-  ///   - row: The number, and what it is that of.
+  ///   - row: The number, and its kind.
   ///   - identifier: The identifier of the node.
-  /// - Throws: `LMDBError` when the disk refuses.
+  /// - Throws: `LMDBError` if the disk fails.
   package mutating func setSequenceRow(_ row: SequenceRow, of identifier: String) throws {
     session.noteLocalChange()
     try session.whole {
@@ -295,12 +294,12 @@ extension ModelTransaction {
     }
   }
 
-  /// Puts a node elsewhere in the natural order.
+  /// Changes the position of a node in the natural order.
   ///
   /// - Parameters:
-  ///   - rank: A position that no other node has.
+  ///   - rank: A position unique to this node.
   ///   - identifier: The identifier of the node.
-  /// - Throws: `LMDBError` when the disk refuses.
+  /// - Throws: `LMDBError` if the disk fails.
   package mutating func setNaturalRank(_ rank: UInt64, of identifier: String) throws {
     session.noteLocalChange()
     try session.whole {
@@ -312,41 +311,41 @@ extension ModelTransaction {
 }
 
 extension ModelTransaction {
-  /// Makes an index of a field from the records there are, and keeps it from now on.
+  /// Creates an index of a field from the existing records, and maintains it from now on.
   ///
   /// - Parameters:
-  ///   - field: The name under which the field is coded; with dots it leads through objects.
-  ///   - typeName: The type, which need not have any records yet.
+  ///   - field: The coding name of the field; with dots it leads through objects.
+  ///   - typeName: The type, which need not have records yet.
   /// - Returns: Whether there was no such index before.
   /// - Throws: ``StoreError`` `invalidIndex` for an empty or too long name; `ModelError` `badTypeName`;
-  ///   `LMDBError` when the disk refuses.
+  ///   `LMDBError` if the disk fails.
   /// - Complexity: O(*n* log *n*) for *n* records of the type.
   @discardableResult
   public mutating func addIndex(on field: String, ofType typeName: String) throws -> Bool {
     try addIndex(on: [field], ofType: typeName)
   }
 
-  /// Makes an index of several fields, or one that allows each value once, and keeps it from now on.
+  /// Creates an index of several fields, or a unique one, and maintains it from now on.
   ///
-  /// A write that would give two records the values of a unique index fails with ``StoreError``
-  /// `valueTaken`; what counts is how the write leaves the records, so two may change values in one
-  /// write. Null, which is also that of an absent field, is no value.
+  /// A write that would give two records the same values of a unique index fails with
+  /// ``StoreError`` `valueTaken`. The check comes at the end of the write, so two records may
+  /// exchange values in one write. Null, which includes an absent field, is exempt.
   ///
   /// ```swift
   /// try store.write { try $0.addIndex(on: ["email"], ofType: "User", unique: true) }
   /// ```
-  /// An index of the same fields that is there becomes unique. Former names and defaults of the fields count
-  /// if this process has used the type, or has been given it in `models`; else they count from the first
-  /// write of the type on.
+  /// An existing index of the same fields becomes unique. Former names and defaults of the fields
+  /// count if this process has used the type, or got it in `models`; else from the first write of
+  /// the type on.
   ///
   /// - Parameters:
-  ///   - fields: The names under which the fields are coded, 1 to 8 of them, in the order of their
-  ///     weight; together at most 400 bytes.
-  ///   - typeName: The type, which need not have any records yet.
-  ///   - unique: Whether no two records may have the same values.
+  ///   - fields: The coding names of the fields, 1 to 8 of them, in the order of comparison;
+  ///     together at most 400 bytes.
+  ///   - typeName: The type, which need not have records yet.
+  ///   - unique: Whether values must be unique among records.
   /// - Returns: Whether there was no such index before.
-  /// - Throws: ``StoreError`` `invalidIndex` for names that can't be; ``StoreError`` `valueTaken` when
-  ///   records share a value already; `ModelError` `badTypeName`; `LMDBError` when the disk refuses.
+  /// - Throws: ``StoreError`` `invalidIndex` for invalid names; ``StoreError`` `valueTaken` if
+  ///   records already share a value; `ModelError` `badTypeName`; `LMDBError` if the disk fails.
   /// - Complexity: O(*n* log *n*) for *n* records of the type.
   @discardableResult
   public mutating func addIndex(
@@ -357,9 +356,9 @@ extension ModelTransaction {
     }
   }
 
-  /// Makes an index as a type declares it.
+  /// Creates an index as a type declares it.
   ///
-  /// Its rows are made anew if the type declares other former names or defaults than they were made for.
+  /// Its rows are made again if the type now declares other former names or defaults.
   ///
   /// - Returns: Whether rows were made, or the index became unique.
   package mutating func addIndex(_ index: ModelIndex) throws -> Bool {
@@ -369,7 +368,7 @@ extension ModelTransaction {
     }
   }
 
-  /// The values that unique indexes would refuse if the write ended now.
+  /// The values that unique indexes would refuse at the present end of the write.
   ///
   /// - Complexity: O(*n* log *n*) for *n* values that the write has put into unique indexes.
   package mutating func takenValues() throws -> [TakenValue] { try session.takenValues() }
@@ -377,10 +376,10 @@ extension ModelTransaction {
   /// Removes an index.
   ///
   /// - Parameters:
-  ///   - field: The name under which the field is coded.
+  ///   - field: The coding name of the field.
   ///   - typeName: The type.
   /// - Returns: Whether there was such an index.
-  /// - Throws: `LMDBError` when the disk refuses.
+  /// - Throws: `LMDBError` if the disk fails.
   /// - Complexity: O(*n* log *n*) for *n* records of the type.
   @discardableResult
   public mutating func dropIndex(on field: String, ofType typeName: String) throws -> Bool {
@@ -390,10 +389,10 @@ extension ModelTransaction {
   /// Removes an index of several fields.
   ///
   /// - Parameters:
-  ///   - fields: The names under which the fields are coded, in their order.
+  ///   - fields: The coding names of the fields, in order.
   ///   - typeName: The type.
   /// - Returns: Whether there was such an index.
-  /// - Throws: `LMDBError` when the disk refuses.
+  /// - Throws: `LMDBError` if the disk fails.
   /// - Complexity: O(*n* log *n*) for *n* records of the type.
   @discardableResult
   public mutating func dropIndex(on fields: [String], ofType typeName: String) throws -> Bool {
