@@ -61,7 +61,8 @@ import Testing
       let first = try open("\(path)/a", log)
       try await fill(first.store, 0..<20)
       let position = try await first.putSnapshot()
-      #expect(position == 21)
+      // A machine that is quiet for long appends marks.
+      #expect(position >= 21)
       // The beginning is not kept: only the copy has it.
       log.forget(first: 15)
       try await fill(first.store, 20..<25)

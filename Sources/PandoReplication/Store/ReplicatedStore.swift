@@ -43,7 +43,7 @@ public final class ReplicatedStore: Sendable {
   /// - Parameters:
   ///   - path: The folder of the store; made if it is not there.
   ///   - log: The log, of which this store becomes the only user: ``close()`` closes it.
-  ///   - configuration: As that of `ModelStore`; not with the durability `relaxed`.
+  ///   - configuration: As that of `ModelStore`. With the durability `relaxed` a write waits for the log alone.
   /// - Throws: `StoreError` `unavailable` where a new store can't reach the log, `logLost` or `forked` for a log that is not the
   ///   store's, `replicated` for a store that can't join, `damaged` for a copy that is; what opening a store throws. Then the log
   ///   is closed.

@@ -23,13 +23,7 @@ extension ModelTransaction {
   }
 
   /// Marks the store as replicated from the next flush on; it has applied the log's first message.
-  ///
-  /// - Throws: ``StoreError`` with code `replicated` for a store that is written with checkpoints:
-  ///   a power failure would lose commits that the log has, and skip numbers.
   package func beginReplication(_ row: ReplicationRow) throws {
-    if session.state.counters.formatVersion == StoreState.checkpointedFormatVersion {
-      throw StoreError.relaxedReplica(session.core.path)
-    }
     try setReplicationRow(row)
     try setChain(EntryChain(), at: row.position - 1)
     try setChain(row.chain, at: row.position)

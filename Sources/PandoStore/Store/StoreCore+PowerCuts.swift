@@ -13,20 +13,21 @@ extension StoreCore {
   /// older programs refuse while there are checkpoints.
   ///
   /// A number is never reused, so no caller mistakes a new commit for a lost one. The change log
-  /// begins anew after the skipped numbers.
+  /// begins anew after the skipped numbers. A replicated store skips nothing:
+  /// its log brings the lost commits again, under the same numbers.
   func settlePowerCuts() throws {
     guard !configuration.isReadOnly else { return }
     let isCheckpointed = environment.configuration.checkpointInterval != nil
     let cuts = environment.cutCount
     let (state, known) = try environment.read { try knownCuts($0) }
-    if isCheckpointed, state?.isReplicated == true { throw StoreError.relaxedReplica(path) }
     let isRefused = state?.formatVersion == StoreState.checkpointedFormatVersion
-    if cuts == known, isCheckpointed == isRefused { return }
+    let isReplicated = state?.isReplicated ?? false
+    if cuts == known, isReplicated || isCheckpointed == isRefused { return }
     try environment.write { transaction in
       let snapshot = unsafe Snapshot(unsafeHandle: transaction.unsafeHandle)
       let (found, known) = try knownCuts(snapshot)
       guard var state = found else { return }
-      if cuts > known {
+      if cuts > known, !state.isReplicated {
         state.commitNumber += (cuts - known) * Self.numbersPerCut
         state.oldestChange = state.commitNumber + 1
         try transaction.removeAll(in: tables.changes)
@@ -57,14 +58,5 @@ extension StoreCore {
       return (state, 0)
     }
     return (state, ByteFields.littleEndian(row, at: 0, width: 8) ?? 0)
-  }
-}
-
-extension StoreError {
-  /// The error of a replicated store that does not write its commits to the disk.
-  static func relaxedReplica(_ path: String) -> StoreError {
-    StoreError(
-      .replicated, path,
-      "a store whose writes go through a log can't be written with `relaxed`; open it with `full`")
   }
 }

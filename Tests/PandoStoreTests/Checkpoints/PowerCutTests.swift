@@ -1,4 +1,3 @@
-import Glibc
 import PandoFixtures
 import PandoLMDB
 import PandoModels
@@ -16,22 +15,6 @@ import Testing
     return configuration
   }
 
-  /// Makes a folder as it is now, of another boot.
-  private func copyCut(_ path: String, to target: String) throws {
-    mkdir(target, 0o700)
-    for name in ["data.mdb", "checkpoint.mdb"] {
-      let source = try #require(fopen("\(path)/\(name)", "r"))
-      let copy = try #require(fopen("\(target)/\(name)", "w"))
-      var buffer = [UInt8](repeating: 0, count: 1 << 20)
-      while case let count = fread(&buffer, 1, buffer.count, source), count > 0 {
-        #expect(fwrite(buffer, 1, count, copy) == count)
-      }
-      fclose(source)
-      fclose(copy)
-    }
-    try CheckpointBoot.change(target)
-  }
-
   @Test func `numbers that a cut took are never given again`() throws {
     try withTemporaryDirectory { path in
       let store = try ModelStore(path: "\(path)/store", configuration: Self.configuration())
@@ -39,7 +22,7 @@ import Testing
       try store.flush()
       try store.write { try $0.set(Person(id: 1, name: "Bob")) }
       let lost = try store.read { try $0.commitNumber.value }
-      try copyCut("\(path)/store", to: "\(path)/cut")
+      try CheckpointBoot.copyCut("\(path)/store", to: "\(path)/cut")
       store.close()
 
       for durability in [Durability.relaxed(), .unsynchronized] {
@@ -70,14 +53,14 @@ import Testing
       try store.write { try $0.set(Person(id: 1, name: "Ada")) }
       try store.flush()
       var highest = try store.read { try $0.commitNumber.value }
-      try copyCut("\(path)/0", to: "\(path)/1")
+      try CheckpointBoot.copyCut("\(path)/0", to: "\(path)/1")
       store.close()
       for cut in 1...3 {
         let again = try ModelStore(path: "\(path)/\(cut)", configuration: Self.configuration())
         let number = try again.commit { try $0.set(Person(id: 7, name: "\(cut)")) }.changeSet
         #expect(try #require(number).commitNumber.value > highest + 1 << 20)
         highest = try #require(number).commitNumber.value
-        try copyCut("\(path)/\(cut)", to: "\(path)/\(cut + 1)")
+        try CheckpointBoot.copyCut("\(path)/\(cut)", to: "\(path)/\(cut + 1)")
         again.close()
       }
     }
@@ -91,7 +74,7 @@ import Testing
       try await cursor.acknowledge(CommitNumber(value: 1))
       try await store.flush()
       try await store.write { try $0.set(Person(id: 1, name: "Bob")) }
-      try copyCut("\(path)/store", to: "\(path)/cut")
+      try CheckpointBoot.copyCut("\(path)/store", to: "\(path)/cut")
       await store.close()
       let again = try ModelStore(path: "\(path)/cut", configuration: Self.configuration())
       var changes = try again.cursor(named: "mail").changes().makeAsyncIterator()
@@ -119,7 +102,7 @@ import Testing
     try withTemporaryDirectory { path in
       let store = try ModelStore(path: "\(path)/store", configuration: Self.configuration())
       try store.write { try $0.set(Person(id: 1, name: "Ada")) }
-      try copyCut("\(path)/store", to: "\(path)/cut")
+      try CheckpointBoot.copyCut("\(path)/store", to: "\(path)/cut")
       store.close()
       expectFailure(engine: .readOnly) { _ = try ModelStore.verify(path: "\(path)/cut") }
       var configuration = Self.configuration()

@@ -32,8 +32,11 @@
     ) throws {
       stream = other?.stream ?? "bench-\(UInt32.random(in: 0...(.max)))"
       self.directory = directory
+      var configuration = ModelStore.Configuration()
+      configuration.durability = cluster.durability
       replica = try ReplicatedStore(
-        path: "\(directory.path)/store", log: try cluster.log(stream))
+        path: "\(directory.path)/store", log: try cluster.log(stream),
+        configuration: configuration)
     }
 
     static func identifier(_ number: Int, of writer: Int) -> String {

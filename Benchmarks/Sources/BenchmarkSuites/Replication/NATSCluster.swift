@@ -1,20 +1,24 @@
 #if NATS
   import Foundation
   import Glibc
+  import PandoLMDB
   import PandoNATSLog
 
   /// Three servers of NATS with JetStream on this machine, which keep a log together.
   final class NATSCluster {
     private let directory: WorkingDirectory
+    let durability: Durability
     private var processes: [Process?] = [nil, nil, nil]
     private let ports: [Int]
 
     /// Starts them.
     ///
-    /// - Parameter directory: Where they keep their files.
+    /// - Parameters:
+    ///   - directory: Where they keep their files.
+    ///   - durability: What a commit of a machine waits for, beside the log.
     /// - Throws: ``BenchmarkError`` if there is no `nats-server`.
-    init(in directory: WorkingDirectory) throws {
-      self.directory = directory
+    init(in directory: WorkingDirectory, durability: Durability) throws {
+      (self.directory, self.durability) = (directory, durability)
       ports = (0..<6).map { _ in Self.freePort() }
       for index in processes.indices { try start(index) }
     }

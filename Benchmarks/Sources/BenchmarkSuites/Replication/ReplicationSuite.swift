@@ -317,7 +317,9 @@
           durability: runner.options.durability(),
           contenders: [
             Workload.Contender(.pando) {
-              try run(try NATSCluster(in: try runner.makeDirectory()))
+              try run(
+                try NATSCluster(
+                  in: try runner.makeDirectory(), durability: runner.options.durability()))
             }
           ]))
     }

@@ -69,7 +69,8 @@ struct FullDiskRun {
 
   private mutating func use(_ disk: SmallDisk, _ round: Int, _ kind: SmallDisk.Kind) throws {
     let level = Durability.tortured[round % 4]
-    let workload = Workload(seed: options.seed + UInt64(round), taskCount: 1)
+    let workload = Workload(
+      seed: options.seed + UInt64(round), taskCount: 1, mayForgetChanges: true)
     let path = "\(disk.path)/store"
     var store = try open(path, level, disk)
     defer { store.close() }

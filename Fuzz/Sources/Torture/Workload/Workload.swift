@@ -23,6 +23,8 @@ struct Workload: Sendable {
   let taskCount: Int
   /// The types of the nodes that others commit to the same store; none: nobody else does.
   var otherTypes: [String] = []
+  /// Whether the store may drop the older part of its change log, as it does on a full disk.
+  var mayForgetChanges = false
 
   private struct Undone: Error {}
 

@@ -1,0 +1,1 @@
+../../PandoStoreTests/Checkpoints/CheckpointBoot.swift
