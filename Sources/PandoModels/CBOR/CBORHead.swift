@@ -1,4 +1,4 @@
-/// The first bytes of a CBOR item: what kind it is, and its value, length or count.
+/// The first bytes of a CBOR item: its kind, and its value, length or count.
 ///
 /// ```
 /// byte 0     bits 7–5: major type, bits 4–0: additional information
@@ -10,10 +10,10 @@ package struct CBORHead: Equatable, Sendable {
   package enum Major: UInt8, Sendable {
     case unsigned, negative, bytes, text, array, map, tag, simple
 
-    /// The kind that the upper three bits of an item's first byte name.
+    /// The kind in the upper three bits of an item's first byte.
     @inline(__always)
     init(first: UInt8) {
-      // The optimizer makes one shift of this, which it does not of `init(rawValue:)`.
+      // The optimizer turns this into one shift, but not `init(rawValue:)`.
       switch first >> 5 {
       case 0: self = .unsigned
       case 1: self = .negative
@@ -27,7 +27,7 @@ package struct CBORHead: Equatable, Sendable {
     }
   }
 
-  /// What follows, in the lower five bits of the first byte.
+  /// The lower five bits of the first byte, which define the argument.
   package let information: UInt8
   /// The kind of the item.
   package let major: Major
@@ -40,12 +40,12 @@ package struct CBORHead: Equatable, Sendable {
     self.argument = argument
   }
 
-  /// How many bytes of argument follow the first byte: 0, 1, 2, 4 or 8.
+  /// The number of argument bytes after the first byte: 0, 1, 2, 4 or 8.
   package var argumentByteCount: Int {
     information < 24 ? 0 : 1 << (Int(information) - 24)
   }
 
-  /// Whether the argument is in its shortest form; floats are never shortened as integers are.
+  /// Whether the argument has its shortest form; floats have no shorter one as integers do.
   package var isShortest: Bool {
     switch information {
     case ..<24: true
@@ -62,13 +62,13 @@ package struct CBORHead: Equatable, Sendable {
   /// Whether this is `null` or `undefined`.
   package var isNull: Bool { major == .simple && (information == 22 || information == 23) }
 
-  /// The truth value that this head says; `nil` if it is something else.
+  /// The Boolean of this head; `nil` if it is something else.
   package var bool: Bool? {
     guard major == .simple, information == 20 || information == 21 else { return nil }
     return information == 21
   }
 
-  /// The double that this head says; `nil` if it is no float.
+  /// The double of this head; `nil` if it is not a float.
   package var double: Double? {
     guard isFloat else { return nil }
     switch information {
@@ -79,7 +79,7 @@ package struct CBORHead: Equatable, Sendable {
   }
 }
 
-/// Bytes that are not the CBOR a record is made of.
+/// An error in the CBOR of a record.
 package struct CBORError: Error, Equatable {
   /// The kind of failure.
   package enum Code: UInt8, Sendable {
@@ -87,11 +87,11 @@ package struct CBORError: Error, Equatable {
     case endOfBytes
     /// A head that RFC 8949 reserves or forbids.
     case badHead
-    /// An item of indefinite length, which no record holds.
+    /// An item of indefinite length, which records do not have.
     case indefiniteLength
-    /// An item of another kind than was asked for.
+    /// An item of another kind than required.
     case wrongKind
-    /// A number that does not fit the type asked for.
+    /// A number that does not fit the required type.
     case numberOutOfRange
     /// A text that is not UTF-8.
     case badText
@@ -103,7 +103,7 @@ package struct CBORError: Error, Equatable {
 
   /// The kind of failure.
   package let code: Code
-  /// Where it was met: bytes from the beginning of what the reader was given.
+  /// The offset of the error in the bytes of the reader.
   package let offset: Int
 
   package init(_ code: Code, offset: Int) {
@@ -115,7 +115,7 @@ package struct CBORError: Error, Equatable {
 extension CBORError: CustomStringConvertible {
   package var description: String { "\(explanation) at byte \(offset)" }
 
-  /// What the code means, in words.
+  /// The meaning of the code in words.
   package var explanation: String {
     switch code {
     case .endOfBytes: "the bytes end too early"
@@ -132,19 +132,19 @@ extension CBORError: CustomStringConvertible {
 
 /// The CBOR tags that appear in records.
 ///
-/// Those from 20545 to 20548 are Pando's own and say how a child, or what holds one, can be lost;
-/// the others are in the IANA registry. `docs/format.md` draws the contents.
+/// Those from 20545 to 20548 are Pando's own and define how a child, or its container, can be lost.
+/// The others are in the IANA registry. `docs/format.md` draws the contents.
 package enum RecordTag {
-  /// A reference that can't be missing where it stands, or an element or entry that can be removed:
-  /// an array of node number and type number.
+  /// A reference that is required, or an element or entry that can be removed: an array of node
+  /// number and type number.
   package static let requiredReference: UInt64 = 20545
-  /// A reference in a slot that can be null: an array of node number and type number.
+  /// A reference in an optional slot: an array of node number and type number.
   package static let optionalReference: UInt64 = 20546
-  /// A map that holds a reference and lies in a slot that can be null.
+  /// A map with a reference, in an optional slot.
   package static let optionalSlot: UInt64 = 20547
-  /// A map whose entries hold references and can be removed one by one.
+  /// A map whose entries contain references and can be removed one by one.
   package static let entries: UInt64 = 20548
-  /// A value of an enum with payload, in bytes that are never stored.
+  /// A value of an enum with payload; never stored.
   package static let enumeration: UInt64 = 20549
 
   /// An unsigned integer of more than 64 bits, big endian.
@@ -160,7 +160,7 @@ package enum RecordTag {
 }
 
 extension RecordTag {
-  /// Whether a tag has a meaning for records only.
+  /// Whether a tag has a meaning in records only.
   static func isPrivate(_ tag: UInt64) -> Bool {
     (requiredReference...entries).contains(tag)
   }

@@ -1,28 +1,28 @@
 extension CBORReader {
-  /// Reads an item and returns its bytes, which live as long as those given to the reader.
+  /// Reads an item and returns its bytes, which live as long as the reader's.
   package mutating func item() throws(CBORError) -> UnsafeRawBufferPointer {
     let first = unsafe position
     try skip()
-    // `skip` has moved from `first` to a later byte of the same block.
+    // `skip` has advanced from `first` to a later byte of the same block.
     return unsafe UnsafeRawBufferPointer(start: first, count: position - first)
   }
 
   /// Reads the head of an array.
   ///
-  /// - Returns: How many elements follow.
+  /// - Returns: The number of elements that follow.
   package mutating func arrayHead() throws(CBORError) -> Int { try count(.array) }
 
   /// Reads the head of a map.
   ///
-  /// - Returns: How many pairs of key and value follow.
+  /// - Returns: The number of pairs of key and value that follow.
   package mutating func mapHead() throws(CBORError) -> Int { try count(.map) }
 
-  /// Reads a tag; the item it says something about follows.
+  /// Reads a tag; its item follows.
   package mutating func tag() throws(CBORError) -> UInt64 {
     UInt64(try expect(.tag).argument)
   }
 
-  /// Reads the tag if it comes next.
+  /// Reads the tag if it is next.
   package mutating func take(tag: UInt64) throws(CBORError) -> Bool {
     let head = try peek()
     guard head.major == .tag, head.argument == tag else { return false }
@@ -30,7 +30,7 @@ extension CBORReader {
     return true
   }
 
-  /// Reads null if it comes next.
+  /// Reads null if it is next.
   package mutating func takeNull() throws(CBORError) -> Bool {
     guard try peek().isNull else { return false }
     advance(by: 1)
@@ -42,7 +42,7 @@ extension CBORReader {
     try expect(.unsigned).argument
   }
 
-  /// Reads the bytes of a text, not checked to be UTF-8.
+  /// Reads the bytes of a text, without checking UTF-8.
   package mutating func textBytes() throws(CBORError) -> UnsafeRawBufferPointer {
     unsafe bytes(of: try expect(.text))
   }
@@ -60,7 +60,7 @@ extension CBORReader {
     unsafe bytes(of: try expect(.bytes))
   }
 
-  /// Reads a float of 64 bits, which most are; leaves anything else alone.
+  /// Reads a float of 64 bits, as most are; ignores anything else.
   mutating func takeWideDouble() -> Double? {
     // In bounds: nine bytes are left.
     guard remaining >= 9, unsafe position.load(as: UInt8.self) == 0xFB else { return nil }
@@ -69,12 +69,12 @@ extension CBORReader {
     return Double(bitPattern: UInt64(bigEndian: bits))
   }
 
-  /// Reads an integer from 0 to 2³² − 1; leaves anything else alone.
+  /// Reads an integer from 0 to 2³² − 1; ignores anything else.
   @inline(__always)
   mutating func takeSmallUnsigned() -> UInt64? {
     let remaining = remaining
     guard remaining > 0 else { return nil }
-    // In bounds: the bytes of each form are checked to be there.
+    // In bounds: each case checks its number of bytes.
     let first = unsafe position.load(as: UInt8.self)
     switch first {
     case 0..<24:
@@ -95,12 +95,12 @@ extension CBORReader {
     }
   }
 
-  /// Reads the bytes of a text of less than 256; leaves anything else alone.
+  /// Reads the bytes of a text of less than 256 bytes; ignores anything else.
   @inline(__always)
   mutating func takeShortText() -> UnsafeRawBufferPointer? {
     let remaining = remaining
     guard remaining > 1 else { return nil }
-    // In bounds: two bytes are there, and the text is checked to be.
+    // In bounds: two bytes exist, and the length of the text is checked.
     let first = unsafe Int(position.load(as: UInt8.self))
     var count = first - 0x60
     var headCount = 1
@@ -116,9 +116,9 @@ extension CBORReader {
     return unsafe text
   }
 
-  /// Reads the head of a text, whose bytes follow; leaves anything else alone.
+  /// Reads the head of a text, whose bytes follow; ignores anything else.
   ///
-  /// - Returns: How many bytes the text has; `nil` if there is something else.
+  /// - Returns: The number of bytes of the text; `nil` for another item.
   mutating func textCount() throws(CBORError) -> Int? {
     let before = self
     let head = try head()
@@ -127,10 +127,10 @@ extension CBORReader {
     return nil
   }
 
-  /// Reads the contents of a text or byte string whose head has been read.
+  /// Reads the contents of a text or byte string after its head.
   package mutating func bytes(of head: CBORHead) -> UnsafeRawBufferPointer {
     precondition(head.major == .text || head.major == .bytes, "no bytes follow \(head.major)")
-    // `head()` has checked that the bytes are there.
+    // `head()` has checked that the bytes exist.
     let contents = unsafe UnsafeRawBufferPointer(start: position, count: Int(head.argument))
     advance(by: contents.count)
     return unsafe contents
@@ -149,7 +149,7 @@ extension CBORReader {
 }
 
 extension String {
-  /// The text that the bytes spell; `nil` if they are not UTF-8.
+  /// The text of the bytes; `nil` if they are not UTF-8.
   init?(utf8 bytes: UnsafeRawBufferPointer) {
     // `String(validating:as:)` is generic and several times slower. The bytes are initialized, and
     // the spans end before this function does.

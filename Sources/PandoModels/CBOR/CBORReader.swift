@@ -1,45 +1,45 @@
-/// Reads CBOR items one after another from bytes it does not own.
+/// Reads successive CBOR items from bytes that it does not own.
 ///
-/// Every length is checked against the bytes that are left before anything is done with it, nothing
-/// recurses, and nothing is allocated but the texts asked for: so arbitrary bytes cost at most time
-/// linear in their number. Items of indefinite length are refused, for no record holds one; heads
-/// longer than need be are read (``CBORHead/isShortest`` tells them).
+/// Every length is checked against the remaining bytes before use, there is no recursion, and only
+/// requested texts are allocated. So arbitrary bytes cost at most linear time. The reader refuses
+/// items of indefinite length, which records do not have. It accepts heads that are not shortest
+/// (``CBORHead/isShortest``).
 ///
 /// - Note: The bytes must outlive the reader. One thread at a time.
 @safe package struct CBORReader {
   /// The next byte to read.
   package private(set) var position: UnsafeRawPointer
-  /// Behind the last byte.
+  /// The address after the last byte.
   package let end: UnsafeRawPointer
   private let start: UnsafeRawPointer
 
   package init(_ bytes: UnsafeRawBufferPointer) {
-    // An empty buffer may have no address; any will do, for nothing is read from it.
+    // An empty buffer may have no address; any will do, because nothing is read from it.
     let address = unsafe bytes.baseAddress ?? Self.nowhere
     unsafe self.init(start: address, end: address + bytes.count)
   }
 
-  /// Reads from `start` up to `end`, both in or behind one block of bytes.
+  /// Reads from `start` up to `end`, both in or at the end of one block of bytes.
   init(start: UnsafeRawPointer, end: UnsafeRawPointer) {
     unsafe self.start = start
     unsafe position = start
     unsafe self.end = end
   }
 
-  /// An address for empty bytes; one byte that is never read or freed.
+  /// An address for empty bytes; it has one byte that is never read or freed.
   private nonisolated(unsafe) static let nowhere = UnsafeRawPointer(
     UnsafeMutableRawPointer.allocate(byteCount: 1, alignment: 1))
 
-  /// How many bytes are left.
+  /// The number of remaining bytes.
   package var remaining: Int { unsafe end - position }
 
-  /// How many bytes have been read.
+  /// The number of read bytes.
   package var offset: Int { unsafe position - start }
 
-  /// Whether all bytes have been read.
+  /// Whether all bytes were read.
   package var isAtEnd: Bool { unsafe position >= end }
 
-  /// Checks that all bytes have been read.
+  /// Checks that all bytes were read.
   package func finish() throws(CBORError) {
     guard isAtEnd else { throw error(.trailingBytes) }
   }
@@ -49,8 +49,8 @@
 
   /// Reads the head of the next item.
   ///
-  /// For texts and byte strings the length has been checked: the bytes are there. For arrays and maps
-  /// the count has: there is at least one byte for each element, key and value.
+  /// For texts and byte strings, the length is checked: the bytes exist. For arrays and maps, the
+  /// count is checked: at least one byte exists for each element, key and value.
   @inline(__always)
   package mutating func head() throws(CBORError) -> CBORHead {
     // Most heads are one byte: small numbers and short texts.
@@ -58,7 +58,7 @@
       // In bounds: a byte is left.
       let first = unsafe position.load(as: UInt8.self)
       let information = first & 0x1F
-      // What must follow: a byte for each of a text, or for each element, key and value.
+      // The bytes that must follow: one per byte of a text, or per element, key and value.
       let needed = first < 0x40 ? 0 : first < 0xA0 ? Int(information) : 2 &* Int(information)
       if information < 24 && first < 0xC0 && needed < remaining {
         unsafe position += 1
@@ -101,7 +101,7 @@
   }
 
   private static func argument(at address: UnsafeRawPointer, information: UInt8) -> UInt64 {
-    // The caller has checked that the argument's bytes are there.
+    // The caller has checked that the argument's bytes exist.
     switch information {
     case 24: UInt64(unsafe address.load(as: UInt8.self))
     case 25: UInt64(unsafe UInt16(bigEndian: address.loadUnaligned(as: UInt16.self)))
@@ -110,18 +110,18 @@
     }
   }
 
-  /// Moves over bytes that have been checked to be there.
+  /// Advances over bytes that were checked.
   mutating func advance(by count: Int) { unsafe position += count }
 
-  /// Reads the next item's head and leaves the reader before it.
+  /// Reads the next item's head without advancing.
   package func peek() throws(CBORError) -> CBORHead {
     var copy = self
     return try copy.head()
   }
 
-  /// Reads a field with a key of less than 24 bytes and a short value; leaves anything else alone.
+  /// Reads a field with a key of less than 24 bytes and a short value; ignores anything else.
   ///
-  /// - Returns: How many bytes the key has; it began behind the first byte, and the value behind it.
+  /// - Returns: The length of the key, which starts after the first byte and ends at the value.
   @inline(__always)
   mutating func takeShortField() -> Int? {
     let remaining = remaining
@@ -136,14 +136,14 @@
     return keyCount
   }
 
-  /// Moves behind the next item, whatever it holds.
+  /// Advances past the next item.
   ///
-  /// - Complexity: O(*n*) in the heads inside the item.
+  /// - Complexity: O(*n*) for *n* heads inside the item.
   package mutating func skip() throws(CBORError) {
     let count = unsafe ShortItem.byteCount(at: position, remaining)
     if count > 0 { return advance(by: count) }
-    // With definite lengths a count of the items to come replaces a stack. It can't overflow: counts
-    // have been checked against the bytes left.
+    // With definite lengths, a count of remaining items replaces a stack. It can't overflow: counts
+    // were checked against the remaining bytes.
     var items = 1
     while items > 0 {
       items -= 1
@@ -159,14 +159,13 @@
   }
 }
 
-/// How long items are whose first byte, or first two, say it: numbers, short texts and the like, as most
-/// are.
+/// The length of items that follows from their first one or two bytes, as for numbers and short
+/// texts.
 enum ShortItem {
-  /// For each first byte the byte count of the item; 0 if it doesn't tell, 127 if the second byte has the
-  /// count of a text.
+  /// The length of an item by its first byte; 0 if it does not follow from that, 127 if the second
+  /// byte has the length of a text.
   ///
-  /// A text, because that is the one constant that is looked at where the program lies: all counts are
-  /// ASCII.
+  /// A string literal, because it is the one constant that is read in place: all lengths are ASCII.
   private static var byteCounts: StaticString {
     """
     \u{1}\u{1}\u{1}\u{1}\u{1}\u{1}\u{1}\u{1}\u{1}\u{1}\u{1}\u{1}\u{1}\u{1}\u{1}\u{1}\
@@ -191,16 +190,16 @@ enum ShortItem {
 
   private static let textWithCount = 0x7F
 
-  /// How many bytes an item has.
+  /// The length of an item.
   ///
   /// - Parameters:
-  ///   - address: Where it begins.
-  ///   - remaining: How many bytes are there.
-  /// - Returns: 0 for items that are not short and for one that is not whole.
+  ///   - address: The address of its first byte.
+  ///   - remaining: The number of available bytes.
+  /// - Returns: 0 for items that are not short or not complete.
   @inline(__always)
   static func byteCount(at address: UnsafeRawPointer, _ remaining: Int) -> Int {
     guard remaining > 0 else { return 0 }
-    // In bounds: a byte is there, and the second is looked at only if there are two. The table has 256.
+    // In bounds: one byte exists, and the second is read only if two exist. The table has 256.
     let first = unsafe Int(address.load(as: UInt8.self))
     var count = unsafe Int(byteCounts.utf8Start[first])
     if count == textWithCount {

@@ -3,7 +3,7 @@ extension CBORWriter {
   package mutating func append(head major: CBORHead.Major, _ argument: UInt64) {
     let first = major.rawValue << 5
     if argument < 24 { return append(byte: first | UInt8(truncatingIfNeeded: argument)) }
-    // `grow` gives room for exactly the bytes that are stored.
+    // `grow` returns room for exactly the stored bytes.
     switch argument {
     case ...0xFF:
       let room = unsafe grow(by: 2)
@@ -18,7 +18,7 @@ extension CBORWriter {
 
   /// Appends a first byte and a big-endian argument.
   private mutating func append<Argument: FixedWidthInteger>(_ first: UInt8, _ argument: Argument) {
-    // Room for one byte and the argument; unaligned stores are allowed for trivial types.
+    // Room for one byte and the argument; trivial types allow unaligned stores.
     let room = unsafe grow(by: 1 + MemoryLayout<Argument>.size)
     unsafe room.storeBytes(of: first, as: UInt8.self)
     unsafe room.storeBytes(of: argument.bigEndian, toByteOffset: 1, as: Argument.self)
@@ -30,13 +30,13 @@ extension CBORWriter {
   /// Appends the head of a map; keys and values follow in turn, keys in bytewise order.
   package mutating func append(mapHead count: Int) { append(head: .map, UInt64(count)) }
 
-  /// Appends a tag; the item it says something about follows.
+  /// Appends a tag; its item follows.
   package mutating func append(tag: UInt64) { append(head: .tag, tag) }
 
   /// Appends null.
   package mutating func appendNull() { append(byte: 0xF6) }
 
-  /// Appends a truth value.
+  /// Appends a Boolean.
   package mutating func append(_ value: Bool) { append(byte: value ? 0xF5 : 0xF4) }
 
   /// Appends an integer.
@@ -52,12 +52,12 @@ extension CBORWriter {
   /// Appends an integer that is not negative.
   package mutating func append(_ value: UInt64) { append(head: .unsigned, value) }
 
-  /// Appends an integer of 128 bits: as an integer where it fits 64 bits, else as a bignum.
+  /// Appends an integer of 128 bits: as an integer if it fits 64 bits, else as a bignum.
   package mutating func append(_ value: Int128) {
     appendInteger(isNegative: value < 0, magnitude: UInt128(bitPattern: value < 0 ? ~value : value))
   }
 
-  /// Appends an unsigned integer of 128 bits: as an integer where it fits 64 bits, else as a bignum.
+  /// Appends an unsigned integer of 128 bits: as an integer if it fits 64 bits, else as a bignum.
   package mutating func append(_ value: UInt128) {
     appendInteger(isNegative: false, magnitude: value)
   }
@@ -87,7 +87,7 @@ extension CBORWriter {
   /// Appends a float in the shortest width that keeps its bits.
   package mutating func append(_ value: Float) { append(value.widened) }
 
-  /// Appends a text as UTF-8, as it is spelled: no Unicode normalization.
+  /// Appends a text as UTF-8, without Unicode normalization.
   package mutating func append(_ value: String) {
     var value = value
     value.withUTF8 { utf8 in unsafe append(text: UnsafeRawBufferPointer(utf8)) }
@@ -101,7 +101,7 @@ extension CBORWriter {
       unsafe append(raw: utf8)
       return
     }
-    // `grow` gives room for the head, which is one byte, and the text.
+    // `grow` returns room for the head, which is one byte, and the text.
     let room = unsafe grow(by: 1 + utf8.count)
     unsafe room.storeBytes(of: 0x60 | UInt8(utf8.count), as: UInt8.self)
     unsafe Self.copy(source, to: room + 1, utf8.count)

@@ -1,15 +1,15 @@
-/// Appends CBOR items to bytes it owns, each in its one deterministic form.
+/// Appends CBOR items to bytes that it owns, each in its deterministic form.
 ///
-/// Heads are shortest, lengths definite, floats the shortest that keep their bits: RFC 8949, section
-/// 4.2.1. The order of map keys is the caller's duty. The bytes stay allocated after
-/// ``removeAll()``, so a writer that is used again allocates nothing.
+/// Heads are shortest, lengths definite, floats the shortest without loss: RFC 8949, section 4.2.1.
+/// The caller orders map keys. ``removeAll()`` keeps the capacity, so a reused writer allocates
+/// nothing.
 ///
 /// - Note: One thread at a time.
 @safe package struct CBORWriter: ~Copyable {
-  /// The first bytes, `count` of them initialized; owned by this value and freed by its `deinit`.
+  /// The first bytes, `count` of them initialized; this value owns and frees them.
   private(set) var base: UnsafeMutableRawPointer
   private(set) var capacity: Int
-  /// How many bytes there are.
+  /// The number of bytes.
   package private(set) var count = 0
 
   package init(minimumCapacity: Int = 256) {
@@ -35,16 +35,16 @@
     try unsafe body(buffer)
   }
 
-  /// Forgets all bytes and keeps the room for them.
+  /// Removes all bytes and keeps the capacity.
   package mutating func removeAll() { count = 0 }
 
-  /// Forgets the bytes from `count` on.
+  /// Removes the bytes from `count` on.
   package mutating func truncate(to count: Int) {
     precondition(count <= self.count, "truncating \(self.count) bytes to \(count)")
     self.count = count
   }
 
-  /// Makes room for `added` more bytes and returns where they go; the caller writes all of them.
+  /// Reserves room for `added` more bytes and returns its address; the caller writes all of them.
   @inline(__always)
   mutating func grow(by added: Int) -> UnsafeMutableRawPointer {
     if capacity - count < added { reserve(added) }
@@ -63,16 +63,16 @@
     unsafe base = larger
   }
 
-  /// Appends bytes that are CBOR already.
+  /// Appends bytes that are already CBOR.
   package mutating func append(raw bytes: UnsafeRawBufferPointer) {
     guard let source = bytes.baseAddress else { return }
-    // `grow` gives room for `bytes.count` bytes.
+    // `grow` returns room for `bytes.count` bytes.
     unsafe grow(by: bytes.count).copyMemory(from: source, byteCount: bytes.count)
   }
 
-  /// Copies bytes to where there is room for them; the two don't overlap.
+  /// Copies bytes into room of sufficient size; the two do not overlap.
   ///
-  /// Loads that overlap are cheaper than a call for the short texts that most are.
+  /// For short texts, as most are, overlapping loads are cheaper than a call.
   @unsafe
   @inline(__always)
   static func copy(_ source: UnsafeRawPointer, to room: UnsafeMutableRawPointer, _ count: Int) {
@@ -101,14 +101,14 @@
     unsafe room.storeBytes(of: last, toByteOffset: count - 16, as: SIMD2<UInt64>.self)
   }
 
-  /// Makes room for so many bytes, of which ``endAppending(at:)`` says how many were written.
+  /// Reserves room for some bytes; ``endAppending(at:)`` sets how many were written.
   @unsafe
   mutating func beginAppending(upTo added: Int) -> UnsafeMutableRawPointer {
     if capacity - count < added { reserve(added) }
     return unsafe base + count
   }
 
-  /// Takes over what was written behind the bytes, up to an address within the room.
+  /// Appends the written bytes, up to an address within the room.
   @unsafe
   mutating func endAppending(at end: UnsafeMutableRawPointer) {
     let length = unsafe end - base
@@ -116,19 +116,19 @@
     count = length
   }
 
-  /// Appends bytes that are CBOR already.
+  /// Appends bytes that are already CBOR.
   package mutating func append(raw bytes: ArraySlice<UInt8>) {
     unsafe bytes.withUnsafeBytes { unsafe append(raw: $0) }
   }
 
-  /// Up to eight bytes from an offset on, as a big-endian number filled up with zeros.
+  /// Up to eight bytes from an offset on, as a big-endian number padded with zeros.
   @inline(__always)
   func prefix(from offset: Int) -> UInt64 {
     let length = count - offset
     precondition(offset >= 0 && length >= 0, "bytes from \(offset) on of \(count)")
     if length == 0 { return 0 }
     if offset + 8 <= capacity {
-      // Within the block, though not all of the bytes may be initialized: those are cut off.
+      // Within the block; bytes that may be uninitialized are masked out.
       let word = unsafe UInt64(
         bigEndian: base.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
       return length >= 8 ? word : word & ~(UInt64.max &>> UInt64(8 &* length))
@@ -147,9 +147,9 @@
     unsafe grow(by: 1).storeBytes(of: byte, as: UInt8.self)
   }
 
-  /// Puts a head before the bytes from `offset` on, which move up.
+  /// Inserts a head before the bytes from `offset` on.
   ///
-  /// - Complexity: O(*n*) in the bytes behind it.
+  /// - Complexity: O(*n*) for *n* bytes after it.
   package mutating func insertHead(_ major: CBORHead.Major, _ argument: UInt64, at offset: Int) {
     precondition(offset <= count, "inserting at \(offset) into \(count) bytes")
     let length = count - offset
@@ -162,7 +162,7 @@
     count = offset + headLength + length
   }
 
-  /// How many bytes a head with this argument has: 1, 2, 3, 5 or 9.
+  /// The length of a head with this argument: 1, 2, 3, 5 or 9.
   package static func headByteCount(_ argument: UInt64) -> Int {
     switch argument {
     case ..<24: 1

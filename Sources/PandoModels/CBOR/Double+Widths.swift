@@ -6,7 +6,7 @@ package enum FloatWidth: Equatable, Sendable {
 }
 
 /// Conversions between IEEE 754 widths by bits alone, so that signs, subnormals and the payloads of
-/// NaNs survive (a processor's own conversion makes a signalling NaN quiet).
+/// NaNs are preserved (a processor's conversion makes a signalling NaN quiet).
 extension Double {
   /// The shortest form that widens back to the same bits.
   package var shortestWidth: FloatWidth {
@@ -14,7 +14,7 @@ extension Double {
     let sign = bits >> 63
     let exponent = Int((bits >> 52) & 0x7FF)
     let fraction = bits & 0xF_FFFF_FFFF_FFFF
-    // 42 and 29 are what a half and a single have fewer in the fraction.
+    // A half has 42 fraction bits fewer, a single 29.
     guard fraction & ((1 << 29) - 1) == 0 || exponent < 1023 - 126 else { return .double(bits) }
     if exponent == 0x7FF {
       guard fraction & ((1 << 42) - 1) == 0 else {
@@ -38,7 +38,7 @@ extension Double {
     return .double(bits)
   }
 
-  /// Exponent and fraction bits of a finite number other than zero in a narrower format.
+  /// Exponent and fraction bits of a finite nonzero number in a narrower format, if it fits.
   private static func narrowed(
     exponent: Int, fraction: UInt64, bias: Int, fractionWidth: Int
   ) -> UInt64? {
@@ -56,7 +56,7 @@ extension Double {
     return significand >> UInt64(shift)
   }
 
-  /// The number that the bits of a half say.
+  /// Makes the number of a half's bits.
   package init(widening half: UInt16) {
     let bits = UInt64(half)
     self.init(
@@ -64,7 +64,7 @@ extension Double {
       exponentMaximum: 0x1F, fractionWidth: 10)
   }
 
-  /// The number that the bits of a single say.
+  /// Makes the number of a single's bits.
   package init(widening single: UInt32) {
     let bits = UInt64(single)
     self.init(
@@ -95,7 +95,7 @@ extension Double {
 }
 
 extension Float {
-  /// The float with the same bits, if the double is one that was widened.
+  /// Makes the float with the same bits, if the double was widened from one.
   package init?(narrowing double: Double) {
     switch double.shortestWidth {
     case .half(let bits):

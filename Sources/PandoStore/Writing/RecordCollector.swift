@@ -1,31 +1,34 @@
 import PandoModels
 
-/// Receives the nodes of a tree from an encoder, gives them their numbers, and keeps their records
-/// until the whole tree is known to be sound.
+/// Receives the nodes of a tree from an encoder, assigns their numbers, and keeps their records
+/// until the whole tree is valid.
 ///
-/// New identifiers are put into their table at once, because looking them up first would search it
-/// twice; ``WriteSession/whole(_:)`` takes them out again if the tree is refused.
+/// It puts new identifiers into their table at once, because a lookup first would search it twice.
+/// ``WriteSession/whole(_:)`` removes them again if the tree is refused.
+///
+/// `open`, `openValues` and `compared` are the path of nodes under way; `pending` has the finished
+/// ones. ``forget()`` empties everything between operations. Only the writing thread uses it.
 @safe final class RecordCollector: RecordSink, TreeSink {
-  /// Lives as long as the operation of a write that this serves.
+  /// Lives as long as the operation of a write that uses this.
   @exclusivity(unchecked) private var unmanagedSession: Unmanaged<WriteSession>
-  /// Whether the tree refers to stored nodes by name, so that it can close a cycle with them.
+  /// Whether the tree refers to stored nodes by name and so may close a cycle with them.
   private(set) var namesStoredNodes = false
-  // Nobody is called while one of these is accessed, and only the thread that writes does.
+  // Only the writing thread uses these, and calls nothing during an access.
   @exclusivity(unchecked) private(set) var pending: PendingRecords
-  /// The first number that a new node of this tree can have.
+  /// The first number for new nodes of this tree.
   @exclusivity(unchecked) private var firstNewNode: UInt64
-  /// Numbers of stored nodes in this tree.
+  /// The numbers of stored nodes in this tree.
   @exclusivity(unchecked) private var storedNodes = SmallNumberSet()
   /// Nodes whose bodies are under way, innermost last.
   @exclusivity(unchecked) private var open: [OpenNode] = []
-  /// The models of the same nodes, if they are asked for.
+  /// The models of the same nodes, if needed.
   @exclusivity(unchecked) private var openValues: [(any SimpleModel)?] = []
   @exclusivity(unchecked) private var needsModels: Bool
-  /// The nodes among them whose declared fields are to be compared, innermost last.
+  /// Those of them whose declared fields are compared, innermost last.
   @exclusivity(unchecked) private var compared:
     [(depth: Int, fields: DeclaredFields, model: any SimpleModel)] = []
 
-  /// The identifiers under which the tree has nodes that are stored under others.
+  /// The former identifiers in the tree, by the present ones.
   private(set) var formerIdentifiers: [String: String] = [:]
 
   /// Whether a reference may name a node that is not stored yet, as in a dump.
@@ -40,13 +43,13 @@ import PandoModels
     unsafe pending = PendingRecords(firstNewNode: first)
   }
 
-  /// Does something with the session, without counting a reference to it.
+  /// Runs a closure with the session, without reference counting.
   @inline(__always)
   private func withSession<Result>(_ body: (WriteSession) throws -> Result) rethrows -> Result {
     try unsafe unmanagedSession._withUnsafeGuaranteedRef { try body($0) }
   }
 
-  /// Serves another operation; there is nothing of the last one.
+  /// Starts another operation; nothing of the last one is left.
   func begin(_ session: WriteSession) {
     unsafe unmanagedSession = .passUnretained(session)
     unsafe needsModels = session.core.needsModels
@@ -55,7 +58,7 @@ import PandoModels
     unsafe pending.firstNewNode = first
   }
 
-  /// Forgets everything, to serve another operation.
+  /// Discards everything, for another operation.
   func forget() {
     unsafe pending.removeAll()
     namesStoredNodes = false
@@ -99,9 +102,9 @@ import PandoModels
     return RecordReference(node: number.number, type: type)
   }
 
-  /// The identifier that a server has given a node since the caller read it.
+  /// The identifier that a server has assigned to a node since the caller read it.
   ///
-  /// What is stored is not the tree as it was given then: whoever shows it has to read it.
+  /// The stored tree then differs from the given one, so followers have to read it.
   private func alias(of identifier: String) throws -> IdentifierAlias? {
     try withSession { session in
       let row = try session.reading { try $0.property(IdentifierAlias.rowName(of: identifier)) }
@@ -111,7 +114,7 @@ import PandoModels
     }
   }
 
-  /// A reference to a node that is stored already, or comes in this tree.
+  /// A reference to a node that is stored already or occurs in this tree.
   func reference(identifier: String, typeName: String) throws -> RecordReference {
     let type = try withSession { try $0.typeNumber(named: typeName) }
     var identifier = identifier
@@ -173,19 +176,19 @@ private struct OpenNode {
   var identifier: String
   var isNew = false
   var height = 1
-  /// Where the tree has it under a former identifier.
+  /// The alias, if the tree has the node under a former identifier.
   var alias: IdentifierAlias?
 }
 
 extension ThreadSlot<RecordCollector> {
-  /// Collectors to use again.
+  /// Collectors for reuse.
   static let collecting = ThreadSlot()
 }
 
-/// What declared fields find in children: their records are ready before that of the parent, or stored.
+/// The children of declared fields: their records precede that of the parent, or are stored.
 extension RecordCollector: FieldChildren {
   func record(_ reference: RecordReference) throws -> FieldChild? {
-    // Of two in one tree it is not known which the parent holds.
+    // With two records of a node in one tree, it is unknown which the parent contains.
     if unsafe pending.hasRepeatedNodes { return nil }
     if let body = unsafe pending.lastBody(of: reference) {
       return unsafe FieldChild(type: reference.type, body: body)
@@ -207,7 +210,7 @@ extension RecordCollector: FieldChildren {
   }
 }
 
-/// A set of numbers that is mostly so small that a list is faster.
+/// A set of numbers that is usually small enough for a list to be faster.
 private struct SmallNumberSet {
   private static let listCountMaximum = 16
 
@@ -216,7 +219,7 @@ private struct SmallNumberSet {
 
   /// Adds a number.
   ///
-  /// - Returns: `false` if it was there already.
+  /// - Returns: `false` if it was present.
   mutating func insert(_ number: UInt64) -> Bool {
     if list.contains(number) { return false }
     if list.count < Self.listCountMaximum {
@@ -232,42 +235,45 @@ private struct SmallNumberSet {
   }
 }
 
-/// The records of one tree, encoded but not yet stored: if a part of the tree is refused, nothing of
-/// it has been written.
+/// The records of one tree, encoded but not stored yet: if a part of the tree is refused, nothing
+/// of it was written.
+///
+/// `bytes`, `edges` and `values` contain the parts of `records`, which refer to them by range and
+/// index. `newRecords` indexes the records of new nodes by number. One thread uses it.
 struct PendingRecords {
   struct Record {
     let reference: RecordReference
     let identifier: String
-    /// Whether the node had no number before this tree came.
+    /// Whether the node had no number before this tree.
     let isNewNode: Bool
-    /// How many levels of nodes it has as it was given, itself included; 0 if that is not known.
+    /// The levels of nodes of its given tree, including itself; 0 if unknown.
     let height: Int
-    /// The index of the model among those kept; -1 if it was not.
+    /// The index of the kept model; -1 if there is none.
     fileprivate let value: Int
     fileprivate let body: Range<Int>
     fileprivate let edges: Range<Int>
   }
 
   private(set) var records: [Record] = []
-  /// Whether an identifier came more than once.
+  /// Whether an identifier occurred more than once.
   var hasRepeatedNodes = false
-  /// The first number that a new node can have.
+  /// The first number for new nodes.
   var firstNewNode: UInt64
-  /// The index of the record of each new node, in the order of their numbers; -1 for none.
+  /// The index of the record of each new node, in numerical order; -1 for none.
   private var newRecords: [Int] = []
-  /// Models that were asked for.
+  /// The kept models.
   private var values: [any SimpleModel] = []
-  /// All bodies, one after another.
+  /// All bodies, one after the other.
   private var bytes: [UInt8] = []
-  /// All edges, one record's after another's.
+  /// All edges, record by record.
   private var edges: [RecordEdge] = []
 
-  /// The room that is kept for the next tree.
+  /// The most bytes of capacity kept for the next tree.
   private static let keptByteCountMaximum = 1 << 16
 
   /// Makes a collection for one tree.
   ///
-  /// - Parameter firstNewNode: The first number that a new node of the tree can have.
+  /// - Parameter firstNewNode: The first number for new nodes of the tree.
   init(firstNewNode: UInt64) { self.firstNewNode = firstNewNode }
 
   mutating func append(
@@ -287,7 +293,7 @@ struct PendingRecords {
         edges: edgeStart..<self.edges.count))
   }
 
-  /// Takes in records of another tree.
+  /// Appends records of another tree.
   mutating func append(_ records: [Record], of other: PendingRecords) {
     for record in records {
       let body = Array(other.body(of: record))
@@ -307,7 +313,7 @@ struct PendingRecords {
     newRecords[position] = records.count
   }
 
-  /// Forgets all records and keeps the room for them.
+  /// Removes all records and keeps their capacity.
   mutating func removeAll() {
     guard bytes.count <= Self.keptByteCountMaximum else {
       self = PendingRecords(firstNewNode: firstNewNode)
@@ -323,13 +329,13 @@ struct PendingRecords {
 
   func body(of record: Record) -> ArraySlice<UInt8> { bytes[record.body] }
 
-  /// The body of a record that has come; lives until the next one comes.
+  /// The body of a received record; valid until the next record.
   func lastBody(of reference: RecordReference) -> UnsafeRawBufferPointer? {
     guard let record = records.last(where: { $0.reference == reference }) else { return nil }
     return unsafe bytes.withUnsafeBytes { unsafe UnsafeRawBufferPointer(rebasing: $0[record.body]) }
   }
 
-  /// The identifier of a node that has come.
+  /// The identifier of a received node.
   func identifier(ofNode node: UInt64) -> String? {
     records.last { $0.reference.node == node }?.identifier
   }
@@ -337,20 +343,20 @@ struct PendingRecords {
   /// An edge for each distinct child of a record, sorted by child.
   func edges(of record: Record) -> ArraySlice<RecordEdge> { edges[record.edges] }
 
-  /// The model of a record, where it came as one and was asked for.
+  /// The kept model of a record, if there is one.
   func value(of record: Record) -> (any SimpleModel)? {
     record.value < 0 ? nil : values[record.value]
   }
 
-  /// Calls a closure with the records of new nodes, in the order of their numbers; no node comes twice.
+  /// Calls a closure with the records of new nodes, in numerical order and without duplicates.
   func forEachNewRecord(_ body: (Record) throws -> Void) rethrows {
     for index in newRecords where index >= 0 { try body(records[index]) }
   }
 
-  /// The records that count: of two for one node and type the later one.
+  /// The effective records: of two for one node and type, the later one.
   ///
-  /// - Returns: The records that are to be stored, in traversal order; which of them replace one whose
-  ///   content differs.
+  /// - Returns: The records to store, in traversal order, and those that replace one with different
+  ///   content.
   func effective() -> (records: [Record], replacing: [Record]) {
     guard hasRepeatedNodes else { return (records, []) }
     var last: [RecordReference: Int] = [:]

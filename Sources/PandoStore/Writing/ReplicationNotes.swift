@@ -1,22 +1,22 @@
 import PandoModels
 
-/// What a write of a replicated store has done that neither its change set nor its rows tell.
+/// Facts about a write of a replicated store beside its change set and rows, in step order.
 struct ReplicationNotes {
-  /// The first node number that the write can give.
+  /// The first node number that the write can assign.
   let firstNewNode: UInt64
-  /// What came into lists, in the order of the steps that brought it.
+  /// The elements added to lists, in the order of the steps.
   private(set) var elements: [ByteString: [CollectionElement]] = [:]
-  /// Stored nodes that have become asked for.
+  /// Stored nodes that are now asked for.
   var askedFor: [UInt64] = []
-  /// The cache keys of lists that the write has made.
+  /// The cache keys of lists that the write created.
   var newLists: Set<String> = []
-  /// Types whose deletion rules were changed.
+  /// The types whose deletion rules changed.
   var ruledTypes: [String] = []
-  /// Indexes that were made or dropped, in this order.
+  /// The indexes that were added or dropped, in order.
   var indexes: [(index: ModelIndex, isAdded: Bool)] = []
-  /// Whether rows were changed that belong to this store alone.
+  /// Whether rows of this store alone were changed.
   var hasLocalChanges = false
-  /// Whether no other commit may come between what the write saw and itself.
+  /// Whether no other commit may come between the snapshot of the write and itself.
   var isWholeStore = false
 
   init(firstNewNode: UInt64) { self.firstNewNode = firstNewNode }
@@ -26,18 +26,18 @@ struct ReplicationNotes {
   }
 }
 
-/// A schema version that a type has come to, and the log does not have yet.
+/// A new schema version of a type that the log does not have yet.
 struct SchemaNote {
   let typeName: String
   let version: UInt32
-  /// By a migration from this one; `nil` by a program that has written the type.
+  /// The previous version of a migration; `nil` if a program has written the type.
   var migratedFrom: UInt32?
 }
 
 extension WriteSession {
-  /// Begins to note what other stores have to know of a write.
+  /// Begins to note facts about a write for other stores.
   func beginNotes() { state.notes = ReplicationNotes(firstNewNode: state.counters.nextNode) }
 
-  /// Notes that the write changes rows that belong to this store alone.
+  /// Notes that the write changes rows of this store alone.
   func noteLocalChange() { state.notes?.hasLocalChanges = true }
 }

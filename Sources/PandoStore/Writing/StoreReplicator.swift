@@ -1,45 +1,45 @@
 package import PandoModels
 
-/// What brings the writes of a replicated store to its log before they are committed; one a store.
+/// Sends the writes of a replicated store to its log before they are committed; one per store.
 ///
-/// All is called on the thread that leads the writes.
+/// The leading thread calls all methods.
 package protocol StoreReplicator: AnyObject, Sendable {
-  /// A flush begins, at what the store has taken in so far.
+  /// Called at the begin of a flush.
   ///
-  /// - Throws: `GroupDetour` if something is known that has to be taken in before.
+  /// - Throws: `GroupDetour` if known entries have to be applied first.
   func beginFlush(_ transaction: borrowing ModelTransaction) throws
 
-  /// A write of the flush has run.
+  /// Called after a write of the flush has run.
   ///
   /// - Parameters:
   ///   - transaction: The transaction after the write.
-  ///   - changeSet: What the write has changed; `nil` if nothing.
-  /// - Returns: Whether it goes to the log.
-  /// - Throws: To refuse the write.
+  ///   - changeSet: Its changes; `nil` if there are none.
+  /// - Returns: Whether the write goes to the log.
+  /// - Throws: An error that refuses the write.
   func didRun(_ transaction: borrowing ModelTransaction, _ changeSet: ChangeSet?) throws -> Bool
 
-  /// All writes of the flush have run, and it is about to be committed.
+  /// Called after all writes of the flush have run, before the commit.
   ///
   /// - Parameters:
   ///   - transaction: The transaction after all writes.
-  ///   - start: When the first of its writes was queued, in nanoseconds of the machine that never go back.
-  /// - Throws: `GroupDetour` if it can't be as it is.
+  ///   - start: When the first of its writes was queued, in monotonic nanoseconds.
+  /// - Throws: `GroupDetour` if the flush can't be committed as it is.
   func endFlush(_ transaction: borrowing ModelTransaction, queuedAt start: Int64) throws
 
-  /// A flush was given up: takes in what the log holds, that flush's entry included.
+  /// Called after a flush was rolled back; applies the log's entries, including the flush's own.
   ///
-  /// - Parameter writer: Where to write it.
-  /// - Returns: What became of each write of the flush that went to the log, in their order; none if
-  ///   none did.
-  /// - Throws: Why that is not known.
+  /// - Parameter writer: The writer of the entries.
+  /// - Returns: The outcome of each write of the flush that went to the log, in order; empty if
+  ///   there are none.
+  /// - Throws: The reason why the outcome is unknown.
   func settle(_ writer: EntryWriter) throws -> [WriteVerdict]
 }
 
-/// What became of a write that had to be judged.
+/// The outcome of a judged write.
 package enum WriteVerdict: Sendable {
-  /// It is committed.
+  /// The write is committed.
   case applied(ChangeSet?)
-  /// Nothing of it is; it has to see what came before.
+  /// The write has no effect; it has to run again on the newer state.
   case refused
 
   package var isApplied: Bool {

@@ -1,32 +1,32 @@
 import PandoLMDB
 import PandoModels
 
-/// One queued write: what it does, and whom to notify.
+/// One queued write, with its closure and its completion.
 ///
-/// The closure is let go before anybody is notified, because a caller that waits may have lent it.
+/// The closure is released before the completion, because a waiting caller may have lent it.
 ///
-/// Sendable because the closure is touched by one thread at a time: the caller's until the write is
-/// queued, then the writer's.
+/// Sendable because one thread at a time uses the closure: the caller's until the write is queued,
+/// then the writing one.
 final class WriteJob: @unchecked Sendable {
   typealias Body = @Sendable (inout ModelTransaction) throws -> Void
   typealias Completion = @Sendable (Result<ChangeSet?, any Error>) -> Void
 
   private var body: Body?
   private let completion: Completion
-  /// What followers know the write by; `nil` for writes of users.
+  /// The token of the write for followers; `nil` for writes of users.
   let ticket: (any Sendable)?
   let context: (any Sendable)?
-  /// Whether its last run wants it to be on the disk when it is answered.
+  /// Whether its last run requires it to be on the disk before it returns.
   var isFlushed = false
-  /// When it was queued, in nanoseconds, if it goes to a log; set before it is.
+  /// When it was queued, in nanoseconds, if it goes to a log; set before queueing.
   var queuedAt = Int64.max
 
   /// Makes a write that has not run yet.
   ///
   /// - Parameters:
-  ///   - ticket: What followers know it by.
-  ///   - context: Travels with the change set.
-  ///   - body: Runs on the thread that leads the flush, more than once if the flush has to be run again.
+  ///   - ticket: The token for followers.
+  ///   - context: Passed on with the change set.
+  ///   - body: Runs on the leading thread of the flush, again if the flush runs again.
   ///   - completion: Called once, on the thread that ends the job.
   init(
     ticket: (any Sendable)? = nil, context: (any Sendable)?, body: @escaping Body,

@@ -2,18 +2,18 @@ import PandoLMDB
 import PandoModels
 
 extension WriteSession {
-  /// How many rows of the change log a flush deletes at least, if so many are no longer kept; none of them
-  /// pays for a limit that was lowered.
+  /// How many outdated rows of the change log a flush deletes at least; bounded, so that no flush
+  /// pays for a lowered limit.
   private static let trimmedRowCount = 64
 
-  /// Logs what a write has changed, and says what is no longer kept.
+  /// Logs the changes of a write, and updates the begin of the log.
   func log(_ changeSet: ChangeSet) throws {
     if state.newestChanges == nil {
       let found = try reading { try $0.storedNewestChanges() }
       try core.checkHistory(found)
       state.newestChanges = found
     }
-    // The load of a dump moves the numbers on.
+    // The load of a dump skips numbers.
     if state.newestChanges?.follows(changeSet.commitNumber.value) == false {
       try moveNewestChanges()
     }
@@ -24,7 +24,7 @@ extension WriteSession {
     try shorten(to: retention)
   }
 
-  /// Writes what the flush has logged, and deletes what is no longer kept.
+  /// Writes the logged change sets of the flush, and deletes outdated ones.
   func writeChangeLog() throws {
     guard let newest = state.newestChanges, newest.isChanged else { return }
     if try newest.isLong || retention().keepsRecords { return try moveNewestChanges() }
@@ -46,7 +46,7 @@ extension WriteSession {
     try trimChangeLog(rowCount: 2 * Int(newest.next - newest.first))
   }
 
-  /// How much of the log is kept; read once a flush.
+  /// How much of the log is kept; read once per flush.
   private func retention() throws -> ChangeLogRetention {
     if let known = state.retention { return known }
     var retention = try reading { try $0.retention() }
@@ -70,12 +70,12 @@ extension WriteSession {
     try put(bytes.span, forKey: key.span, in: tables.changes)
   }
 
-  /// Says from which commit on the log is kept.
+  /// Updates the first commit of the log.
   private func shorten(to retention: ChangeLogRetention) throws {
     let newest = state.counters.commitNumber
     guard newest + 1 - state.counters.oldestChange > retention.commitCount else { return }
     var last = newest - retention.commitCount
-    // What a cursor needs stays, if it is still there.
+    // Commits that a cursor needs stay, if they still exist.
     let needed = try reading { try $0.cursors() }.map(\.position.value)
       .filter { $0 + 1 >= state.counters.oldestChange }.min()
     if let needed, needed < last {
@@ -84,11 +84,11 @@ extension WriteSession {
     state.counters.oldestChange = max(state.counters.oldestChange, last + 1)
   }
 
-  /// Drops what is no longer kept of the change log; if that is nothing, the older half of the rest.
+  /// Drops the outdated part of the change log; if there is none, the older half of the rest.
   ///
-  /// What a cursor needs stays, and what a replicated store needs.
+  /// It keeps what a cursor or a replicated store needs.
   ///
-  /// - Returns: Whether something was dropped.
+  /// - Returns: Whether it dropped commits.
   func halveChangeLog() throws -> Bool {
     var found: UInt64?
     try reading { reader in
@@ -109,7 +109,7 @@ extension WriteSession {
     return true
   }
 
-  /// Deletes rows of commits that are no longer kept.
+  /// Deletes rows of outdated commits.
   private func trimChangeLog(rowCount: Int) throws {
     let oldest = state.counters.oldestChange
     var keys: [[UInt8]] = []
@@ -125,9 +125,9 @@ extension WriteSession {
 }
 
 extension WriteSession {
-  /// Notes up to which commit a cursor has come.
+  /// Records the last acknowledged commit of a cursor.
   ///
-  /// - Throws: ``StoreError`` `noSuchCursor`; `changesExpired` for a commit that is not there or is of another history.
+  /// - Throws: ``StoreError`` `noSuchCursor`; `changesExpired` for a missing or foreign commit.
   func acknowledge(_ commitNumber: CommitNumber, cursor name: String) throws {
     let known = try reading { try $0.cursor(named: name) }
     guard let known else { throw StoreError.noSuchCursor(name) }
@@ -139,9 +139,9 @@ extension WriteSession {
     try putCursor(CursorState(name: name, position: commitNumber, date: core.now()))
   }
 
-  /// Makes a cursor where there is none.
+  /// Creates a cursor if there is none.
   ///
-  /// - Returns: What is known of it now.
+  /// - Returns: Its state.
   func makeCursor(named name: String, at position: CommitNumber?) throws -> CursorState {
     if let known = try reading({ try $0.cursor(named: name) }) { return known }
     let newest = state.counters.commitNumber

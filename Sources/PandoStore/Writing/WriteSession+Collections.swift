@@ -2,7 +2,7 @@ import PandoLMDB
 import PandoModels
 
 extension WriteSession {
-  /// Encodes and stores what will be elements: nodes are asked for, other values are kept as they are.
+  /// Encodes and stores future elements: nodes become asked for, other values are only encoded.
   ///
   /// All are encoded before the first row is written.
   func elements(_ models: [some SimpleModel & Encodable]) throws -> [CollectionElement] {
@@ -23,7 +23,7 @@ extension WriteSession {
     return elements
   }
 
-  /// The same for untyped values: nodes, references to stored ones, or any other.
+  /// The same for untyped values: nodes, references to stored ones, or others.
   func elements(_ values: [TreeValue]) throws -> [CollectionElement] {
     let collector = RecordCollector(self)
     var encoder = TreeEncoder(sink: collector)
@@ -48,11 +48,11 @@ extension WriteSession {
     for case .node(let reference) in elements { listed.insert(reference.node) }
     try unsafe store(
       collector.pending, mayCloseCycle: collector.namesStoredNodes, listed: listed)
-    // Those that are only referred to have no record here.
+    // Nodes that are only referenced have no record here.
     for node in listed where collector.namesStoredNodes { try markAskedFor(node) }
   }
 
-  /// Replaces all elements, and creates the collection where there is none.
+  /// Replaces all elements; creates the collection if absent.
   func setCollection(
     _ cacheKey: String, to elements: @autoclosure () throws -> [CollectionElement]
   ) throws {
@@ -69,7 +69,7 @@ extension WriteSession {
     state.changes.reset(collection: cacheKey)
   }
 
-  /// Inserts elements; `index` nil appends, and creates the collection where there is none.
+  /// Inserts elements; if `index` is nil, appends them and creates the collection if absent.
   func insert(
     _ elements: @autoclosure () throws -> [CollectionElement], at index: Int?,
     inCollection cacheKey: String
@@ -83,9 +83,9 @@ extension WriteSession {
     try insert(elements(), at: index, in: list, cacheKey)
   }
 
-  /// Makes a collection without elements, or empties the one that is there.
+  /// Creates a collection without elements, or empties the existing one.
   ///
-  /// A new one is not told: what comes into it next is.
+  /// A new one is not reported; its next elements are.
   func makeEmptyCollection(_ cacheKey: String) throws {
     if try openList(cacheKey).isNew { return }
     try setCollection(cacheKey, to: [])
@@ -97,7 +97,7 @@ extension WriteSession {
     _ = try CollectionKey(cacheKey)
     let elements = try elements()
     let (list, isNew) = try openList(cacheKey)
-    // Elements tell of a new list themselves, as insertions.
+    // Insertions of elements report a new list themselves.
     if isNew, elements.isEmpty { state.changes.reset(collection: cacheKey) }
     try insert(elements, at: count(of: list), in: list, cacheKey)
   }
@@ -157,7 +157,7 @@ extension WriteSession {
     state.changes.change(collection: cacheKey, range.reversed().map { .delete(index: $0) })
   }
 
-  /// Removes a collection with its key; the nodes it listed stay.
+  /// Removes a collection with its key; its nodes stay.
   ///
   /// - Returns: Whether there was one.
   func removeCollection(_ cacheKey: String) throws -> Bool {
@@ -175,14 +175,14 @@ extension WriteSession {
     return true
   }
 
-  /// Takes doomed nodes out of a collection; their index rows go with the nodes.
+  /// Removes doomed nodes from a collection; their index rows are removed with the nodes.
   ///
   /// - Returns: The cache key.
   func loseElements(_ doomed: Set<UInt64>, inCollection number: UInt64) throws -> String {
     let cacheKey = try reading { try $0.cacheKey(ofCollection: number) }
     let list = CountedList(table: tables.elements, number: number)
-    // In how many elements the doomed nodes are, and in which leaves: nobody need look elsewhere. To find
-    // that out costs a search for each, so that is done for few only.
+    // The number of elements with doomed nodes, and their leaves, so that the others are not read.
+    // Each node costs a search, so this is limited to a few nodes.
     var remaining = Int.max
     var leaves: [UInt64]?
     if doomed.count <= Self.countedDoomedNodesMaximum {
@@ -201,14 +201,14 @@ extension WriteSession {
       }
     }
     try loseElements(doomed, in: list, cacheKey, leaves, &remaining)
-    // Only in a damaged store are they elsewhere.
+    // They can be elsewhere only in a damaged store.
     if leaves != nil, remaining > 0 {
       try loseElements(doomed, in: list, cacheKey, nil, &remaining)
     }
     return cacheKey
   }
 
-  /// Takes doomed nodes out of some leaves of a list, or out of all; what remains is how many were not found.
+  /// Removes doomed nodes from some or all leaves of a list; `remaining` are those not found.
   private func loseElements(
     _ doomed: Set<UInt64>, in list: CountedList, _ cacheKey: String, _ leaves: [UInt64]?,
     _ remaining: inout Int
@@ -218,7 +218,7 @@ extension WriteSession {
     var hasChangedValues = false
     let only = doomed.count == 1 ? doomed.first : nil
     var left = remaining
-    // What comes in takes the place of a value, and is counted below.
+    // A new element replaces a value, and is counted below.
     _ = try changing(list, by: 0) { transaction, note in
       try list.edit(
         in: &transaction, leaves: leaves,
@@ -268,7 +268,7 @@ extension WriteSession {
 
   private static let countedDoomedNodesMaximum = 16
 
-  /// What becomes of an element without doomed nodes.
+  /// The result of removing doomed nodes from an element.
   private static func loss(
     of element: CollectionElement, _ doomed: Set<UInt64>
   ) throws -> RecordLoss {
@@ -305,7 +305,7 @@ extension WriteSession {
     return list
   }
 
-  /// The list of a cache key, made now if there is none.
+  /// The list of a cache key; created if there is none.
   private func openList(_ cacheKey: String) throws -> (list: CountedList, isNew: Bool) {
     if let list = try reading({ try $0.list(cacheKey) }) { return (list, false) }
     let number = state.counters.nextCollection
@@ -336,14 +336,14 @@ extension WriteSession {
     }
   }
 
-  /// Changes an ordered list, and corrects the index rows of what has come to lie in another leaf.
+  /// Changes an ordered list, and corrects the index rows of elements that moved to another leaf.
   ///
   /// - Parameters:
   ///   - list: The list.
-  ///   - difference: In how many more elements the nodes of elements are that come in.
-  ///   - body: Changes it.
+  ///   - difference: The change in the number of elements for the nodes of new elements.
+  ///   - body: Changes the list.
   /// - Returns: The result of `body`.
-  /// - Throws: The error of `body`; ``StoreError`` for rows that are damaged.
+  /// - Throws: The error of `body`; ``StoreError`` for damaged rows.
   private func changing<Result>(
     _ list: CountedList, by difference: Int,
     _ body: (inout WriteTransaction, (CountedList.LeafMove) -> Void) throws -> Result
@@ -354,7 +354,7 @@ extension WriteSession {
     return result
   }
 
-  /// Corrects the index rows of what has come to lie in another leaf; made once for all callers.
+  /// Corrects the index rows of moved elements; not generic, so compiled once.
   @inline(never)
   private func correctOccurrences(
     after moves: [CountedList.LeafMove], in list: CountedList, by difference: Int
@@ -372,7 +372,7 @@ extension WriteSession {
     }
   }
 
-  /// Corrects the index rows of nodes that elements list or hold.
+  /// Corrects the index rows of the nodes in elements.
   private func countOccurrences(
     of elements: [CollectionElement], in list: CountedList, by difference: Int
   ) throws {
@@ -383,9 +383,9 @@ extension WriteSession {
     }
   }
 
-  /// Puts the index row of a node that comes into an element.
+  /// Inserts the index row of a node in a new element.
   ///
-  /// - Returns: The row that is there already, and stays; `nil` if there was none.
+  /// - Returns: The existing row, unchanged; `nil` if there was none.
   private func insertOccurrence(
     _ occurrence: Occurrence, forKey key: ParentKey
   ) throws -> Occurrence? {
@@ -402,14 +402,14 @@ extension WriteSession {
     }
   }
 
-  /// Corrects the index row of a node that comes into an element, goes out of one, or moves with it.
+  /// Corrects the index row of a node in a new, removed or moved element.
   ///
   /// - Parameters:
   ///   - child: The node.
   ///   - list: The list.
-  ///   - difference: In how many more elements it is.
-  ///   - block: Where it is, if that is its only element and this is known.
-  /// - Throws: ``StoreError`` for a row that is damaged.
+  ///   - difference: The change in its number of elements.
+  ///   - block: The block of its only element, if known.
+  /// - Throws: ``StoreError`` for a damaged row.
   private func countOccurrence(
     of child: UInt64, in list: CountedList, by difference: Int,
     _ block: UInt64 = CountedList.rootBlock
@@ -418,7 +418,7 @@ extension WriteSession {
     let key = ParentKey(child: child, parent: parent)
     var stored = Occurrence(count: 0)
     if difference == 1 {
-      // Most of what comes in is in the list for the first time: one search is enough then.
+      // Most new nodes are in the list for the first time: then one search is enough.
       let first = Occurrence(inBlock: block)
       guard let found = try insertOccurrence(first, forKey: key) else { return }
       stored = found

@@ -3,16 +3,16 @@ import PandoModels
 import PandoSystem
 
 extension WriteSession {
-  /// What a delete will do, found by walking the dependency index upward before anything is changed.
+  /// The plan of a delete, made by following the dependency index upwards before any change.
   private struct Cascade {
-    /// Nodes that go, in the order they were found.
+    /// The nodes to delete, in the order in which they were found.
     var doomed: [UInt64] = []
     var isDoomed: Set<UInt64> = []
-    /// Records that lose a child.
+    /// The records that lose a child.
     var losers: Set<RecordKey> = []
-    /// Collections that lose an element, or a value in which something is lost.
+    /// The collections that lose an element, or a part of a value.
     var collections: Set<UInt64> = []
-    /// The records that hold one of them by a rule that refuses its delete, unless they go too.
+    /// The records whose rules refuse the delete of a child, unless they are deleted, too.
     var holders: [(parent: RecordKey, child: UInt64, field: String)] = []
 
     mutating func doom(_ node: UInt64) {
@@ -20,17 +20,17 @@ extension WriteSession {
     }
   }
 
-  /// Deletes a node: optional edges to it become nil, lists and maps lose it, parents that require it
-  /// go with it, and so on upward.
+  /// Deletes a node: optional edges to it become nil, lists and maps lose it, and parents that
+  /// require it are deleted, too, and so on upwards.
   ///
-  /// - Returns: What was done, or `nil` if there is no such node.
+  /// - Returns: The effects; `nil` if there is no such node.
   func delete(_ identifier: String) throws -> Deletion? {
     guard let node = try reading({ try $0.node(identifier) }) else { return nil }
     var cascade = try planCascade(from: node)
     if state.deletionRules?.isEmpty != true {
       for child in try owned(by: cascade.doomed, cascade.isDoomed) { cascade.doom(child) }
     }
-    // A holder may go with its owner, so this comes last.
+    // Last, because a restricting parent may itself be deleted with its owner.
     let holders = cascade.holders.filter { !cascade.isDoomed.contains($0.parent.node) }
     guard holders.isEmpty else { throw try restricted(holders) }
     var deletion = Deletion()
@@ -70,10 +70,10 @@ extension WriteSession {
     return cascade
   }
 
-  /// The records that may require one of the doomed nodes in a range, with the nodes they hold.
+  /// The records that may require doomed nodes in a range, with the nodes that they contain.
   ///
-  /// What several lost children do to a record is the sum of what each does alone. So a record is
-  /// looked at once for all nodes of a level, and not for each of what may be a long list.
+  /// Losing several children affects a record like losing each of them. So a record is read once
+  /// for all nodes of a level, not for each of a long list.
   private func requiredChildren(
     of level: Range<Int>, _ cascade: inout Cascade, _ reader: borrowing StoreReader
   ) throws -> [RecordKey: Set<UInt64>] {
@@ -96,7 +96,7 @@ extension WriteSession {
     return children
   }
 
-  /// The field by whose rule a record keeps a child from being deleted.
+  /// The field whose rule prevents the deletion of a child.
   private func restrictingField(
     of parent: RecordKey, on child: UInt64, _ reader: borrowing StoreReader
   ) throws -> String? {
@@ -105,7 +105,7 @@ extension WriteSession {
     return try rules.children(of: .restrict, in: body).first { $0.node == child }?.field
   }
 
-  /// Whether a record can't be without some children, by the slots that no rule refuses to empty.
+  /// Whether a record can't exist without some children, except those in restricted fields.
   private func isLost(
     _ parent: RecordKey, without children: Set<UInt64>, _ reader: borrowing StoreReader
   ) throws -> Bool {
@@ -117,9 +117,9 @@ extension WriteSession {
     return false
   }
 
-  /// Takes doomed children out of a record that stays.
+  /// Removes doomed children from a record that stays.
   ///
-  /// - Returns: The identifier of its node, or `nil` if nothing in it changed.
+  /// - Returns: The identifier of its node; `nil` if the record is unchanged.
   private func loseChildren(_ doomed: Set<UInt64>, in parent: RecordKey) throws -> String? {
     guard let stored = try storedBody(of: parent) else {
       throw StoreError.damaged(
@@ -137,7 +137,7 @@ extension WriteSession {
     return identifier
   }
 
-  /// Removes a node with all its records and rows in the dependency index; its children stay.
+  /// Removes a node with all its records and rows of the dependency index; its children stay.
   ///
   /// - Returns: Its identifier.
   @discardableResult
@@ -171,17 +171,17 @@ extension WriteSession {
 }
 
 extension Set {
-  /// The elements in an order; most deletes have one here, or none.
+  /// The elements in an order; most deletes have at most one.
   fileprivate func inOrder(by isBefore: (Element, Element) -> Bool) -> [Element] {
     count < 2 ? first.map { [$0] } ?? [] : ordered(by: isBefore)
   }
 }
 
 extension WriteSession {
-  /// Removes nodes that nobody holds, nobody asked for, and no collection lists; then those that
-  /// only they held.
+  /// Removes nodes that have no parent, were not asked for, and are in no collection; then children
+  /// that only they contained.
   ///
-  /// - Returns: How many nodes were removed.
+  /// - Returns: The number of removed nodes.
   func prune() throws -> Int {
     var candidates: [UInt64] = []
     try reading { reader in

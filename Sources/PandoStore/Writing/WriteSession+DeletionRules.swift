@@ -5,7 +5,7 @@ import PandoSystem
 extension WriteSession {
   /// The rules of a type; `nil` if it has none.
   ///
-  /// All are read when a flush asks for the first time.
+  /// All rules are read at the first call of a flush.
   func deletionRules(ofType type: UInt32) throws -> DeletionRules? {
     if let rules = state.deletionRules { return rules[type] }
     let rules = try reading { try $0.deletionRules() }
@@ -13,7 +13,7 @@ extension WriteSession {
     return rules[type]
   }
 
-  /// Keeps the rules of a type.
+  /// Stores the rules of a type.
   func setDeletionRules(_ rules: DeletionRules, ofTypeNamed name: String) throws {
     guard try reading({ try $0.deletionRules(ofTypeNamed: name) }) ?? DeletionRules([]) != rules
     else { return }
@@ -31,18 +31,18 @@ extension WriteSession {
     state.deletionRules = nil
   }
 
-  /// The children that go with a node, with those that go with them in turn: nobody else holds them.
+  /// The owned descendants of deleted nodes that have no other parent.
   ///
   /// - Parameters:
-  ///   - doomed: The nodes that go.
-  ///   - isDoomed: The same as a set.
-  /// - Returns: The others, in the order in which they were found.
-  /// - Throws: ``StoreError`` when the bytes on disk are damaged.
+  ///   - doomed: The deleted nodes.
+  ///   - isDoomed: The same nodes as a set.
+  /// - Returns: The children to delete, in the order in which they were found.
+  /// - Throws: ``StoreError`` if the bytes on disk are damaged.
   func owned(by doomed: [UInt64], _ isDoomed: Set<UInt64>) throws -> [UInt64] {
     var isDoomed = isDoomed
     var found: [UInt64] = []
     var frontier = doomed
-    // Those that are held may be held by what goes later.
+    // A child with another parent remains a candidate: that parent may be deleted later.
     var candidates: [UInt64] = []
     while !frontier.isEmpty {
       candidates += try frontier.flatMap { try children(ownedBy: $0) }
@@ -77,7 +77,7 @@ extension WriteSession {
     return isHeld
   }
 
-  /// The error for a node that others hold by a rule.
+  /// The error of a node whose delete a rule refuses.
   func restricted(
     _ holders: [(parent: RecordKey, child: UInt64, field: String)]
   ) throws -> StoreError {

@@ -4,28 +4,28 @@ import PandoSystem
 /// A record whose tree an operation may have made deeper.
 struct GrownRecord {
   let key: RecordKey
-  /// How many levels of nodes its tree has now; 0 if that is to be found out.
+  /// The levels of nodes of its tree; 0 if they have to be counted.
   let height: Int
-  /// The children that it has got.
+  /// The new children.
   let gained: [RecordReference]
-  /// A few of those that it had before as well.
+  /// A few of the previous children.
   let kept: [RecordReference]
 }
 
-/// Trees stay readable: no operation makes a node lie deeper than `RecordLimits.maximumNodeDepth`.
+/// Keeps trees readable: no operation may nest nodes deeper than `RecordLimits.maximumNodeDepth`.
 ///
-/// What an operation has made deeper is looked at when it has changed all its rows. A way down from a
-/// root that is longer than before goes through a child that a record has got. Below such a record its
-/// tree counts, above it the longest way up the dependency index. The longest way that a tree may have
-/// had anyway need not be looked at: that of a child of the same height that the record has kept.
+/// The check comes after an operation has changed all its rows. A path from a root can become
+/// longer only through a new child of a record. Its length is the height of the record's tree and
+/// the longest path up the dependency index. The check is skipped if the record has kept a child of
+/// the same height.
 extension WriteSession {
-  /// Notes that a record has children now, if it has not had all of them before.
+  /// Notes the children of a record, if some are new.
   ///
   /// - Parameters:
   ///   - key: The record.
-  ///   - height: How many levels of nodes its tree has; 0 if nobody knows.
+  ///   - height: The levels of nodes of its tree; 0 if unknown.
   ///   - edges: Its edges, sorted by child.
-  ///   - before: Those that it had, sorted alike.
+  ///   - before: Its previous edges, sorted alike.
   func noteGrowth(
     of key: RecordKey, _ height: Int, _ edges: ArraySlice<RecordEdge>,
     from before: [RecordEdge] = []
@@ -48,14 +48,14 @@ extension WriteSession {
     unsafe grown.append(GrownRecord(key: key, height: height, gained: gained, kept: kept))
   }
 
-  /// How many children are looked at to find one that is as deep as those that came.
+  /// How many kept children are compared with the height of new ones.
   private static let keptCountMaximum = 8
 
-  /// Refuses the operation that is ending if it has made a tree too deep.
+  /// Refuses the ending operation if it has made a tree too deep.
   ///
   /// - Throws: `ModelError` `nestingTooDeep`.
-  /// - Complexity: O(*a* + *d*) rows for *a* ancestors of records that have got children, and *d*
-  ///   descendants of these children where they are not as deep as they were given.
+  /// - Complexity: O(*a* + *d*) rows for *a* ancestors of records with new children, and *d*
+  ///   descendants of these children, if heights are unknown.
   func refuseDepth() throws {
     let grown = unsafe exchange(&grown, with: [])
     try reading { reader in
@@ -79,7 +79,7 @@ extension WriteSession {
     }
   }
 
-  /// How many levels the deepest of some trees has.
+  /// The levels of the deepest of some trees.
   private func height(
     _ references: [RecordReference], _ known: inout [RecordKey: Int],
     _ reader: borrowing StoreReader
@@ -95,7 +95,7 @@ extension WriteSession {
     return height
   }
 
-  /// Whether one of the first children of some trees, and so on, is found to be so deep.
+  /// Whether the path of first children from these references reaches a height.
   private func reaches(
     _ height: Int, _ references: ArraySlice<RecordReference>, _ reader: borrowing StoreReader
   ) throws -> Bool {

@@ -1,7 +1,7 @@
 import PandoModels
 
 extension WriteSession {
-  /// The commit number that the write under way gets if it changes anything.
+  /// The commit number of the write under way, if it changes anything.
   var nextCommitNumber: UInt64 { state.counters.commitNumber + 1 }
 
   /// The number of the next commit; the first one of this opening begins a history.
@@ -11,7 +11,7 @@ extension WriteSession {
     let value = nextCommitNumber
     if let known = state.history { return CommitNumber(value: value, history: known) }
     let known = core.history
-    // Others have written nothing since; a log may have begun a history meanwhile.
+    // No other process has committed since; a log may have begun a history meanwhile.
     if let known, known.last == countersAtStart?.commitNumber, !state.counters.isReplicated {
       state.history = known.mark
       return CommitNumber(value: value, history: known.mark)
@@ -25,7 +25,7 @@ extension WriteSession {
     return CommitNumber(value: value, history: histories.newest)
   }
 
-  /// Writes which histories there are.
+  /// Writes the histories.
   func put(_ histories: Histories) throws {
     let bytes = histories.bytes
     let key = Histories.key

@@ -3,9 +3,9 @@ import PandoModels
 import PandoSystem
 
 extension WriteSession {
-  /// The indexes of a type, or `nil` for none.
+  /// The indexes of a type; `nil` if there are none.
   ///
-  /// All are read when a flush asks for the first time.
+  /// All indexes are read at the first call of a flush.
   func indexes(ofType type: UInt32) throws -> [StoredIndex]? {
     if let indexes = state.indexes { return indexes[type] }
     let indexes = try reading { try $0.indexes() }
@@ -14,7 +14,7 @@ extension WriteSession {
     return indexes[type]
   }
 
-  /// Replaces what is known of an index, and writes its declaration.
+  /// Replaces the cached index, and writes its declaration.
   func declare(_ index: StoredIndex) throws {
     try put(index.value.span, forKey: index.key.span, in: tables.indexes)
     state.indexes?[index.type, default: []].removeAll { $0 == index }
@@ -23,9 +23,9 @@ extension WriteSession {
     state.counters.takeFormat()
   }
 
-  /// Corrects the index rows of a record that comes, changes or goes.
+  /// Corrects the index rows of an added, changed or removed record.
   ///
-  /// Its body so far is `old`, or `nil` if it comes; from now on it is `new`, or `nil` if it goes.
+  /// `old` is `nil` for an added record, `new` for a removed one.
   func changeIndexRows(of key: RecordKey, from old: [UInt8]?, to new: ArraySlice<UInt8>?) throws {
     let indexes = try indexes(ofType: key.type)
     if !state.childTypes.isEmpty { try noteChild(key, from: old, to: new) }
@@ -54,17 +54,17 @@ extension WriteSession {
     }
   }
 
-  /// Puts a row into an index.
+  /// Inserts a row into an index.
   func putRow(_ value: IndexValue, of index: StoredIndex, _ node: UInt64) throws {
     let row = index.rowKey(value, node: node)
     try put([UInt8]().span, forKey: row.span, in: tables.indexRows)
     if index.isUnique { state.uniqueRows.append((index, row)) }
   }
 
-  /// Declares an index, and makes its rows from the records there are.
+  /// Declares an index, and makes its rows from the existing records.
   ///
-  /// What counts where a record lacks a field is that which `fields` say. Of one that is there with
-  /// something else the rows are made anew, unless it is to stay as it is.
+  /// `fields` contain the fallbacks. If an existing index has others, its rows are made again,
+  /// unless `keepsFallbacks` is set.
   ///
   /// - Returns: Whether rows were made, or the index became unique.
   func addIndex(
@@ -94,7 +94,7 @@ extension WriteSession {
     return true
   }
 
-  /// The same by the names of the fields, as the type reads them if this process has used it.
+  /// The same by field names, as the type reads them if this process has used it.
   func addIndex(
     onFields names: [String], ofTypeNamed typeName: String, isUnique: Bool = false
   ) throws -> Bool {
@@ -103,11 +103,10 @@ extension WriteSession {
       isUnique: isUnique, keepsFallbacks: true)
   }
 
-  /// Has the indexes of a type read records as its Swift type does, where they take nothing else for a
-  /// field that a record lacks.
+  /// Makes the indexes of a type read records like its Swift type, if they have no fallbacks yet.
   ///
-  /// So a unique value is unique, and rows are whole, though nobody has called `addIndexes(of:)`. A unique
-  /// index stays as it is where records share a value already: `addIndexes(of:)` names them.
+  /// So unique values and rows are right even without a call of `addIndexes(of:)`. A unique index
+  /// does not change if records already share a value: `addIndexes(of:)` names them.
   func adoptFallbacks(of type: any SimpleModel.Type, _ number: UInt32) throws {
     guard let indexes = try indexes(ofType: number) else { return }
     let hasHistory = directory.hasHistory(type)
@@ -121,14 +120,14 @@ extension WriteSession {
         directory.noteKeptFallbacks(of: index.number)
         continue
       }
-      // The index is whole again at the end.
+      // The index is consistent again at the end.
       let wasHalfDone = state.isHalfDone
       _ = try addIndex(on: paths, ofTypeNamed: name, isUnique: index.isUnique)
       state.isHalfDone = wasHalfDone
     }
   }
 
-  /// Whether two records would share the values of a unique index of fields.
+  /// Whether two records would share the values of a unique index.
   private func haveDuplicates(_ index: StoredIndex, reading fields: [FieldPath]) throws -> Bool {
     let wanted = StoredIndex(
       number: index.number, type: index.type, fields: fields, isUnique: true)
@@ -146,7 +145,7 @@ extension WriteSession {
     }
   }
 
-  /// Notes for other stores that an index was made or dropped.
+  /// Notes an added or dropped index for other stores.
   private func note(_ index: StoredIndex, _ typeName: String, isAdded: Bool) {
     state.notes?.indexes.append(
       (ModelIndex(typeName: typeName, paths: index.fields, isUnique: index.isUnique), isAdded))
@@ -183,16 +182,16 @@ extension WriteSession {
     }
   }
 
-  /// Checks what this write has put into unique indexes: each value stands there once.
+  /// Checks that each value that this write put into a unique index occurs once.
   ///
-  /// At its end, so that records may change values with one another.
+  /// Called at its end, so that records may exchange values.
   func checkUniqueRows() throws {
     if state.uniqueRows.isEmpty { return }
     for (index, row) in state.uniqueRows { try requireUnique(row, of: index) }
     state.uniqueRows = []
   }
 
-  /// Looks for another record with the values of a row.
+  /// Throws if another record has the values of a row.
   private func requireUnique(_ row: [UInt8], of index: StoredIndex) throws {
     guard let taken = try takenValue(row, of: index, holderCountMaximum: 2) else { return }
     throw StoreError(
@@ -200,14 +199,13 @@ extension WriteSession {
       "\(taken.reason(other: taken.holders[1])); nothing of the write is kept")
   }
 
-  /// The values that several records have by now in unique indexes, of those that this write has put
-  /// there.
+  /// The values that several records have in unique indexes, among those that this write put there.
   func takenValues() throws -> [TakenValue] {
     try settleIndexRows()
     var taken: [TakenValue] = []
     var seen: Set<[UInt8]> = []
     for (index, row) in state.uniqueRows {
-      // Of values that were cut off, equal rows may differ.
+      // For values that were cut off, equal rows may have different values.
       let isCutOff = IndexValue.isCutOff(
         StoredIndex.value(ofRow: row.span), index.contentByteCountMaximum)
       let value = isCutOff ? row : Array(row.dropLast(StoredIndex.nodeByteCount))
@@ -219,7 +217,7 @@ extension WriteSession {
     return taken
   }
 
-  /// The records with the values of a row, the row's own first; `nil` if it has them alone.
+  /// The records with the values of a row, its own first; `nil` if there is no other.
   private func takenValue(
     _ row: [UInt8], of index: StoredIndex, holderCountMaximum: Int = .max
   ) throws -> TakenValue? {
@@ -253,7 +251,7 @@ extension WriteSession {
     }
   }
 
-  /// All rows that an index must have, in order, with what is kept of them.
+  /// All rows of an index, sorted, with the kept rows.
   private func rows(
     of index: StoredIndex
   ) throws -> [(key: [UInt8], value: [UInt8], isKept: Bool)] {
@@ -282,7 +280,7 @@ extension WriteSession {
 
   /// Removes an index with its rows.
   ///
-  /// - Returns: Whether there was one.
+  /// - Returns: Whether it existed.
   func dropIndex(onFields names: [String], ofTypeNamed typeName: String) throws -> Bool {
     let fields = names.map { FieldPath($0) }
     try settleIndexRows()
@@ -320,14 +318,14 @@ extension WriteSession {
 }
 
 extension WriteSession {
-  /// Notes that a node has got its first record of a type.
+  /// Counts the first record of a type for a node.
   func recordCame(_ key: RecordKey) throws {
     if state.note(key, came: true) { return }
     try countRecord(ofType: key.type, by: 1)
     try changeTypeBlock(of: key) { $0.insert(key.node) }
   }
 
-  /// Notes that a record is gone.
+  /// Counts a removed record.
   func recordWent(_ key: RecordKey) throws {
     if state.note(key, came: false) { return }
     try countRecord(ofType: key.type, by: -1)
@@ -344,7 +342,7 @@ extension WriteSession {
     state.typeBlocks[number] = block
   }
 
-  /// Writes the rows of ``TypeBlock``s that have changed in this flush.
+  /// Writes the changed rows of ``TypeBlock``s of this flush.
   func writeTypeBlocks() throws {
     for (number, block) in state.typeBlocks.sorted {
       let key = IntegerKey(number)
@@ -360,9 +358,9 @@ extension WriteSession {
 }
 
 extension WriteSession.State {
-  /// Notes that a record came or went, if all that it takes has been read.
+  /// Counts an added or removed record, if the necessary rows were read.
   ///
-  /// - Returns: `false`, and nothing was done, if it has not.
+  /// - Returns: `false`, without effect, if they were not.
   fileprivate mutating func note(_ key: RecordKey, came: Bool) -> Bool {
     let type = Int(key.type)
     guard type < recordDifferences.count, recordDifferences[type] != 0,
@@ -373,15 +371,15 @@ extension WriteSession.State {
   }
 }
 
-/// Values that a unique index allows once, and that several records have.
+/// Values of a unique index that several records have.
 package struct TakenValue: Sendable {
   let typeName: String
   let indexName: String
   let values: [QueryValue]
-  /// The identifiers of the nodes that have them, two at least.
+  /// The identifiers of their nodes, at least two.
   package let holders: [String]
 
-  /// Why one of them can't have the values while another one has.
+  /// The reason why one record can't have the values of another.
   package func reason(other: String) -> String {
     "\(indexName) of a \(typeName) is unique, and "
       + "\(values.map(\.description).joined(separator: ", ")) is that of \(other)"

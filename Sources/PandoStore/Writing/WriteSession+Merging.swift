@@ -2,11 +2,11 @@ import PandoLMDB
 import PandoModels
 
 extension WriteSession {
-  /// Brings the other records of a node up to date with one that has just been written.
+  /// Merges a written record into the other records of its node.
   ///
-  /// A type with a `merge(_:)` of its own merges by that, if the store knows it; any other by field: fields
-  /// of the same name flow, all others stay. A field that the other type can't decode keeps its value,
-  /// and that is reported.
+  /// A registered type with its own `merge(_:)` uses that. Other types merge by field: fields of
+  /// the same name are copied, all others stay. A field that the other type can't decode keeps its
+  /// value, and the store reports that.
   func mergeIntoOtherProjections(
     from record: PendingRecords.Record, of pending: PendingRecords
   ) throws {
@@ -32,17 +32,17 @@ extension WriteSession {
     }
   }
 
-  /// Merges a record that refers to no child into the others of its node, before it is written: then all of
-  /// them are written at once.
+  /// Merges a record without children into the others of its node, before it is written, so that
+  /// one row write is enough.
   ///
   /// - Parameters:
   ///   - source: The record.
   ///   - body: Its new body.
-  ///   - row: The node's row as it is stored.
+  ///   - row: The stored row of the node.
   ///   - identifier: The node's identifier.
-  ///   - new: The row with the new record; it gets the others.
-  /// - Returns: The other records that change, each with its body so far and the new one; `nil`, and nothing is
-  ///   done, where one of them refers to children, merges by itself, or has a part in index rows of others.
+  ///   - new: The row with the new record; receives the others.
+  /// - Returns: The other changed records with stored and new bodies. `nil`, without effect, if one
+  ///   refers to children, merges by itself, or contributes to others' index rows.
   /// - Throws: ``StoreError`` `damaged`; `LMDBError`.
   func mergedRecords(
     besides source: RecordKey, _ body: ArraySlice<UInt8>, _ row: borrowing NodeRow,
@@ -72,7 +72,7 @@ extension WriteSession {
     return merged
   }
 
-  /// The Swift type of a number, if this process knows it and it may have a `merge(_:)` of its own.
+  /// The Swift type of a number, if it is registered and may have its own `merge(_:)`.
   private func mergingType(_ number: UInt32) throws -> (any (Model & Codable).Type)? {
     let name = try typeName(number)
     guard let type = directory.swiftType(named: name) else {
@@ -85,7 +85,7 @@ extension WriteSession {
     return type
   }
 
-  /// Lets the target's Swift type merge by its own `merge(_:)`, if both types are known and it has one.
+  /// Merges with the target type's own `merge(_:)`, if both types are registered and it has one.
   private func mergedByModel(
     into target: RecordKey, from source: RecordKey, stored: [UInt8], value: (any SimpleModel)?
   ) throws -> [UInt8]? {
@@ -94,7 +94,7 @@ extension WriteSession {
       core.reportUnlessKnown(typeNamed: try typeName(source.type))
       return nil
     }
-    // What can't be decoded is merged by field.
+    // An undecodable record is merged by field.
     guard let old = try? decode(type, from: stored) as any Model else { return nil }
     let merged = old.merge(new)
     if ModelChildren.mergesByDefault(type) { return nil }
@@ -114,7 +114,7 @@ extension WriteSession {
     return unsafe Array(collector.pending.body(of: record))
   }
 
-  /// Stores nodes that a type's own `merge(_:)` has made; what it took from the two models is stored.
+  /// Stores new nodes from a type's own `merge(_:)`; nodes of the two models are already stored.
   private func storeNewNodes(of pending: PendingRecords) throws {
     for record in pending.effective().records where record.isNewNode {
       guard try !reading({ try $0.contains(node: record.reference.node) }) else { continue }
@@ -124,7 +124,7 @@ extension WriteSession {
     }
   }
 
-  /// The model of a record, if its Swift type is known in this process.
+  /// The model of a record, if its Swift type is registered.
   private func model(of key: RecordKey) throws -> (any Model)? {
     guard let type = directory.swiftType(named: try typeName(key.type)),
       let modelType = type as? any (Model & Decodable).Type, let body = try storedBody(of: key)
@@ -142,7 +142,7 @@ extension WriteSession {
     }
   }
 
-  /// Merges by field; a field that the target's Swift type refuses is left as it was.
+  /// Merges by field; a field that the target's Swift type can't decode keeps its value.
   ///
   /// - Returns: `nil` if nothing changes.
   private func mergedByField(
@@ -151,7 +151,7 @@ extension WriteSession {
     let typeName = try typeName(target.type)
     let swiftType = directory.swiftType(named: typeName)
     let type = swiftType as? any Decodable.Type
-    // A value flows into the field that the type reads, though the record has it under a former name.
+    // A value is merged into the field that the type reads, even under a former name.
     if let swiftType, directory.hasHistory(swiftType),
       try !hasNewerSchema(than: swiftType, named: typeName),
       let present = try RecordPresentForm.body(stored, of: swiftType)
@@ -186,9 +186,9 @@ extension WriteSession {
     }
   }
 
-  /// Merges an untyped tree: at every node of it the given fields flow in, all others stay.
+  /// Merges an untyped tree: at every node, the given fields are copied and all others stay.
   ///
-  /// A node that is not there yet is stored as it is given.
+  /// A missing node is stored as given.
   func merge(_ tree: TreeNode) throws {
     let collector = RecordCollector(self)
     var encoder = TreeEncoder(sink: collector)
@@ -196,7 +196,7 @@ extension WriteSession {
     try merge(collector, root: root.node)
   }
 
-  /// Merges a model into the node's records; stores it where the node has none of its type.
+  /// Merges a model into the node's records; stores it if the node has no record of its type.
   func merge(_ model: some SimpleModel & Encodable) throws {
     let collector = RecordCollector(self)
     let root = try RecordEncoder(sink: collector).encode(model)
@@ -233,15 +233,15 @@ extension WriteSession {
   /// - Parameters:
   ///   - target: The record.
   ///   - edges: Its new edges.
-  ///   - stored: The body of the record as it is: what that refers to closes no cycle.
+  ///   - stored: The stored body of the record, whose references close no cycle.
   /// - Throws: ``StoreError`` `cyclicModel`, before the record is written.
-  /// - Complexity: O(*d* log *n*) for *d* descendants that are new.
+  /// - Complexity: O(*d* log *n*) for *d* new descendants.
   func refuseCycle(
     _ target: RecordKey, edges: ArraySlice<RecordEdge>, known stored: [UInt8]? = nil
   ) throws {
     if edges.isEmpty { return }
     try reading { reader in
-      // References to a node as a type that it has no record of lead to its newest record.
+      // References to a node as a type without a record lead to its newest record.
       let isNewest = try reader.recordKey(node: target.node, preferring: nil) == target
       let known = try Set(
         (isNewest ? stored : nil).map { try RecordBody.edges(in: $0.span).map(\.child) } ?? [])
@@ -252,7 +252,7 @@ extension WriteSession {
           if next.node == target.node { throw cycle(target, reader) }
           continue  // a node of the same tree, whose record comes later
         }
-        // A reference without a record of its type shows the newest one, which the target will be.
+        // A reference to a type without a record leads to the newest one, which the target will be.
         if key == target || key.node == target.node && key.type != next.type {
           throw cycle(target, reader)
         }

@@ -2,15 +2,15 @@ import PandoLMDB
 import PandoModels
 import PandoSystem
 
-/// Index rows that are made from more than the body of a record: from children of it.
+/// Index rows that depend on children of a record.
 ///
-/// A child may not be stored yet when its parent is, and may change without it. So such rows are made
-/// where a write ends or reads, from what is stored then. Where records beside its own have a part in them,
-/// they are kept a second time under the node: then they can be taken away though the child has
-/// changed. The declaration of an index says which types have had such a part; only a change of a record
-/// of these asks for its parents.
+/// A child may be stored after its parent, and may change without it. So such rows are made at the
+/// end of a write or before a read, from the stored records. Rows that depend on other records are
+/// also kept under their node, so that they can be removed after the child has changed. The
+/// declaration of an index lists the types of these records. Only a change of a record of such a
+/// type requires a lookup of its parents.
 extension WriteSession {
-  /// Whose rows in which index.
+  /// The rows of a record in an index.
   struct RowOwner: Hashable {
     let index: UInt32
     let record: RecordKey
@@ -32,7 +32,7 @@ extension WriteSession {
     directory.swiftType(named: try typeName(number))
   }
 
-  /// Notes which types have a part in rows of others, and which fields of theirs.
+  /// Collects the types that contribute to rows of others, and their fields.
   func noteChildTypes() {
     state.childTypes = []
     state.childSteps = [:]
@@ -46,10 +46,10 @@ extension WriteSession {
     }
   }
 
-  /// Notes that a record has changed, if one of its node has a part in rows of others and the fields in
-  /// question are not as they were.
+  /// Notes a changed record, if its node contributes to rows of others and the relevant fields
+  /// differ.
   func noteChild(_ key: RecordKey, from old: [UInt8]?, to new: ArraySlice<UInt8>?) throws {
-    // What a record lacks another one of its node may have.
+    // A field may be missing in one record of a node and present in another.
     let types = try reading { reader in
       try reader.summary(of: key.node)?.types.filter(state.childTypes.contains) ?? []
     }
@@ -61,7 +61,7 @@ extension WriteSession {
     for type in types { state.changedChildren.insert(RecordKey(type: type, node: key.node)) }
   }
 
-  /// Makes the rows that are open before somebody reads them; what that throws the write throws.
+  /// Makes the open rows before a read; an error makes the write fail.
   func settleBeforeRead() {
     do {
       try settleIndexRows()
@@ -71,7 +71,7 @@ extension WriteSession {
     }
   }
 
-  /// Takes away the rows that a record's own body tells, and notes that new ones are to be made.
+  /// Removes the rows that depend on the record alone, and notes that new ones are required.
   @inline(never)
   func changeRelatedRows(
     _ index: StoredIndex, _ key: RecordKey, _ old: [UInt8]?, _ new: ArraySlice<UInt8>?
@@ -88,7 +88,7 @@ extension WriteSession {
     state.unsettledRows.insert(owner)
   }
 
-  /// Takes the rows of a node that goes out of the indexes, while its children can still be named.
+  /// Removes a node's rows from the indexes, while its children can still be named.
   func leaveIndexes(_ node: UInt64) throws {
     _ = try indexes(ofType: 0)  // reads them all
     if state.indexes?.isEmpty ?? false, state.childTypes.isEmpty { return }
@@ -99,7 +99,7 @@ extension WriteSession {
     }
   }
 
-  /// Makes the rows that this write has left open.
+  /// Makes the open rows of this write.
   func settleIndexRows() throws {
     if state.changedChildren.isEmpty, state.unsettledRows.isEmpty { return }
     var owners: [RowOwner] = []
@@ -123,22 +123,21 @@ extension WriteSession {
     }
   }
 
-  /// How many records' rows are changed at a time: in the order of their keys, which costs the less the
-  /// more they are.
+  /// How many records are processed at a time, in key order; more are cheaper.
   private static var settledTogether: Int { 1024 }
 
-  /// Notes the parents in whose rows changed records have a part.
+  /// Notes the parents whose rows depend on changed records.
   private func noteParents(_ owners: inout [RowOwner]) throws {
     var level = Array(state.changedChildren)
     state.changedChildren = []
     var seen = Set(level)
-    // Nothing further up depends on them than the longest name has steps.
+    // A record can only affect as many levels as the longest name has steps.
     let fields = state.indexes?.values.flatMap { $0.flatMap(\.fields) } ?? []
     let stepCount = fields.map(\.parts.count).max() ?? 0
     for _ in 0..<max(0, stepCount - 1) where !level.isEmpty {
       var next: [RecordKey] = []
       for child in level {
-        // Parents of one type come one after another.
+        // Parents of one type are adjacent.
         var type: UInt32?
         var numbers: [UInt32] = []
         var leadsOn = false
@@ -161,7 +160,7 @@ extension WriteSession {
     }
   }
 
-  /// Makes the rows of records in an index as they are to be now; the records come in their order.
+  /// Makes the present rows of records in an index; the records are sorted.
   private func settle(_ index: StoredIndex, _ owners: ArraySlice<RowOwner>) throws {
     let prefix = index.prefix
     let keptPrefix = index.keptPrefix
@@ -171,7 +170,7 @@ extension WriteSession {
     var keptCome = EntryBatch()
     var noted = index
     var last: RowOwner?
-    // What was made for the record before, and what it had: mostly the same.
+    // The new and the kept rows of the previous record, which are mostly the same.
     var made = MadeRows()
     var before = KeptRows()
     let nothing: [UInt8] = []
@@ -227,12 +226,12 @@ extension WriteSession.RowOwner {
 }
 
 extension StoreReader {
-  /// What is kept of the rows of a record: of the one that comes next, mostly.
+  /// The kept rows of a record, mostly of the next one at the cursor.
   @_lifetime(copy cursor)
   fileprivate func kept(
     _ prefix: [UInt8], _ node: UInt64, at cursor: inout Cursor
   ) throws -> Span<UInt8>? {
-    // The number of the index, and the lower bytes of that of the node.
+    // The number of the index, and the lower bytes of the node number.
     let key = InlineArray<10, UInt8> { place in
       place < prefix.count
         ? prefix[place] : UInt8(truncatingIfNeeded: node >> UInt64(8 * (9 - place)))

@@ -2,10 +2,9 @@ import PandoLMDB
 import PandoModels
 
 extension WriteSession {
-  /// Stores a tree: each of its nodes as a record of its own.
+  /// Stores a tree: each of its nodes as a separate record.
   ///
-  /// The tree is encoded as a whole before the first row is written, so a tree that is refused leaves
-  /// nothing behind.
+  /// The whole tree is encoded before the first row is written, so a refused tree has no effect.
   ///
   /// - Returns: Whether the tree is one node.
   func set(_ model: some SimpleModel & Encodable) throws -> Bool {
@@ -32,7 +31,7 @@ extension WriteSession {
     _ pending: PendingRecords, mayCloseCycle: Bool, root: UInt64? = nil, listed: Set<UInt64> = []
   ) throws {
     func isRoot(_ node: UInt64) -> Bool { node == root || !listed.isEmpty && listed.contains(node) }
-    // Whether each node becomes what was given, so that trees are as deep as they were given.
+    // Whether each node gets the given content, so that trees have the given depth.
     let (records, replacing) = pending.effective()
     if !records.isEmpty { state.adds = true }
     let isAsGiven = !mayCloseCycle && replacing.isEmpty
@@ -56,8 +55,8 @@ extension WriteSession {
         isAskedFor: isRoot(node), isAlone: records.count == 1)
       if hasOthers { shared.insert(node) }
     }
-    // Only now are all nodes there that a merge may have to read. Last first, and from what is
-    // stored by then: so of two projections in one tree the later one counts.
+    // Now all nodes that a merge may read are stored. Last first, and from the stored state, so of
+    // two projections in one tree the later one counts.
     if !shared.isEmpty {
       for record in records.reversed() where shared.contains(record.reference.node) {
         try mergeIntoOtherProjections(from: record, of: pending)
@@ -66,10 +65,10 @@ extension WriteSession {
     if core.configuration.reportsChildDisagreement { try compareChildren(pending) }
   }
 
-  /// Stores the nodes that no row speaks of yet, in the order of their numbers: their rows come last in
-  /// their table, and nothing has to be read.
+  /// Stores the nodes without a row, in numerical order: their rows are the last of their table,
+  /// and nothing has to be read.
   ///
-  /// They close no cycle: only what comes later in the tree can name them, and is looked at then.
+  /// They close no cycle: only later nodes of the tree can refer to them, and are checked then.
   private func storeNewNodes(of pending: PendingRecords, isRoot: (UInt64) -> Bool) throws {
     try pending.forEachNewRecord { record in
       try putNode(record, of: pending, isAskedFor: isRoot(record.reference.node))
@@ -82,10 +81,10 @@ extension WriteSession {
   ///   - record: The record.
   ///   - pending: The tree that it belongs to.
   ///   - mayCloseCycle: Whether its edges may lead back to it.
-  ///   - isAsGiven: Whether each node becomes what was given.
-  ///   - isAskedFor: Whether the node is asked for from now on.
+  ///   - isAsGiven: Whether each node gets the given content.
+  ///   - isAskedFor: Whether the node is now asked for.
   ///   - isAlone: Whether the tree has no other record.
-  /// - Returns: Whether it has changed and there are others, which have to follow.
+  /// - Returns: Whether it has changed and the node has others, which have to be merged.
   /// - Throws: ``StoreError`` `cyclicModel`, `invalidModel` or `damaged`; `LMDBError`.
   private func store(
     _ record: PendingRecords.Record, of pending: PendingRecords, mayCloseCycle: Bool,
@@ -160,7 +159,7 @@ extension WriteSession {
     }
   }
 
-  /// Writes the row of a node that has none, with its first record.
+  /// Writes the row of a node without one, with its first record.
   func putNode(
     _ record: PendingRecords.Record, of pending: PendingRecords, isAskedFor: Bool,
     commitNumber: UInt64? = nil
@@ -180,7 +179,7 @@ extension WriteSession {
     try changeIndexRows(of: key, from: nil, to: body)
   }
 
-  /// Writes a record of a node that has a row, and corrects the dependency index by the difference of
+  /// Writes a record of a node with a row, and corrects the dependency index by the difference of
   /// its edges.
   func putRecord(
     _ key: RecordKey, body: ArraySlice<UInt8>, replacing stored: [UInt8]?,
@@ -201,8 +200,8 @@ extension WriteSession {
       key, body: body, replacing: stored, edges: edges, newest: newest, height: height)
   }
 
-  /// What references to types that the node has no record of have led to so far, where a record gets edges: by
-  /// its row as it was before the record.
+  /// The previous targets of references to types without a record, if a record gets edges; from its
+  /// row before the record.
   private func newestEdges(
     _ row: borrowing NodeRow, _ key: RecordKey, _ edges: ArraySlice<RecordEdge>
   ) throws -> [RecordEdge]? {
@@ -212,7 +211,7 @@ extension WriteSession {
     return try RecordBody.edges(in: row.body(index))
   }
 
-  /// Brings indexes and edges up to date with a record that has just been written.
+  /// Updates indexes and edges after a record was written.
   private func follow(
     _ key: RecordKey, body: ArraySlice<UInt8>, replacing stored: [UInt8]?,
     edges: ArraySlice<RecordEdge>, newest: [RecordEdge]?, height: Int
@@ -236,7 +235,7 @@ extension WriteSession {
       let child = edges[index].child.node
       var kinds = edges[index].kinds
       index += 1
-      // Edges to one child as several types stand side by side.
+      // Edges to one child as several types are adjacent.
       while index < edges.endIndex, edges[index].child.node == child {
         kinds.formUnion(edges[index].kinds)
         index += 1
@@ -247,7 +246,7 @@ extension WriteSession {
     }
   }
 
-  /// Brings the index rows of one parent from its old edges to its new ones.
+  /// Changes the index rows of a parent from its old edges to its new ones.
   func changeEdges(
     of parent: RecordKey, from before: ArraySlice<RecordEdge>, to after: ArraySlice<RecordEdge>
   ) throws {
@@ -264,7 +263,7 @@ extension WriteSession {
     }
   }
 
-  /// Reports models whose hand-written children are not those of their coding.
+  /// Reports models whose hand-written children differ from those of their coding.
   private func compareChildren(_ pending: PendingRecords) throws {
     for record in pending.records {
       guard let model = pending.value(of: record) as? any Model else { continue }
@@ -284,7 +283,7 @@ extension WriteSession {
 }
 
 extension WriteSession {
-  /// Gives a new node its number.
+  /// Assigns the number of a new node.
   func takeNodeNumber() throws -> UInt64 {
     let node = state.counters.nextNode
     guard node <= RecordKey.nodeMaximum else {
@@ -299,15 +298,15 @@ extension RecordKey {
   var nodeKey: IntegerKey { IntegerKey(node) }
 }
 
-/// The children of one record, each once, with the kinds of all edges to it.
+/// The children of one record, without duplicates, with the kinds of all edges to each.
 ///
-/// A sorted list and not a dictionary: most records have a handful of children.
+/// A sorted list instead of a dictionary: most records have few children.
 struct ChildKinds {
   private(set) var entries: [(child: UInt64, kinds: EdgeKinds)] = []
 
   /// Joins edges to one child as several types.
   ///
-  /// - Parameter edges: Sorted by child, as encoders and `RecordBody.edges` give them.
+  /// - Parameter edges: Sorted by child, as from encoders and `RecordBody.edges`.
   init(_ edges: ArraySlice<RecordEdge>) {
     entries.reserveCapacity(edges.count)
     for edge in edges {

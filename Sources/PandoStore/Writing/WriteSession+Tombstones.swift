@@ -3,12 +3,12 @@ import PandoModels
 import PandoSystem
 
 extension WriteSession {
-  /// Writes tombstones for nodes that the write that ends has removed, where their namespace keeps them.
+  /// Writes tombstones for the nodes that the write removed, if their namespace keeps them.
   ///
   /// - Parameters:
-  ///   - identifiers: The nodes that are gone.
+  ///   - identifiers: The removed nodes.
   ///   - number: The number of the commit.
-  /// - Throws: `LMDBError` when the disk refuses.
+  /// - Throws: `LMDBError` if the disk fails.
   func putTombstones(of identifiers: [String], commitNumber number: UInt64) throws {
     guard !identifiers.isEmpty, !state.forgetsOrder else { return }
     let namespaces = try tombstoneNamespaces()
@@ -20,7 +20,7 @@ extension WriteSession {
     }
   }
 
-  /// Writes a tombstone for a node, whether it was there or not.
+  /// Writes a tombstone for a node, whether it existed or not.
   func putTombstone(of identifier: String, sequenceNumber: UInt64) throws {
     try putSequenceRow(SequenceRow(.tombstone, sequenceNumber: sequenceNumber), of: identifier)
     var tombstones = try reading { try $0.tombstones() }
@@ -37,7 +37,7 @@ extension WriteSession {
     try put(bytes.span, forKey: key.span, in: tables.meta)
   }
 
-  /// Deletes the oldest tombstones, so that half as many are left as there may be.
+  /// Deletes the oldest tombstones down to half of the maximum.
   private func forgetOldest(_ tombstones: inout Tombstones) throws {
     var found: [(sequenceNumber: UInt64, key: [UInt8])] = []
     try reading { reader in
@@ -48,7 +48,7 @@ extension WriteSession {
       }
     }
     found = found.ordered { $0.sequenceNumber < $1.sequenceNumber }
-    // Fewer than were counted, where one node was removed again and again.
+    // Fewer than counted, if a node was removed repeatedly.
     let forgotten = found.prefix(max(0, found.count - Int(Tombstones.countMaximum) / 2))
     for entry in forgotten { try deleteRow(entry.key.span, in: tables.meta) }
     tombstones.count = UInt64(found.count - forgotten.count)
@@ -56,9 +56,9 @@ extension WriteSession {
       tombstones.forgottenSequenceNumber, forgotten.last?.sequenceNumber ?? 0)
   }
 
-  /// Deletes all that is kept about the order of writes.
+  /// Deletes all rows about the order of writes.
   ///
-  /// Whatever began before this write comes too late from now on, as if every node had been removed.
+  /// All earlier writes are now outdated, as if every node had been removed.
   func forgetOrder() throws {
     var keys: [[UInt8]] = []
     try reading { reader in
@@ -77,7 +77,7 @@ extension WriteSession {
     state.forgetsOrder = true
   }
 
-  /// Which identifiers leave a tombstone when they are removed; read once a flush.
+  /// The namespaces whose removals leave a tombstone; read once per flush.
   private func tombstoneNamespaces() throws -> TombstoneNamespaces {
     if let known = state.tombstoneNamespaces { return known }
     let namespaces = try reading { reader in
@@ -88,7 +88,7 @@ extension WriteSession {
     return namespaces
   }
 
-  /// Keeps tombstones of removed nodes from now on, in this process and all others.
+  /// Keeps tombstones of removed nodes from now on, in all processes.
   func keepTombstones(ofNamespace namespace: String) throws {
     var namespaces = try tombstoneNamespaces()
     guard namespaces.insert(namespace) else { return }

@@ -19,15 +19,15 @@ extension WriteSession {
     Int(number) < state.recordDifferences.count ? state.recordDifferences[Int(number)] : 0
   }
 
-  /// A Swift type that the flush has met.
+  /// A Swift type that the flush has used.
   struct KnownType {
     let type: ObjectIdentifier
     let number: UInt32
-    /// What it declares of its fields, unless that was proven before.
+    /// Its declared fields, unless all are proven.
     let fields: DeclaredFields?
   }
 
-  /// What is known of a Swift type; it gets its number now if the store has not met it before.
+  /// The entry of a Swift type; assigns a number if the store has not had the type before.
   func known(_ type: any SimpleModel.Type) throws -> KnownType {
     let identity = ObjectIdentifier(type)
     for index in 0..<state.swiftTypes.count where state.swiftTypes[index].type == identity {
@@ -43,7 +43,7 @@ extension WriteSession {
     return known
   }
 
-  /// The number of a type, given now if the store has not met the type before.
+  /// The number of a type; assigned now if the store has not had it before.
   func typeNumber(named name: String) throws -> UInt32 {
     if let row = state.types[name] { return row.number }
     try ModelTypeName.validate(name)
@@ -60,7 +60,7 @@ extension WriteSession {
     state.types.add(row, name)
     let key = Array(name.utf8)
     let bytes = row.bytes
-    // A type without records is whole.
+    // A type without records is consistent.
     let wasHalfDone = state.isHalfDone
     try put(bytes.span, forKey: key.span, in: tables.types)
     (state.isHalfDone, state.adds) = (wasHalfDone, true)
@@ -69,7 +69,7 @@ extension WriteSession {
 
   func typeName(_ number: UInt32) throws -> String {
     if let name = state.types.name(ofNumber: number) { return name }
-    // A number that had been given when the flush began stays.
+    // A number assigned before the flush does not change.
     let isCommitted = number < countersAtStart?.nextType ?? 0
     let name = try reading {
       try directory.name(ofTypeNumber: number, in: $0, isCommitted: isCommitted)
@@ -78,9 +78,9 @@ extension WriteSession {
     return name
   }
 
-  /// Counts a record that came or went.
+  /// Counts an added or removed record.
   func countRecord(ofType number: UInt32, by difference: Int) throws {
-    // The count of a type is read from its row here, which a delete has not needed so far.
+    // This reads the type's row with its count, which a delete has not needed so far.
     if recordDifference(ofType: number) == 0 { _ = try typeName(number) }
     while state.recordDifferences.count <= Int(number) { state.recordDifferences.append(0) }
     state.recordDifferences[Int(number)] += difference
@@ -88,8 +88,8 @@ extension WriteSession {
 }
 
 extension WriteSession {
-  /// Takes over what a Swift type declares and the store keeps: deletion rules, and what counts in indexes
-  /// where a record lacks a field.
+  /// Applies the declarations of a Swift type that the store keeps: deletion rules, and fallbacks
+  /// of indexes.
   func takeDeclarations(of type: any SimpleModel.Type, _ number: UInt32) throws {
     if let rules = directory.deletionRules(of: type) {
       try setDeletionRules(rules, ofTypeNamed: directory.name(of: type))
@@ -103,18 +103,18 @@ extension WriteSession {
       > directory.schemaVersion(of: type, named: name)
   }
 
-  /// Looks whether a newer program has written a type before this one writes it, and notes its own version.
+  /// Checks whether a newer program has written a type, and records this program's version.
   ///
-  /// Once a flush for each type.
+  /// Once per flush and type.
   ///
-  /// - Throws: ``StoreError`` `newerSchema`, unless such writes are allowed.
+  /// - Throws: ``StoreError`` `newerSchema`, if such writes are refused.
   func checkSchemaVersion(of type: any SimpleModel.Type) throws {
     let name = try directory.name(of: type)
     let program = directory.schemaVersion(of: type, named: name)
     let stored = Int(
       try reading { try $0.schemaVersion(ofTypeNamed: name, state.types[name]) })
     if state.counters.isReplicated {
-      // With the entry all machines learn of it, also where an earlier version has noted it in this store alone.
+      // The entry carries it to all machines, even if this store alone has it recorded.
       let row = try reading { try $0.schemaRow(ofTypeNamed: name) }
       let shared = row?.position == nil ? 0 : row?.version ?? 0
       if max(1, shared, state.types[name]?.schemaVersion ?? 0) < program {
@@ -123,7 +123,7 @@ extension WriteSession {
     } else if stored < program {
       let key = SchemaRow.key(name)
       let bytes = SchemaRow.bytes(UInt32(clamping: program))
-      // It says nothing of the records.
+      // This row does not affect the records.
       let wasHalfDone = state.isHalfDone
       try put(bytes.span, forKey: key.span, in: tables.meta)
       state.isHalfDone = wasHalfDone

@@ -1,23 +1,23 @@
 import PandoLMDB
 import PandoModels
 
-/// What an update has done.
+/// The outcome of an update.
 struct UpdateOutcome {
-  /// The nodes that it has written.
+  /// The written nodes.
   var written: [String] = []
-  /// Whether what is stored now is the tree that the caller gave.
+  /// Whether the stored tree now equals the caller's.
   var isAsGiven = true
 }
 
 extension WriteSession {
-  /// Writes what differs between two versions of a tree into what is stored now.
+  /// Applies the differences between two versions of a tree to the stored state.
   ///
   /// - Parameters:
-  ///   - new: The tree that the caller wants.
-  ///   - old: The trees that the caller has read. A stored node of `new` that is in none of them is only
-  ///     referred to, but for the root, which is written as given.
-  /// - Returns: What it has done.
-  /// - Throws: ``StoreError`` `noSuchNode` if the root was read and is not stored any more.
+  ///   - new: The tree with the caller's changes.
+  ///   - old: The trees that the caller has read. Stored nodes of `new` that are in none of them
+  ///     keep their content, except the root, which is written as given.
+  /// - Returns: The outcome.
+  /// - Throws: ``StoreError`` `noSuchNode` if the root was read and is no longer stored.
   func set<M: SimpleModel & Encodable>(_ new: M, replacing old: [M]) throws -> UpdateOutcome {
     var base = PendingRecords(firstNewNode: state.counters.nextNode)
     for tree in old {
@@ -37,18 +37,21 @@ extension WriteSession {
   }
 }
 
-/// Finds out which records an update writes.
+/// Determines which records an update writes.
+///
+/// `base`, `new` and `known` are the compared trees, constant after `init`; `changes` and `outcome`
+/// are the result of ``plan()``, which runs once.
 private struct TreeUpdate {
   let session: WriteSession
   let base: PendingRecords
   let new: PendingRecords
   let root: UInt64
-  /// Where enums stand in the tree that the caller wants.
+  /// The places of enums in the caller's tree.
   private let enums: EnumPlaces
-  /// The identifiers under which that tree has nodes that are stored under others.
+  /// The former identifiers in that tree, by the present ones.
   private let formerIdentifiers: [String: String]
   private var known: [RecordReference: PendingRecords.Record] = [:]
-  /// What is to be written.
+  /// The records to write.
   private(set) var changes: PendingRecords
   private(set) var outcome = UpdateOutcome()
 
@@ -67,7 +70,7 @@ private struct TreeUpdate {
   }
 
   mutating func plan() throws {
-    // Of a node that stands twice one place counts.
+    // If a node occurs twice, one occurrence counts.
     if new.hasRepeatedNodes { outcome.isAsGiven = false }
     var missing: [UInt64: [PendingRecords.Record]] = [:]
     for record in effective() {
@@ -86,8 +89,8 @@ private struct TreeUpdate {
       }
       try add(record, body: Array(new.body(of: record)))
     }
-    // What is stored newly: only what something refers to. A deleted node that was merely carried
-    // along stays away.
+    // New records are stored only if a record refers to them. A deleted node that the caller did
+    // not change stays deleted.
     var index = 0
     while index < changes.records.count {
       for edge in changes.edges(of: changes.records[index]) {
@@ -100,7 +103,7 @@ private struct TreeUpdate {
     if !missing.isEmpty { outcome.isAsGiven = false }
   }
 
-  /// The records that count: of several for one node and type the last one that the caller has changed.
+  /// The effective records: of several for one node and type, the last one that the caller changed.
   private func effective() -> [PendingRecords.Record] {
     guard new.hasRepeatedNodes else { return new.records }
     let changed = new.records.map { record in
@@ -114,7 +117,7 @@ private struct TreeUpdate {
     return new.records.enumerated().filter { last[$1.reference] == $0 }.map(\.element)
   }
 
-  /// Plans what becomes of a node that is stored.
+  /// Plans the change of a stored node.
   private mutating func plan(_ record: PendingRecords.Record) throws {
     let key = RecordKey(record.reference)
     let given = Array(new.body(of: record))
@@ -127,7 +130,7 @@ private struct TreeUpdate {
       }
       guard own != old else { return try add(record, body: given) }
       outcome.isAsGiven = false
-      // Without a record of its type it was read from the newest one, and gets one of its own.
+      // Without a record of its type, the node was read from its newest one, and gets a new record.
       var stored = own ?? old
       if own == nil {
         guard let newest = try newestBody(of: key.node) else { return }
@@ -154,7 +157,7 @@ private struct TreeUpdate {
     }
   }
 
-  /// The body of the record of a node that was written last.
+  /// The body of a node's newest record.
   private func newestBody(of node: UInt64) throws -> [UInt8]? {
     guard let key = try session.reading({ try $0.recordKey(node: node, preferring: nil) }) else {
       return nil

@@ -2,95 +2,99 @@ import PandoLMDB
 import PandoModels
 import PandoSystem
 
-/// The work of one flush: the LMDB transaction, the counters, and what the write under way has done.
+/// The work of one flush: LMDB transaction, counters, and changes of the write under way.
 ///
-/// All rules of writing live in extensions of this class, one concern a file; ``ModelTransaction`` is
-/// the face that users see. For the thread that leads the flush.
+/// Extensions of this class contain all rules of writing, one concern per file;
+/// ``ModelTransaction`` is the public interface. Only the leading thread of the flush uses it.
 @safe final class WriteSession: PendingRows, FieldChildren {
-  /// What a nested transaction that throws puts back.
+  /// The state that a nested transaction restores when it throws.
+  ///
+  /// ``beginWrite(keepsContent:)`` resets the members of a write: `changes`, `numberedRemovals`,
+  /// `forgetsOrder`, `takesCommitNumber`, `isDirty`, `isFlushed`, `failure`, `uniqueRows`,
+  /// `content`, `notes`. All others belong to the flush, and most cache rows. At the end of a write
+  /// `changedChildren`, `unsettledRows` and `uniqueRows` are empty.
   struct State {
     var counters: StoreState
     var changes: ChangeRecorder
-    /// Type rows read or changed in this flush.
+    /// Type rows that this flush has read or changed.
     var types = TypeRows()
-    /// Numbers of the Swift types met in this flush; a list, because trees show few types.
+    /// Numbers of the Swift types used in this flush; a list, because trees have few types.
     var swiftTypes: [KnownType] = []
     /// The rows of nodes by type that this flush has changed and not written yet.
     var typeBlocks = TypeBlocks()
-    /// How many records came and went in this flush, by type number.
+    /// The change in the number of records in this flush, by type number.
     var recordDifferences: [Int] = []
-    /// Which removals of this write have a sequence number already.
+    /// The removals of this write that already have a sequence number.
     var numberedRemovals: Set<ByteString> = []
-    /// Whether what this write removes needs no tombstones, because all that began before comes too late.
+    /// Whether removals of this write need no tombstones, because all earlier writes are outdated.
     var forgetsOrder = false
-    /// Whose removals are remembered; `nil` if this flush has not asked.
+    /// The namespaces with tombstones; `nil` before the first use.
     var tombstoneNamespaces: TombstoneNamespaces?
-    /// Whether this write is a commit even if it changes nothing.
+    /// Whether this write is a commit even without changes.
     var takesCommitNumber = false
-    /// How much of the change log is kept; `nil` if this flush has not asked.
+    /// How much of the change log is kept; `nil` before the first use.
     var retention: ChangeLogRetention?
-    /// The change sets that are in no table yet; `nil` if this flush has not asked.
+    /// The change sets that are in no table yet; `nil` before the first use.
     var newestChanges: NewestChanges?
-    /// The history of what this flush commits; `nil` if it has committed nothing.
+    /// The history of this flush's commits; `nil` before the first one.
     var history: UInt64?
-    /// The deletion rules of each type that has some, once this flush has asked.
+    /// The deletion rules by type; `nil` before the first use.
     var deletionRules: [UInt32: DeletionRules]?
-    /// The indexes of each type, once this flush has asked.
+    /// The indexes by type; `nil` before the first use.
     var indexes: [UInt32: [StoredIndex]]?
-    /// Whose rows lead through records of other types: those types, once this flush has asked.
+    /// The types of other records on which index rows depend; valid with `indexes`.
     var childTypes: Set<UInt32> = []
-    /// The fields of such a type that the names of indexes lead through.
+    /// The fields of such types in the names of indexes.
     var childSteps: [UInt32: [FieldKey]] = [:]
-    /// Records of such types that this write has changed, as far as rows have not followed.
+    /// The changed records of such types whose dependent rows were not updated yet.
     var changedChildren: Set<RecordKey> = []
-    /// Whose index rows are to be made anew before anybody reads them, and where the write ends.
+    /// The index rows to make again before the next read or the end of the write.
     var unsettledRows: Set<RowOwner> = []
-    /// What this write has put into unique indexes and nobody has checked yet.
+    /// The unchecked rows of this write in unique indexes.
     var uniqueRows: [(index: StoredIndex, row: [UInt8])] = []
     /// Whether this write has put or deleted a row.
     var isDirty = false
-    /// Whether the writes of this flush have removed something, or stored something new.
+    /// Whether the writes of this flush have removed or added data.
     var frees = false
     var adds = false
-    /// Whether they may use the room that is kept for what frees space.
+    /// Whether they may use the room reserved for writes that free space.
     var isRelief: Bool { frees && !adds }
-    /// Whether the operation under way has changed rows that others speak of.
+    /// Whether the operation under way has changed only some of several related rows.
     var isHalfDone = false
-    /// The models that this write was given; `nil` if nobody follows the store.
+    /// The models passed to this write; `nil` without followers.
     var content: WrittenContent?
-    /// What other stores have to know of this write; `nil` if the store has no log.
+    /// Facts about this write for other stores; `nil` without a log.
     var notes: ReplicationNotes?
-    /// Schema versions that the log does not have yet, and the next write brings it.
+    /// Schema versions that the next write sends to the log.
     var schemas: [SchemaNote] = []
-    /// Whether the write is to be on the disk when it is answered.
+    /// Whether the write must be on the disk before it returns.
     var isFlushed = false
-    /// What an operation threw that had changed rows: the write can't be kept.
+    /// The error of an operation that had changed rows: the write can't be committed.
     var failure: (any Error)?
   }
 
-  /// Valid while the closure that the environment runs for this flush has not returned; replaced
-  /// while a nested transaction runs.
+  /// Valid until the closure of this flush returns; replaced while a nested transaction runs.
   @exclusivity(unchecked) private(set) var transaction: UnsafeMutablePointer<WriteTransaction>
   let core: StoreCore
-  /// Owned by this object; behind a pointer, because nothing asks at run time who else is in it.
+  /// Owned by this object; a pointer avoids exclusivity checks at run time.
   private let storage: UnsafeMutablePointer<State>
-  // Nobody is called while one of these two is accessed, and only the thread that writes does.
-  /// The identifiers that the operation under way has put into their table: for the case that it fails.
+  // Only the writing thread uses these two, and calls nothing during an access.
+  /// The identifiers that the operation under way has inserted, to remove them if it fails.
   @exclusivity(unchecked) private var insertedIdentifiers: [String] = []
   /// The records whose trees the operation under way may have made deeper.
   @exclusivity(unchecked) var grown: [GrownRecord] = []
-  /// Where nodes and edges are appended; what else changes their tables leaves these ends before.
+  /// The ends for appending nodes and edges; other changes of their tables leave them first.
   @exclusivity(unchecked) private var nodesEnd: TableEnd
   @exclusivity(unchecked) private var parentsEnd: TableEnd
-  /// The counters as they were read when the flush began.
+  /// The counters at the begin of the flush.
   let countersAtStart: StoreState?
 
-  /// What the flush has done.
+  /// The state of the flush.
   ///
-  /// Nobody is called while a part of it is accessed.
+  /// No call runs during an access to a part of it.
   var state: State {
-    // Addresses and no coroutines: without optimization the compiler (Swift 6.3) destroys a part of a
-    // large value that a coroutine has yielded after the coroutine's memory has been freed.
+    // Addresses instead of a coroutine: without optimization, the compiler (Swift 6.3) destroys a
+    // part of a large yielded value after it has freed the coroutine's memory.
     @inline(__always) unsafeAddress { unsafe UnsafePointer(storage) }
     @inline(__always) unsafeMutableAddress { unsafe storage }
   }
@@ -120,10 +124,9 @@ import PandoSystem
     unsafe storage.deallocate()
   }
 
-  /// A reader of the present state, good until the next change.
+  /// A reader of the present state, valid until the next change.
   ///
-  /// Whoever calls this answers for that; ``reading(_:)`` and the borrow in
-  /// ``ModelTransaction/snapshot`` do.
+  /// The caller ensures that; ``reading(_:)`` and the borrow in ``ModelTransaction/snapshot`` do.
   var reader: StoreReader {
     @_lifetime(borrow self)
     get {
@@ -144,7 +147,7 @@ import PandoSystem
     state.isHalfDone = true
   }
 
-  /// Lets go of the end of a table that is about to be changed elsewhere.
+  /// Leaves the end of a table before another kind of change.
   private func leaveEnd(of table: RawTable) {
     if table == tables.nodes {
       unsafe transaction.pointee.leave(&nodesEnd)
@@ -159,13 +162,13 @@ import PandoSystem
     try unsafe transaction.pointee.put(value, forKey: key, in: table)
   }
 
-  /// Puts a row where there is none.
+  /// Inserts a row, unless one exists.
   ///
   /// - Parameters:
   ///   - value: Its value.
   ///   - key: Its key.
   ///   - table: A table.
-  ///   - body: Reads the value that is there already, and stays.
+  ///   - body: Reads the existing value, which stays.
   /// - Returns: The result of `body`; `nil` if there was no row.
   /// - Throws: `LMDBError`.
   func insertRow<Found>(
@@ -193,8 +196,8 @@ import PandoSystem
     try unsafe transaction.pointee.removeAll(in: table)
   }
 
-  /// Runs an operation that changes rows of a table of its own, such as those of an ordered list: not
-  /// those of nodes and edges.
+  /// Runs an operation on other tables than those of nodes and edges, such as those of ordered
+  /// lists.
   func withTransaction<Result>(
     _ body: (inout WriteTransaction) throws -> Result
   ) rethrows -> Result {
@@ -204,8 +207,8 @@ import PandoSystem
 
   /// Runs one operation of a write.
   ///
-  /// One that throws after it has changed rows has left them half done. A closure may catch the error
-  /// and go on, but then the write as a whole fails with it.
+  /// If it throws after it has changed rows, these may be inconsistent. A closure may catch the
+  /// error and continue, but then the whole write fails with it.
   func whole<Result>(_ body: () throws -> Result) throws -> Result {
     state.isHalfDone = false
     unsafe insertedIdentifiers.removeAll(keepingCapacity: true)
@@ -222,7 +225,7 @@ import PandoSystem
 
   /// Notes that an operation has thrown.
   ///
-  /// - Returns: The error that its caller gets.
+  /// - Returns: The error for its caller.
   @inline(never)
   private func failed(_ error: any Error) -> any Error {
     let error = (error as? CountedListError).map { StoreError($0, "a collection") } ?? error
@@ -231,7 +234,7 @@ import PandoSystem
     return error
   }
 
-  /// Takes the new identifiers of a refused tree out of their table: then nothing of it is left.
+  /// Removes the new identifiers of a refused tree, which then has no effect.
   private func removeInsertedIdentifiers() {
     do {
       for identifier in unsafe insertedIdentifiers {
@@ -245,7 +248,7 @@ import PandoSystem
     }
   }
 
-  /// Takes the new identifiers of nodes that were not stored after all out of their table.
+  /// Removes the new identifiers of nodes that were not stored.
   func removeUnusedIdentifiers() throws {
     for identifier in unsafe insertedIdentifiers {
       guard let node = try reading({ try $0.node(identifier) }),
@@ -256,7 +259,7 @@ import PandoSystem
     }
   }
 
-  /// The number of an identifier, given now if it has none.
+  /// The number of an identifier; assigned now if it has none.
   func insertIdentifier(_ identifier: String) throws -> (number: UInt64, isNew: Bool) {
     guard identifier.utf8.count <= IdentifierKey.shortByteCountMaximum else {
       return try insertLongIdentifier(identifier)
@@ -289,9 +292,9 @@ import PandoSystem
     return (node, true)
   }
 
-  /// Makes room for the row of a node that is probably the last one.
+  /// Reserves room for the row of a node that is probably the last one.
   ///
-  /// The room is to be filled before anything else is done.
+  /// The caller fills the room before any other call.
   func reserveNode(
     _ byteCount: Int, forKey key: Span<UInt8>
   ) throws -> UnsafeMutableRawBufferPointer {
@@ -299,9 +302,9 @@ import PandoSystem
     return try unsafe transaction.pointee.reserve(byteCount, forKey: key, at: &nodesEnd)
   }
 
-  /// Makes room for the row of an edge that is probably the last one.
+  /// Reserves room for the row of an edge that is probably the last one.
   ///
-  /// The room is to be filled before anything else is done.
+  /// The caller fills the room before any other call.
   func reserveEdge(
     _ byteCount: Int, forKey key: Span<UInt8>
   ) throws -> UnsafeMutableRawBufferPointer {
@@ -309,7 +312,7 @@ import PandoSystem
     return try unsafe transaction.pointee.reserve(byteCount, forKey: key, at: &parentsEnd)
   }
 
-  /// Runs a closure with a collector, which serves it alone.
+  /// Runs a closure with a collector of its own.
   func collecting<Result>(_ body: (RecordCollector) throws -> Result) rethrows -> Result {
     let collector = ThreadSlot.collecting.take() ?? RecordCollector(self)
     collector.begin(self)
@@ -320,7 +323,7 @@ import PandoSystem
     return try body(collector)
   }
 
-  /// Runs a closure in a nested transaction: if it throws, its rows and its changes are undone.
+  /// Runs a closure in a nested transaction: if it throws, its rows and changes are rolled back.
   func nested<Result>(_ body: () throws -> Result) throws -> Result {
     let saved = state
     let outer = unsafe transaction
@@ -328,7 +331,7 @@ import PandoSystem
     leaveEnd(of: tables.parents)
     defer {
       unsafe transaction = outer
-      // Cursors of the inner transaction have ended with it.
+      // The cursors of the inner transaction have ended with it.
       unsafe nodesEnd = TableEnd(tables.nodes)
       unsafe parentsEnd = TableEnd(tables.parents)
     }
@@ -354,7 +357,7 @@ import PandoSystem
 extension WriteSession {
   /// Begins the next write of the flush.
   ///
-  /// - Parameter keepsContent: Whether somebody wants the models that it is given.
+  /// - Parameter keepsContent: Whether followers need the models passed to it.
   func beginWrite(keepsContent: Bool = false) {
     state.content = keepsContent ? WrittenContent() : nil
     state.changes = ChangeRecorder(firstNewNode: state.counters.nextNode)
@@ -370,7 +373,7 @@ extension WriteSession {
 
   /// Ends a write: numbers it and logs its change set.
   ///
-  /// - Returns: `nil` if the write changed nothing that anybody can see.
+  /// - Returns: `nil` if the write has no visible change.
   func endWrite(context: (any Sendable)?) throws -> ChangeSet? {
     if let failure = state.failure { throw failure }
     try settleIndexRows()
@@ -391,7 +394,7 @@ extension WriteSession {
     return changeSet
   }
 
-  /// Ends the flush: writes the counters that have changed.
+  /// Ends the flush: writes the changed counters.
   func endFlush() throws {
     try writeTypeBlocks()
     for (number, difference) in state.recordDifferences.enumerated() where difference != 0 {

@@ -3,53 +3,43 @@ import PandoModels
 import PandoSystem
 import Synchronization
 
-/// The group commit of a store, led by one of the threads that all stores share while there are writes; a
-/// caller that waits and writes alone leads its own.
+/// The group commit of a store, led by a thread of the shared pool while there are writes; a
+/// waiting caller without concurrent writes leads its own.
 ///
-/// Each write keeps a commit number, a change set, and a success or an error of its own. LMDB binds a
-/// write transaction to its thread, and models may be deep, hence a thread and not a queue or an
+/// Each write has its own commit number, change set, and success or error. LMDB binds a write
+/// transaction to its thread, and models may be deep, so this uses a thread and not a queue or an
 /// executor. Any thread may submit.
+///
+/// `flush` to `isOnDisk` belong to the leading thread, which the group commit passes on; locks or
+/// atomics guard the rest. ``runGroup(in:_:)`` sets `flush`; `effects`, `newestChanges` and
+/// `history` are the result of its last run, which ``didCommit(writeCount:duration:)`` uses.
 final class Writer: Sendable {
   private let core: StoreCore
   private let commits = GroupCommit()
   private let handler = Locked<(@Sendable (ChangeSet) -> Void)?>(nil)
-  /// What brings the writes of a replicated store to its log.
+  /// Sends the writes of a replicated store to its log.
   private let replicator = Locked<(any StoreReplicator)?>(nil)
-  /// What works for the store until it is closed.
+  /// A companion object, retained until the store is closed.
   private let companion = Locked<(any Sendable)?>(nil)
-  /// The identity of the thread that leads, or was the last to do so; 0 where it may be another one by now.
+  /// The identity of the present or last leading thread; 0 if another one may lead by now.
   private let leader = Atomic<UInt>(0)
-  /// The process that has the threads; a child of it has none.
+  /// The process with the threads; a forked child has none.
   private let process = getpid()
-  /// What the writes of the present flush share.
-  ///
-  /// Used by the thread that leads.
+  /// The shared state of the present flush.
   nonisolated(unsafe) private var flush: Flush?
-  /// What the writes of a flush have done whose closures have all run.
-  ///
-  /// Used by the thread that leads.
+  /// The effects of a flush whose closures have all run.
   nonisolated(unsafe) private var effects: [CommitEffects] = []
-  /// The newest change sets of a flush whose closures have all run; `nil` if it has logged nothing.
-  ///
-  /// Used by the thread that leads.
+  /// The newest change sets of a flush whose closures have all run; `nil` if it has logged none.
   nonisolated(unsafe) private var newestChanges: NewestChanges?
   /// The history of the flush, and its last commit.
   nonisolated(unsafe) private var history: (mark: UInt64, last: UInt64)?
   /// The writes of a flush that go to the log.
-  ///
-  /// Used by the thread that leads.
   nonisolated(unsafe) private var logged: [QueuedWrite] = []
-  /// How many writes have changed something in the present flush.
-  ///
-  /// Used by the thread that leads.
+  /// The number of writes with changes in the present flush.
   nonisolated(unsafe) private var changeCount = 0
   /// The last transaction when room was made for a write.
-  ///
-  /// Used by the thread that leads.
   nonisolated(unsafe) private var roomMadeAt: UInt64?
-  /// Whether the last flush is on the disk, as far as that is known.
-  ///
-  /// Used by the thread that leads.
+  /// Whether the last flush is on the disk, as far as known.
   nonisolated(unsafe) private var isOnDisk = false
 
   init(_ core: StoreCore) { self.core = core }
@@ -57,10 +47,10 @@ final class Writer: Sendable {
   /// Whether the caller runs inside a write or the commit handler, or leads a flush.
   var isLeading: Bool { leader.load(ordering: .relaxed) == currentThread() }
 
-  /// How many writes wait for their commit.
+  /// The number of writes that wait for their commit.
   var queuedCount: Int { commits.queuedCount }
 
-  /// Whether this is the process that the writer was made in, and not one forked from it.
+  /// Whether this is the process in which the writer was made, not a forked one.
   var isInItsProcess: Bool { getpid() == process }
 
   func setHandler(_ newHandler: (@Sendable (ChangeSet) -> Void)?) {
@@ -73,11 +63,11 @@ final class Writer: Sendable {
     replicator.withLock { $0 = newReplicator }
   }
 
-  /// Carries out a write on the calling thread if nobody else writes, else queues it; returns when it has
-  /// been finished.
+  /// Runs a write on the calling thread if no other thread writes, else queues it; returns when it
+  /// has finished.
   func carryOut(_ job: WriteJob) {
     let thread = currentThread()
-    // Who waits for a log does it on a thread that is there for that.
+    // A dedicated thread waits for a log.
     if isInItsProcess, replicator.withLock({ $0 == nil }) {
       let outcome = commits.runAlone(in: core.environment, for: self) {
         leader.store(thread, ordering: .relaxed)
@@ -92,8 +82,8 @@ final class Writer: Sendable {
     submit(job)?.wait()
   }
 
-  /// Has a thread lead the queued writes; without room for one this one does it, until there is room or no write
-  /// is left.
+  /// Makes a thread lead the queued writes; if none can start, this one leads until one can or no
+  /// write is left.
   private func startLeading() {
     while SharedThreads.run({ [self] in lead() }) != 0 {
       commitNext()
@@ -109,18 +99,18 @@ final class Writer: Sendable {
     let thread = currentThread()
     leader.store(thread, ordering: .relaxed)
     commits.commitNext(in: core.environment, for: self)
-    // The thread works for others next.
+    // The thread serves other stores next.
     _ = leader.compareExchange(expected: thread, desired: 0, ordering: .relaxed)
   }
 
-  /// Queues a write; its place in the order of commits is fixed when this returns.
+  /// Queues a write; its position in the commit order is fixed on return.
   ///
-  /// - Parameter job: The write. It is finished when this returns if it can't be queued.
-  /// - Returns: What ends when the write has been finished; `nil` if it has been already.
+  /// - Parameter job: The write. If it can't be queued, it has finished on return.
+  /// - Returns: The turn of the write; `nil` if it has already finished.
   @discardableResult
   func submit(_ job: WriteJob) -> CommitTurn? {
     guard isInItsProcess else {
-      // The environment says it in its own words. Nobody would ever run the job.
+      // The environment throws its own error. No thread would ever run the job.
       job.finish(Result { try core.environment.read { _ in nil } })
       return nil
     }
@@ -148,12 +138,12 @@ final class Writer: Sendable {
     }
   }
 
-  /// Lets the queued writes finish and lets go of the handler; returns when no thread leads.
+  /// Waits for the queued writes and releases the handler; returns when no thread leads.
   func stop() {
     guard isInItsProcess else { return }
     precondition(!isLeading, "a store can't be closed from inside a write or its handler")
     commits.stop()
-    // It may hold the store, which holds this. What it held ends outside the lock.
+    // It may retain the store, which retains this. Released objects are destroyed outside the lock.
     _ = handler.withLock { handler in exchange(&handler, with: nil) }
     _ = replicator.withLock { replicator in exchange(&replicator, with: nil) }
     _ = companion.withLock { companion in exchange(&companion, with: nil) }
@@ -161,18 +151,18 @@ final class Writer: Sendable {
 }
 
 extension Writer: GroupCommitOwner {
-  /// What the writes of a flush share.
+  /// The shared state of a flush.
   private struct Flush {
     let context: WriteSession
     let isFollowed: Bool
     var effects: [CommitEffects] = []
-    /// What brings the writes to the log, if the store has one.
+    /// Sends the writes to the log, if the store has one.
     var replicator: (any StoreReplicator)?
     /// When the first of them was queued.
     var queuedAt = Int64.max
   }
 
-  /// What became of a write in the log.
+  /// The outcome of a write in the log.
   private final class Verdict {
     let outcome: Result<ChangeSet?, any Error>
 
@@ -186,11 +176,11 @@ extension Writer: GroupCommitOwner {
     fileprivate let job: WriteJob
     private let writer: Writer
     private var outcome: Result<ChangeSet?, any Error>?
-    /// What became of it in the log, where its own flush was given up: then it does not run again.
+    /// The outcome in the log, if its own flush was rolled back: then it does not run again.
     ///
-    /// A reference: every write has room for it, and next to none has one.
+    /// A reference, because every write has this property and few have a value.
     fileprivate var verdict: Verdict?
-    /// How often it had to see what others have written.
+    /// How often it had to run again on newer state.
     fileprivate var refusalCount = 0
 
     init(_ job: WriteJob, _ writer: Writer) {
@@ -234,7 +224,7 @@ extension Writer: GroupCommitOwner {
     if context.state.counters.isReplicated { try beginReplicated(context) }
     try runWrites()
     if let flush = unsafe flush, let replicator = flush.replicator {
-      // What this store has no room for is not sent.
+      // Writes that do not fit into this store are not sent.
       unsafe transaction.pointee.isRelief = context.state.isRelief
       try unsafe core.environment.checkReserve(transaction.pointee)
       try replicator.endFlush(ModelTransaction(context), queuedAt: flush.queuedAt)
@@ -256,28 +246,28 @@ extension Writer: GroupCommitOwner {
     core.feed.withdraw()
   }
 
-  /// Brings the flush to the disk whose writes are being answered, once.
+  /// Flushes the commit whose writes are being ended, once.
   private func bringToDisk() throws {
     if unsafe isOnDisk { return }
     try core.environment.flush()
     unsafe isOnDisk = true
   }
 
-  /// Lets what the last commits have freed be used, then drops the older half of the change log, again and again, where
-  /// that may be what a write lacks.
+  /// Makes freed pages reusable, then drops the older half of the change log repeatedly, if the
+  /// write may lack that room.
   func makeRoom(after error: any Error, attempt: Int) -> Bool {
-    // What was sent is in the log: what became of it there comes next.
+    // Sent writes are in the log; their outcome follows.
     if attempt == 0, error is LMDBError, replicator.withLock({ $0 != nil }) { return true }
     guard (error as? LMDBError)?.isForWantOfRoom == true,
       let missing = core.environment.lackedPageCount
     else { return false }
-    // Whoever is refused again and again pays for it once.
+    // A write that is refused repeatedly pays for this once.
     let last = unsafe roomMadeAt
     let isTried = attempt > 0 || last == core.environment.newestTransactionID()
     defer { unsafe roomMadeAt = core.environment.newestTransactionID() }
     do {
       if isTried, try !halveChangeLog(lacking: missing) { return false }
-      // Pages can be used from the next commit but one.
+      // Freed pages can be reused from the next commit but one.
       for _ in 0..<2 {
         _ = try writeForRoom { session in
           try session.putCounters()
@@ -290,9 +280,9 @@ extension Writer: GroupCommitOwner {
     }
   }
 
-  /// Drops the older half of the change log, if it takes as many pages as are lacking.
+  /// Drops the older half of the change log, if it has at least the lacking pages.
   ///
-  /// - Returns: Whether something was dropped.
+  /// - Returns: Whether it dropped commits.
   private func halveChangeLog(lacking missing: Int) throws -> Bool {
     try writeForRoom { session in
       let log = try session.reading { try $0.snapshot.statistics(of: core.tables.changes) }
@@ -316,7 +306,7 @@ extension Writer: GroupCommitOwner {
     unsafe isOnDisk = core.configuration.durability == .full
     if let changes = unsafe newestChanges.take() { core.didLog(changes, unsafe history) }
     core.feed.handOver(unsafe exchange(&effects, with: []))
-    // A removal that had to use its room gives some back while it can.
+    // A removal that had to use its room gives some of it back.
     if core.environment.lackedPageCount != nil { _ = try? halveChangeLog(lacking: 0) }
     core.count { $0.flushes += 1 }
     if let observer = core.configuration.observer { unsafe tell(observer, changeCount, duration) }
@@ -332,7 +322,7 @@ extension Writer: GroupCommitOwner {
         writeCount: writeCount, duration: duration, queuedWriteCount: commits.queuedCount))
   }
 
-  /// Runs a write; one that fails before it has changed rows costs the others nothing.
+  /// Runs a write; if it fails before it has changed rows, the others need not run again.
   private func run(_ write: QueuedWrite) throws -> Result<ChangeSet?, any Error> {
     guard let flush = unsafe flush else { preconditionFailure("a write outside a flush") }
     let job = write.job
@@ -359,7 +349,7 @@ extension Writer: GroupCommitOwner {
     }
   }
 
-  /// Keeps what a write has done for the followers.
+  /// Keeps the effects of a write for the followers.
   private func note(_ job: WriteJob, _ changeSet: ChangeSet?, _ context: WriteSession) {
     guard let content = context.state.content else { return }
     if changeSet == nil, job.ticket == nil, content.namesNothing || !core.feed.keepsUnchanged {
@@ -372,7 +362,7 @@ extension Writer: GroupCommitOwner {
     context.state.content = nil
   }
 
-  /// Keeps for the followers that a write was refused, at its place between the others.
+  /// Keeps a refused write for the followers, at its position among the others.
   private func noteFailure(of job: WriteJob, _ error: any Error, _ context: WriteSession) {
     guard job.ticket != nil, unsafe flush?.isFollowed == true else { return }
     unsafe flush?.effects.append(
@@ -380,7 +370,7 @@ extension Writer: GroupCommitOwner {
         nil, ticket: job.ticket, number: context.counters.commitNumber, failure: error))
   }
 
-  /// Tells the handler and the caller of a write that is committed, in commit order.
+  /// Notifies the handler and the caller of a committed write, in commit order.
   private func finish(_ job: WriteJob, _ outcome: Result<ChangeSet?, any Error>) {
     switch outcome {
     case .success(let changeSet):
@@ -393,7 +383,7 @@ extension Writer: GroupCommitOwner {
     }
   }
 
-  /// Tells the caller of a write what became of it in the log; handler and counters know.
+  /// Notifies the caller of a judged write; handler and counters have its commit already.
   private func finish(_ job: WriteJob, judged verdict: Result<ChangeSet?, any Error>) {
     switch verdict {
     case .success: job.finish(verdict)
@@ -411,9 +401,9 @@ extension Writer: GroupCommitOwner {
 
 /// A store whose writes go through a log.
 extension Writer {
-  /// How often a write may have to run again because of what others have written.
+  /// How often a write may run again because of other machines' writes.
   private static let refusalCountMaximum = 16
-  /// How many writes may wait for a log.
+  /// The most writes that wait for a log.
   private static let queuedForLogMaximum = 10_000
 
   private func beginReplicated(_ context: WriteSession) throws {
@@ -443,11 +433,11 @@ extension Writer {
             .failure(
               StoreError(
                 .conflict, core.path,
-                "others have changed what the write was made from \(write.refusalCount) times")))
+                "other machines changed data of the write \(write.refusalCount) times")))
         }
       }
     } catch {
-      // They have been sent, and may be found in the log: they must not run again.
+      // They were sent, and may be in the log: they must not run again.
       let error = (error as? LMDBError).map(notTakenIn) ?? error
       for (index, write) in writes.enumerated() {
         var own = error
@@ -468,7 +458,7 @@ extension Writer {
       underlying: error)
   }
 
-  /// Counts and tells what was written for others, and for writes whose own flush was given up.
+  /// Counts and reports applied entries, and writes whose own flush was rolled back.
   func didApply(_ changeSets: [ChangeSet], duration: Duration) {
     core.count { counters in
       counters.flushes += 1
