@@ -123,12 +123,13 @@ struct StoreCopy {
     try Self.check(descriptor, path)
     defer { PandoSystem.close(descriptor) }
     try body {
-      var part = [UInt8](repeating: 0, count: Self.partByteCount)
-      let count = unsafe part.withUnsafeMutableBytes { bytes in
-        retryInterrupted { unsafe PandoSystem.read(descriptor, bytes.baseAddress, bytes.count) }
+      let part = try unsafe [UInt8](unsafeUninitializedCapacity: Self.partByteCount) { part, count in
+        let readCount = retryInterrupted {
+          unsafe PandoSystem.read(descriptor, part.baseAddress, part.count)
+        }
+        try Self.check(readCount < 0 ? -1 : 0, path)
+        count = readCount
       }
-      try Self.check(count < 0 ? -1 : 0, path)
-      part.removeLast(part.count - count)
       return part.isEmpty ? nil : part
     }
   }

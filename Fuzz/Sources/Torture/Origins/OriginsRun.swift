@@ -55,7 +55,7 @@ struct OriginsRun {
     await Self.run(machines)
 
     var check = OriginsCheck(try ledger.records())
-    try await check.check(folders, server, end: log.end)
+    try await check.check(folders, server, log)
     let counts = try stepCounts(check)
     return """
       \(check.records.count) kills of \(Self.machineCount) machines (\(counts)); behind an answer \
