@@ -1,20 +1,20 @@
 import PandoSystem
 
 extension Array {
-  /// Applies the changes of a list to this one, whose elements stand for those of that list.
+  /// Applies the changes of a list to this one, whose elements correspond to those of that list.
   ///
-  /// What stands in the same place on both sides stays together, so this list may hold anything that
-  /// is made from the elements of the other: only what is new or changed is made again.
+  /// Corresponding positions stay together, so this list may contain anything derived from the
+  /// elements of the other. Only new or changed elements are made again.
   ///
   /// *Precondition:* the positions exist when their change is applied.
   ///
   /// - Parameters:
-  ///   - changes: What happened, one after another.
-  ///   - contents: Returns what stands for the element at an index of the list *after* all changes;
-  ///     called once, in ascending order, for each element that came in, moved or was updated.
-  /// - Complexity: O(*n* + *c*) for a list of *n* elements and *c* changes in the order in which
-  ///   ``CollectionChange/difference(from:to:)`` gives them, O(*c*) if all are updates; up to O(*n*)
-  ///   a change in any other order.
+  ///   - changes: The changes, in order.
+  ///   - contents: Returns the element for an index of the list *after* all changes; called once,
+  ///     in ascending order, for each inserted, moved or updated element.
+  /// - Complexity: O(*n* + *c*) for a list of *n* elements and *c* changes in the order of
+  ///   ``CollectionChange/difference(from:to:)``, O(*c*) if all are updates; up to O(*n*) per
+  ///   change in another order.
   public mutating func apply(
     _ changes: [CollectionChangeInformation], contents: (_ index: Int) -> Element
   ) {
@@ -45,9 +45,9 @@ extension Array {
   /// The same as ``apply(_:contents:)`` on a copy.
   ///
   /// - Parameters:
-  ///   - changes: What happened, one after another.
-  ///   - contents: Returns what stands for the element at an index of the list *after* all changes;
-  ///     called once, in ascending order, for each element that came in, moved or was updated.
+  ///   - changes: The changes, in order.
+  ///   - contents: Returns the element for an index of the list *after* all changes; called once,
+  ///     in ascending order, for each inserted, moved or updated element.
   /// - Returns: The changed list.
   public func applying(
     _ changes: [CollectionChangeInformation], contents: (_ index: Int) -> Element
@@ -57,12 +57,12 @@ extension Array {
     return result
   }
 
-  /// Returns this list with a change of another list applied, whatever it is.
+  /// Returns this list with any change of another list applied.
   ///
   /// - Parameters:
-  ///   - change: What happened. After ``CollectionChange/reset`` everything is made again.
+  ///   - change: The change. ``CollectionChange/reset`` makes all elements again.
   ///   - newList: The other list after the change.
-  ///   - contents: Returns what stands for an element.
+  ///   - contents: Returns the element for one of the other list.
   /// - Returns: The changed list.
   public func applying<Source>(
     _ change: CollectionChange, from newList: [Source], contents: (Source) -> Element
@@ -73,7 +73,8 @@ extension Array {
     }
   }
 
-  /// The indexes of changes that are all updates, ascending, each once; `nil` if one is not.
+  /// The indexes of changes that are all updates, ascending, without duplicates; `nil` if one is
+  /// not.
   fileprivate static func updatedIndexes(_ changes: [CollectionChangeInformation]) -> [Int]? {
     var indexes: [Int] = []
     for change in changes {
@@ -88,10 +89,10 @@ extension Array {
 }
 
 extension [CollectionChangeInformation] {
-  /// The places that ``Array/apply(_:contents:)`` asks for, in ascending order.
+  /// The indexes for which ``Array/apply(_:contents:)`` calls `contents`, in ascending order.
   ///
-  /// - Parameter count: How long the list is after the changes.
-  /// - Returns: The places.
+  /// - Parameter count: The length of the list after the changes.
+  /// - Returns: The indexes.
   /// - Complexity: O(1) for one change, else O(*n*) for a list of *n* elements.
   package func places(in count: Int) -> [Int] {
     if self.count == 1 {
@@ -120,27 +121,27 @@ extension CollectionChangeInformation {
   }
 }
 
-/// A list while changes are applied to it: for each place, where its element comes from.
+/// A list while changes are applied to it: the origin of each element.
 ///
-/// The places lie around a gap that goes where the next change is, so changes that ascend or descend
-/// cost no more than the length of the list together.
+/// The elements surround a gap at the position of the next change, so ascending or descending
+/// changes together cost no more than the length of the list.
 struct ChangedList {
-  /// Positions in the list before; -1 for elements that come from the list after.
+  /// Positions in the old list; -1 for elements of the new list.
   private var origins: [Int]
   private var gap: Range<Int>
 
-  /// Begins with a list as it is.
+  /// Begins with the old list.
   ///
   /// - Parameters:
-  ///   - count: How long the list is.
-  ///   - insertions: How many insertions will come.
+  ///   - count: The length of the list.
+  ///   - insertions: The number of later insertions.
   init(count: Int, insertions: Int) {
     origins = Array(0..<count)
     origins.append(contentsOf: repeatElement(-1, count: insertions))
     gap = count..<(count + insertions)
   }
 
-  /// How long the list is now.
+  /// The present length of the list.
   var count: Int { origins.count - gap.count }
 
   /// Applies one change.
@@ -166,8 +167,8 @@ struct ChangedList {
     }
   }
 
-  /// Calls a closure for each run of places, in order, with their positions in the list before; `nil`
-  /// for one place whose element comes from the list after.
+  /// Calls a closure for each run of elements, in order, with their old positions; `nil` for an
+  /// element of the new list.
   func forEachRun(_ visit: (Range<Int>?) -> Void) {
     var run = 0..<0
     for part in [origins[..<gap.lowerBound], origins[gap.upperBound...]] {
@@ -189,7 +190,7 @@ struct ChangedList {
   }
 
   private mutating func remove(at index: Int) {
-    // The gap next to the element is enough: it takes it in from either side.
+    // Any position of the gap next to the element is sufficient.
     if index < gap.lowerBound {
       moveGap(to: index + 1)
       gap = index..<gap.upperBound

@@ -1,4 +1,4 @@
-// The forms are those that the compiler would make; `TextKey` says why it does not.
+// The forms equal those of the compiler; see `TextKey` for the reason.
 
 import FoundationEssentials
 
@@ -36,7 +36,7 @@ extension ChangeSet: Codable {
 }
 
 extension CollectionUpdate: Codable {
-  /// Decodes what happened to one list.
+  /// Decodes the change of one list.
   ///
   /// - Parameter decoder: The decoder to read from.
   /// - Throws: The error of the decoder.
@@ -47,7 +47,7 @@ extension CollectionUpdate: Codable {
       change: container.decode(CollectionChange.self, forKey: TextKey("change")))
   }
 
-  /// Encodes both.
+  /// Encodes key and change.
   ///
   /// - Parameter encoder: The encoder to write to.
   /// - Throws: The error of the encoder.
@@ -59,7 +59,7 @@ extension CollectionUpdate: Codable {
 }
 
 extension CollectionChange: Codable {
-  /// Decodes what happened to a list.
+  /// Decodes the change of a list.
   ///
   /// - Parameter decoder: The decoder to read from.
   /// - Throws: The error of the decoder; `DecodingError` if there is no case, or more than one.

@@ -1,6 +1,6 @@
 public import FoundationEssentials
 
-/// What one commit did.
+/// The changes of one commit.
 ///
 /// ```swift
 /// store.setCommitHandler { changes in
@@ -8,30 +8,29 @@ public import FoundationEssentials
 /// }
 /// ```
 ///
-/// Each identifier stands in one of the three lists at most, in the order in which the write came to
-/// it. They are lists because a `Set<String>` takes two identifiers for one where Unicode calls them
-/// equivalent. A change set can be encoded, so that other
-/// processes learn of a commit; only ``context`` stays in the process.
+/// Each identifier is in at most one of the three lists, in the order of the write. They are lists
+/// because a `Set<String>` merges identifiers that Unicode considers equivalent. A change set can
+/// be encoded for other processes, without its ``context``.
 public struct ChangeSet: Sendable {
-  /// The number of the commit; each is one more than the one before.
+  /// The number of the commit; each is one higher than the previous one.
   public private(set) var commitNumber: CommitNumber
   /// Identifiers of nodes whose own data changed.
   public let updated: [String]
-  /// Identifiers of nodes that are new.
+  /// Identifiers of new nodes.
   public let inserted: [String]
-  /// Identifiers of nodes that have gone.
+  /// Identifiers of deleted nodes.
   public let deleted: [String]
-  /// What happened to ordered lists, sorted by the bytes of their cache keys.
+  /// The changes of ordered lists, sorted by the bytes of their cache keys.
   public let collections: [CollectionUpdate]
-  /// Which opened store made the commit; `nil` if it is not known.
+  /// The opened store that made the commit; `nil` if unknown.
   public let author: String?
   /// When the commit was made.
   public let date: Date
-  /// What the writer passed along; not encoded.
+  /// The context passed by the writer; not encoded.
   public let context: (any Sendable)?
-  /// The records of inserted and updated nodes, where they were asked for; not encoded.
+  /// The records of inserted and updated nodes, if requested; not encoded.
   ///
-  /// A node has one for each type it is stored as, and none if it has gone since.
+  /// A node has one for each of its types, and none if it was deleted since.
   public private(set) var records: [ChangedRecord] = []
 
   /// Makes a change set.
@@ -39,12 +38,12 @@ public struct ChangeSet: Sendable {
   /// - Parameters:
   ///   - commitNumber: The number of the commit.
   ///   - updated: Identifiers of nodes whose own data changed.
-  ///   - inserted: Identifiers of nodes that are new.
-  ///   - deleted: Identifiers of nodes that have gone.
-  ///   - collections: What happened to ordered lists.
-  ///   - author: Which opened store made the commit.
+  ///   - inserted: Identifiers of new nodes.
+  ///   - deleted: Identifiers of deleted nodes.
+  ///   - collections: The changes of ordered lists.
+  ///   - author: The opened store that made the commit.
   ///   - date: When the commit was made.
-  ///   - context: What the writer passed along.
+  ///   - context: The context passed by the writer.
   public init(
     commitNumber: CommitNumber, updated: [String] = [], inserted: [String] = [],
     deleted: [String] = [], collections: [CollectionUpdate] = [],
@@ -60,36 +59,36 @@ public struct ChangeSet: Sendable {
     self.context = context
   }
 
-  /// Whether the commit changed nothing that anybody can see.
+  /// Whether the commit has no visible change.
   public var isEmpty: Bool {
     updated.isEmpty && inserted.isEmpty && deleted.isEmpty && collections.isEmpty
   }
 
-  /// The same with records.
+  /// A copy with records.
   package func with(_ records: [ChangedRecord]) -> ChangeSet {
     var copy = self
     copy.records = records
     return copy
   }
 
-  /// The same with a commit number that names its history.
+  /// A copy with another commit number.
   package func with(_ number: CommitNumber) -> ChangeSet {
     var copy = self
     copy.commitNumber = number
     return copy
   }
 
-  /// What happened to one ordered list.
+  /// Returns the change of one ordered list.
   ///
   /// - Parameter cacheKey: The key of the list, compared byte by byte.
-  /// - Returns: Its change, or `nil` if the commit did not touch it.
+  /// - Returns: Its change; `nil` if the commit did not change it.
   /// - Complexity: O(*c*) for *c* changed lists.
   public func change(ofCollection cacheKey: String) -> CollectionChange? {
     collections.first { $0.cacheKey.hasSameBytes(as: cacheKey) }?.change
   }
 }
 
-/// A record of a node that a commit has changed.
+/// A record of a node that a commit changed.
 ///
 /// ```swift
 /// for try await changes in store.changes(values: true) {
@@ -99,21 +98,21 @@ public struct ChangeSet: Sendable {
 public struct ChangedRecord: Sendable {
   /// The record, its children as references.
   public let node: TreeNode
-  /// As of which commit: the one that has changed it, or the newest when it was read.
+  /// The commit of this state: the one that changed it, or the newest at the time of reading.
   public let commitNumber: CommitNumber
 
   /// Makes a changed record.
   ///
   /// - Parameters:
   ///   - node: The record, its children as references.
-  ///   - commitNumber: As of which commit.
+  ///   - commitNumber: The commit of this state.
   public init(node: TreeNode, commitNumber: CommitNumber) {
     self.node = node
     self.commitNumber = commitNumber
   }
 }
 
-/// What one commit did to one ordered list.
+/// The change of one ordered list in one commit.
 ///
 /// ```swift
 /// for update in changes.collections {
@@ -123,21 +122,21 @@ public struct ChangedRecord: Sendable {
 public struct CollectionUpdate: Hashable, Sendable {
   /// The key of the list.
   public let cacheKey: String
-  /// What happened to it.
+  /// The change.
   public let change: CollectionChange
 
   /// Makes the change of one list.
   ///
   /// - Parameters:
   ///   - cacheKey: The key of the list.
-  ///   - change: What happened to it.
+  ///   - change: The change.
   public init(cacheKey: String, change: CollectionChange) {
     self.cacheKey = cacheKey
     self.change = change
   }
 }
 
-/// What happened to an ordered list.
+/// A change of an ordered list.
 ///
 /// ```swift
 /// func collectionDataProviderHasUpdatedData<T>(
@@ -147,15 +146,15 @@ public struct CollectionUpdate: Hashable, Sendable {
 ///   rows = rows.applying(collectionChanges, from: data) { Row($0) }
 /// }
 /// ```
-/// The contents come from the list that the change leads to, which is told with it.
+/// The contents come from the resulting list, which is passed along.
 public enum CollectionChange: Hashable, Sendable {
-  /// It was set as a whole, or removed.
+  /// The list was set as a whole, or removed.
   case reset
-  /// It changed at these places, in this order.
+  /// The list changed at these positions, in this order.
   case changes([CollectionChangeInformation])
 }
 
-/// One change of an ordered list; several are applied one after another.
+/// One change of an ordered list; several are applied in order.
 ///
 /// ```swift
 /// switch change {
@@ -166,15 +165,15 @@ public enum CollectionChange: Hashable, Sendable {
 /// }
 /// ```
 public enum CollectionChangeInformation: Hashable, Sendable {
-  /// The element at an index has other contents.
+  /// The element at an index has new contents.
   case update(index: Int)
-  /// The element at an index has gone.
+  /// The element at an index was removed.
   case delete(index: Int)
-  /// An element has come in at an index.
+  /// An element was inserted at an index.
   case insert(index: Int)
-  /// An element has left one index and come in at another, which counts without it.
+  /// An element was moved from an index to another one, which is counted without it.
   ///
-  /// It has the contents it had. If these have changed as well, an ``update(index:)`` of its new place
-  /// follows among the changes that are told together.
+  /// It keeps its contents. If these changed as well, an ``update(index:)`` at its new position
+  /// follows in the same change.
   case move(from: Int, to: Int)
 }

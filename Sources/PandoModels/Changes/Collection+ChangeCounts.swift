@@ -1,39 +1,39 @@
-/// Counts of changes that are applied one after another.
+/// Counts of changes that are applied in order.
 ///
 /// ```swift
 /// if case .changes(let changes) = collectionChanges {
 ///   header.count += changes.deltaNumberOfElements()
 /// }
 /// ```
-/// An element that came in and went again counts once each time.
+/// An element that is inserted and removed again counts once each.
 extension Collection where Element == CollectionChangeInformation {
-  /// Returns how many elements have gone.
+  /// Returns the number of deletions.
   ///
   /// - Returns: The number of deletions.
   /// - Complexity: O(*c*) for *c* changes.
   public func numberOfDeletedElements() -> Int { number(of: .delete) }
 
-  /// Returns how many elements have come in.
+  /// Returns the number of insertions.
   ///
   /// - Returns: The number of insertions.
   /// - Complexity: O(*c*) for *c* changes.
   public func numberOfInsertedElements() -> Int { number(of: .insert) }
 
-  /// Returns how often elements got other contents.
+  /// Returns the number of updates.
   ///
-  /// - Returns: The number of updates; a moved element with other contents has one besides its move.
+  /// - Returns: The number of updates; a moved element with new contents has one beside its move.
   /// - Complexity: O(*c*) for *c* changes.
   public func numberOfUpdatedElements() -> Int { number(of: .update) }
 
-  /// Returns how often elements went to other places.
+  /// Returns the number of moves.
   ///
   /// - Returns: The number of moves.
   /// - Complexity: O(*c*) for *c* changes.
   public func numberOfMovedElements() -> Int { number(of: .move) }
 
-  /// Returns by how much the list has become longer: its count before and this is its count afterwards.
+  /// Returns the change of the list's length.
   ///
-  /// - Returns: Insertions minus deletions; negative if the list has become shorter.
+  /// - Returns: Insertions minus deletions; negative if the list became shorter.
   /// - Complexity: O(*c*) for *c* changes.
   public func deltaNumberOfElements() -> Int {
     numberOfInsertedElements() - numberOfDeletedElements()
@@ -42,7 +42,7 @@ extension Collection where Element == CollectionChangeInformation {
   private func number(of kind: ChangeKind) -> Int { count { $0.kind == kind } }
 }
 
-/// What a change does, without its places.
+/// The kind of a change, without its positions.
 private enum ChangeKind {
   case update
   case delete

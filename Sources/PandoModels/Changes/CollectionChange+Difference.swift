@@ -1,24 +1,23 @@
 extension CollectionChange {
   /// Compares two lists of models.
   ///
-  /// An element is the same in both if its identifier is, byte by byte; without identifier, if it is
-  /// equal. As many elements as possible keep their places. The changes, applied one after another,
-  /// turn `old` into `new` (`applying(_:contents:)`). They come in this order:
+  /// An element is the same in both lists if its identifier has the same bytes or, without
+  /// identifiers, if it is equal. As many elements as possible keep their positions. The changes,
+  /// applied in order, turn `old` into `new` (`applying(_:contents:)`). They come in this order:
   ///
   /// 1. deletions from high to low, in positions of the old list;
-  /// 2. moves, one for each element that left once and came in once;
+  /// 2. moves, one for each element removed once and inserted once;
   /// 3. insertions from low to high, in positions of the new list;
-  /// 4. updates of elements that stayed or moved and are not equal to what they were, from low to
-  ///    high, in positions of the new list.
+  /// 4. updates of elements that stayed or moved with new contents, from low to high, in positions
+  ///   of the new list.
   ///
-  /// Models without identifier whose type is not
-  /// `Hashable` have to be compared one with another: beyond a million such comparisons they count as
-  /// new ones, and the changes are more than need be.
+  /// Models without identifier whose type is not `Hashable` are compared in pairs. Beyond a million
+  /// such comparisons they count as new, which results in more changes than necessary.
   ///
   /// - Parameters:
-  ///   - old: The list before.
-  ///   - new: The list now.
-  /// - Returns: Never ``reset``; no changes if the lists are equal.
+  ///   - old: The old list.
+  ///   - new: The new list.
+  /// - Returns: The changes, never ``reset``; none if the lists are equal.
   /// - Complexity: O(*n*), and O(*m* log *m*) for the *m* elements between the common beginning and
   ///   end of the lists.
   public static func difference<Element: SimpleModel>(
@@ -45,24 +44,24 @@ extension CollectionChange {
   }
 }
 
-/// Numbers models so that the same thing has the same number.
+/// Assigns numbers to models, equal numbers to the same ones.
 ///
-/// Models with an identifier are the same if their identifiers have the same bytes, models without one
-/// if they are equal.
+/// Models with identifiers are the same if these have the same bytes, models without if they are
+/// equal.
 struct ModelClasses<Element: SimpleModel> {
   private(set) var count = 0
   private var named: [ByteString: UInt32] = [:]
-  /// Models without identifier, one of each kind, by hash value.
+  /// One model without identifier per number, by hash value.
   private var nameless: [Int: [(model: Element, number: UInt32)]] = [:]
   private var comparisonsLeft = Self.comparisonLimit
 
-  /// How many comparisons of models without identifier are made.
+  /// The most comparisons of models without identifier.
   ///
-  /// They have no hash value unless the type is `Hashable`, and all pairs of 10 000 would take seconds.
-  /// Those that are left count as different from all others.
+  /// They have no hash value unless the type is `Hashable`, and comparing all pairs of 10 000 would
+  /// take seconds. The remaining ones count as different from all others.
   private static var comparisonLimit: Int { 1_000_000 }
 
-  /// Whether two models are the same thing.
+  /// Whether two models are the same.
   static func isSame(_ left: Element, _ right: Element) -> Bool {
     switch (left.modelIdentifier, right.modelIdentifier) {
     case (let left?, let right?): left.hasSameBytes(as: right)
@@ -103,19 +102,19 @@ struct ModelClasses<Element: SimpleModel> {
   }
 }
 
-/// How much two lists have in common at their beginnings and ends.
+/// The common beginning and end of two lists.
 struct CommonEnds {
-  /// How many elements at the beginning.
+  /// The number of common elements at the beginning.
   let before: Int
-  /// How many elements at the end, none of which is counted in ``before``.
+  /// The number of common elements at the end, without those of ``before``.
   let after: Int
 
   /// Compares two lists.
   ///
   /// - Parameters:
-  ///   - oldCount: How long one is.
-  ///   - newCount: How long the other is.
-  ///   - isSame: Compares an element of one with an element of the other.
+  ///   - oldCount: The length of the old list.
+  ///   - newCount: The length of the new list.
+  ///   - isSame: Compares an old element with a new one, by index.
   @inline(__always)
   init(_ oldCount: Int, _ newCount: Int, isSame: (Int, Int) -> Bool) {
     let most = min(oldCount, newCount)

@@ -7,25 +7,25 @@
 /// let known = CommitNumber(try String(contentsOfFile: "last", encoding: .utf8)) ?? .zero
 /// let changes = try store.read { try $0.changes(since: known) }
 /// ```
-/// A store counts its commits. If a backup is put in its place, it counts on from the backup's last commit, and gives
-/// numbers again that others may know. So each opening of a store that writes gives its commits a mark of their
-/// own, the ``history``, and a number that is not of this store's past is refused: `changes(since:)` throws
-/// `changesExpired`, and `write(expecting:)` throws `changedMeanwhile`.
+/// A store numbers its commits. If a backup replaces it, the store continues from the backup's last
+/// commit and reuses numbers that other programs may have kept. So each opening that writes marks
+/// its commits with a random ``history``. A number from another history is refused:
+/// `changes(since:)` throws `changesExpired`, and `write(expecting:)` throws `changedMeanwhile`.
 ///
-/// Keep the whole of it, as text or encoded, where it has to outlive the process.
+/// To keep it beyond the process, store all of it, as text or encoded.
 public struct CommitNumber: Hashable, Sendable {
-  /// How many commits there were, this one included.
+  /// The number of commits up to this one.
   public let value: UInt64
-  /// The mark of the commits that were made together with this one; 0 where it is not known.
+  /// The mark of the commits of the same opening; 0 if unknown.
   ///
-  /// A number without a mark is taken for one of the store that it is given to.
+  /// A number without a mark matches any history.
   public let history: UInt64
 
   /// Makes a number.
   ///
   /// - Parameters:
-  ///   - value: How many commits there were.
-  ///   - history: The mark of its history; 0 for whatever history the store has.
+  ///   - value: The number of commits.
+  ///   - history: The mark of its history; 0 for any history.
   public init(value: UInt64, history: UInt64 = 0) {
     self.value = value
     self.history = history
@@ -36,14 +36,15 @@ public struct CommitNumber: Hashable, Sendable {
 }
 
 extension CommitNumber: Comparable {
-  /// Whether a commit came earlier: by its ``value``, then by its history.
+  /// Whether a commit is earlier: by ``value``, then by history.
   public static func < (left: CommitNumber, right: CommitNumber) -> Bool {
     (left.value, left.history) < (right.value, right.history)
   }
 }
 
 extension CommitNumber: LosslessStringConvertible {
-  /// The value, and behind a point the history in 16 hexadecimal digits; without them where it is not known.
+  /// The value, a point and the history in 16 hexadecimal digits; only the value if the history is
+  /// unknown.
   public var description: String {
     if history == 0 { return "\(value)" }
     let digits = String(history, radix: 16)
@@ -68,7 +69,7 @@ extension CommitNumber: LosslessStringConvertible {
 }
 
 extension CommitNumber: Codable {
-  /// Decodes a number from its text, or from an integer.
+  /// Decodes a number from its text or an integer.
   ///
   /// - Parameter decoder: The decoder to read from.
   /// - Throws: The error of the decoder; `DecodingError` for another text.
@@ -87,7 +88,7 @@ extension CommitNumber: Codable {
     self = number
   }
 
-  /// Encodes the number as its text; one without a history as an integer.
+  /// Encodes the number as its text; without a history, as an integer.
   ///
   /// - Parameter encoder: The encoder to write to.
   /// - Throws: The error of the encoder.

@@ -1,29 +1,29 @@
-/// Which element of an old list is which of a new one.
+/// The correspondence of elements between an old list and a new one.
 ///
-/// Both lists are given without what they have in common at their beginnings and ends, as classes:
-/// elements of one class are the same thing.
+/// Both lists are given without their common beginning and end, as classes: elements of one class
+/// are the same.
 struct ListMatching {
-  /// How many elements the lists have in common at their beginnings.
+  /// The number of common elements at the beginning.
   let offset: Int
-  /// Old positions by new ones, without the common beginning; -1 where an element is new.
+  /// Old positions by new ones, without the common beginning; -1 for new elements.
   private(set) var origins: [Int32]
-  /// Deletions, moves and insertions; updates come after these.
+  /// Deletions, moves and insertions, in this order; updates follow them.
   private(set) var changes: [CollectionChangeInformation] = []
 
-  /// How many pairs of same elements are looked at for each element: few elements occur more often,
-  /// and where many do, pairs in order are good enough.
+  /// The most pairs per element that are searched: few elements occur more often, and for those
+  /// that do, pairs in order are sufficient.
   private static let pairsPerElement = 8
 
   /// Matches two lists.
   ///
-  /// As many elements as possible keep their places (Hunt and Szymanski, *A fast algorithm for
+  /// As many elements as possible keep their positions (Hunt and Szymanski, *A fast algorithm for
   /// computing longest common subsequences*, 1977).
   ///
   /// - Parameters:
   ///   - old: Classes, all below `classCount`.
   ///   - new: Classes, all below `classCount`.
-  ///   - classCount: How many classes there are.
-  ///   - offset: How many elements before these the lists have in common.
+  ///   - classCount: The number of classes.
+  ///   - offset: The number of common elements before these.
   /// - Complexity: O(*n* log *n*).
   init(old: [UInt32], new: [UInt32], classCount: Int, offset: Int) {
     self.offset = offset
@@ -44,7 +44,7 @@ struct ListMatching {
     }
   }
 
-  /// Makes the matching of lists of which one has nothing of its own.
+  /// Makes the matching of two lists of which one is empty apart from the common parts.
   init(deleted: Int, inserted: Int, offset: Int) {
     self.offset = offset
     origins = Array(repeating: -1, count: inserted)
@@ -53,8 +53,8 @@ struct ListMatching {
     for index in 0..<inserted { changes.append(.insert(index: offset + index)) }
   }
 
-  /// Makes the matching of lists in which the first element has gone to the end, or the last one to
-  /// the beginning.
+  /// Makes the matching of lists in which the first element moved to the end, or the last to the
+  /// beginning.
   init(rotated count: Int, toTheEnd: Bool, offset: Int) {
     self.offset = offset
     let last = Int32(count - 1)
@@ -63,19 +63,19 @@ struct ListMatching {
     changes = [toTheEnd ? .move(from: ends.0, to: ends.1) : .move(from: ends.1, to: ends.0)]
   }
 
-  /// Whether the element at a position of the new list was in the old one.
+  /// Whether the element at a new position was in the old list.
   func isOld(_ index: Int) -> Bool {
     let index = index - offset
     return !origins.indices.contains(index) || origins[index] >= 0
   }
 
-  /// Where the element at a position of the new list was in the old one.
+  /// The old position of the element at a new position.
   ///
   /// - Parameters:
-  ///   - index: A position in the whole new list.
-  ///   - oldCount: The length of the whole old list.
-  ///   - newCount: The length of the whole new list.
-  /// - Returns: `nil` if it is new there.
+  ///   - index: A position in the new list.
+  ///   - oldCount: The length of the old list.
+  ///   - newCount: The length of the new list.
+  /// - Returns: `nil` for a new element.
   func origin(of index: Int, oldCount: Int, newCount: Int) -> Int? {
     guard isOld(index) else { return nil }
     if index < offset { return index }
@@ -108,7 +108,7 @@ struct ListMatching {
     return chains.longest()
   }
 
-  /// Finds elements that left once and came in once, in the order of the old list.
+  /// Finds elements that were removed once and inserted once, in old order.
   private mutating func makeMovers(
     _ old: [UInt32], _ new: [UInt32], _ classCount: Int, _ hasGone: [Bool]
   ) -> [ListMover] {
@@ -151,17 +151,17 @@ struct ListMatching {
   }
 }
 
-/// Where elements of each class stand in a list.
+/// The positions of each class in a list.
 struct ClassPositions {
   private var starts: [Int]
-  /// Positions, class by class, and in ascending order in each.
+  /// Positions, class by class, ascending in each.
   private(set) var positions: [Int32]
 
   /// Sorts the positions of a list by class.
   ///
   /// - Parameters:
   ///   - list: Classes, all below `classCount`.
-  ///   - classCount: How many classes there are.
+  ///   - classCount: The number of classes.
   init(of list: [UInt32], classCount: Int) {
     starts = Array(repeating: 0, count: classCount + 1)
     positions = Array(repeating: 0, count: list.count)
@@ -174,7 +174,7 @@ struct ClassPositions {
     }
   }
 
-  /// Where in ``positions`` those of a class are.
+  /// The range in ``positions`` of a class.
   func range(of number: UInt32) -> Range<Int> { starts[Int(number)]..<starts[Int(number) + 1] }
 }
 
@@ -190,11 +190,11 @@ struct CommonChains {
   /// The last links of the best chains, by length; their new positions ascend.
   private var ends: [Int32] = []
 
-  /// Takes another pair.
+  /// Adds a pair.
   ///
   /// - Parameters:
-  ///   - old: Not below the one offered before.
-  ///   - new: For the same `old`, below the one offered before.
+  ///   - old: Not below the previous one.
+  ///   - new: For an equal `old`, below the previous one.
   mutating func offer(old: Int, new: Int32) {
     var length = ends.count
     if let last = ends.last, links[Int(last)].new >= new { length = shortest(reaching: new) }

@@ -1,27 +1,27 @@
-/// An element that leaves its place in a list and comes in at another.
+/// An element that moves from one position of a list to another.
 struct ListMover {
-  /// Where it was in the old list.
+  /// Its old position.
   let old: Int
-  /// Where it is in the new list.
+  /// Its new position.
   let new: Int
-  /// How many elements before its old place keep theirs.
+  /// The number of elements before its old position that keep theirs.
   let keptBeforeOld: Int
 }
 
-/// Works out positions for moves that are applied one after another, in the order of the new list.
+/// Computes positions for moves that are applied in the order of the new list.
 ///
-/// Elements that keep their places divide the list into gaps. A mover that has been placed stands in
-/// the gap behind the elements that come before it in the new list, after those that were placed
-/// there earlier and before all that still wait there to be moved.
+/// Elements that keep their positions divide the list into gaps. A placed mover is in the gap after
+/// its predecessors in the new list. There it follows those that were placed earlier, and precedes
+/// all that have not moved yet.
 struct MoveSequence {
   private let movers: [ListMover]
   private var waiting: PrefixCounter
-  /// The gaps of those that have been placed, in ascending order.
+  /// The gaps of the placed movers, in ascending order.
   private var placedGaps: [Int] = []
 
-  /// Begins.
+  /// Begins the sequence.
   ///
-  /// - Parameter movers: All that will be placed, in the order of the old list.
+  /// - Parameter movers: All movers, in old order.
   init(_ movers: [ListMover]) {
     self.movers = movers
     waiting = PrefixCounter(count: movers.count)
@@ -30,9 +30,9 @@ struct MoveSequence {
   /// Moves the next element of the new list.
   ///
   /// - Parameters:
-  ///   - rank: Which of the movers.
-  ///   - keptBeforeNew: How many elements before its new place keep theirs.
-  /// - Returns: Its position, and the new one counted without it.
+  ///   - rank: The index of the mover.
+  ///   - keptBeforeNew: The number of elements before its new position that keep theirs.
+  /// - Returns: Its position, and the new one without counting it.
   mutating func place(_ rank: Int, keptBeforeNew: Int) -> (from: Int, to: Int) {
     let gap = movers[rank].keptBeforeOld
     let from = gap + waiting.count(before: rank) + placedGaps.partitionIndex { $0 > gap }
@@ -45,7 +45,7 @@ struct MoveSequence {
 }
 
 extension Array {
-  /// The first index from which on all elements belong to the second part of a divided list.
+  /// The first index of the second part of a partitioned list.
   fileprivate func partitionIndex(_ isInSecondPart: (Element) -> Bool) -> Int {
     var low = 0
     var high = count
@@ -57,16 +57,16 @@ extension Array {
   }
 }
 
-/// A sequence of flags that tells how many are set before an index (Fenwick, *A new data structure for
+/// A sequence of flags with a fast count before an index (Fenwick, *A new data structure for
 /// cumulative frequency tables*, 1994).
 struct PrefixCounter {
-  /// Entry *i* counts the flags of as many indexes up to *i* as its lowest set bit says.
+  /// Entry *i* counts the flags of the last indexes up to *i*, as many as its lowest set bit.
   private var sums: [Int]
 
   /// Makes a sequence with all flags set.
   init(count: Int) { sums = (0...count).map { $0 & -$0 } }
 
-  /// How many flags are set before an index.
+  /// The number of set flags before an index.
   ///
   /// - Complexity: O(log *n*).
   func count(before index: Int) -> Int {
@@ -79,7 +79,7 @@ struct PrefixCounter {
     return sum
   }
 
-  /// Clears a flag that is set.
+  /// Clears a set flag.
   ///
   /// - Complexity: O(log *n*).
   mutating func remove(_ index: Int) {

@@ -1,17 +1,16 @@
-/// Differences of lists whose rows have numbers; each number stands in a list at most once.
+/// Differences of lists of row numbers; each number occurs at most once in a list.
 package enum RowDifference {
   /// The difference of two lists.
   ///
-  /// Applied one after another: deletions from high to low in old positions, moves, insertions from
-  /// low to high in new positions, and last the updates of rows that were in the old list, in new
-  /// positions from low to high. As many rows as possible keep their places.
+  /// The changes are applied in order: deletions from high to low in old positions, moves,
+  /// insertions from low to high in new positions. Last come the updates of old rows, in new
+  /// positions from low to high. As many rows as possible keep their positions.
   ///
   /// - Parameters:
-  ///   - old: The rows before.
-  ///   - new: The rows now.
-  ///   - updated: Rows whose contents are not what they were, in any order; those that are new, or not
-  ///     in the list, don't matter.
-  /// - Returns: What turns `old` into `new`.
+  ///   - old: The old rows.
+  ///   - new: The new rows.
+  ///   - updated: Rows with new contents, in any order; new or missing rows are ignored.
+  /// - Returns: The changes that turn `old` into `new`.
   /// - Complexity: O(*n*), and O(*m* log *m*) for the *m* rows between the common beginning and end,
   ///   unless just one row was moved or all of one side are new.
   package static func changes(
@@ -25,13 +24,13 @@ package enum RowDifference {
     return changes
   }
 
-  /// What a change of elements elsewhere did to a list: deletions and updates, from high to low.
+  /// The effect of changed elements on a list: deletions and updates, from high to low.
   ///
   /// - Parameters:
-  ///   - rows: The rows before.
-  ///   - deleted: Rows that have gone, in any order.
-  ///   - updated: Rows whose contents are not what they were, in any order.
-  /// - Returns: The changes, in an order in which they can be applied one after another.
+  ///   - rows: The old rows.
+  ///   - deleted: Deleted rows, in any order.
+  ///   - updated: Rows with new contents, in any order.
+  /// - Returns: The changes, in order.
   /// - Complexity: O(*n*).
   package static func changes(
     in rows: [UInt32], deleted: [UInt32], updated: [UInt32]
@@ -69,21 +68,21 @@ package enum RowDifference {
   }
 }
 
-/// Numbers the rows of a list from 0, in order, and then all others that are asked for.
+/// Assigns numbers to the rows of a list from 0, in order, and then to other rows on request.
 struct RowNumbers {
-  /// One entry a row number, from ``first`` on; `UInt32.max` where there is none.
+  /// One entry per row number, from ``first`` on; `UInt32.max` for none.
   private var table: [UInt32] = []
   private let first: UInt32
-  /// Used where a table would be too large.
+  /// Used if a table would be too large.
   private var hashed: [UInt32: UInt32] = [:]
   private(set) var classCount: Int
 
-  /// How large a table may be for each row: 32 bytes, about what an entry of a `Dictionary` needs.
+  /// The largest table, per row: 32 bytes, about as much as an entry of a `Dictionary`.
   private static let entriesPerRow = 8
 
   /// Numbers the rows of a list.
   ///
-  /// - Parameter rows: Each once.
+  /// - Parameter rows: The rows, without duplicates.
   init(of rows: ArraySlice<UInt32>) {
     classCount = rows.count
     first = rows.min() ?? 0
@@ -97,7 +96,7 @@ struct RowNumbers {
     }
   }
 
-  /// The number of a row, which was not asked for before; a new one if it is not in the list.
+  /// The number of a row at its first request; a new one if it is not in the list.
   mutating func classNumber(of row: UInt32) -> UInt32 {
     if row >= first, Int(row - first) < table.count, table[Int(row - first)] != .max {
       return table[Int(row - first)]
@@ -108,21 +107,21 @@ struct RowNumbers {
   }
 }
 
-/// A set of row numbers that is asked about every row of a list.
+/// A set of row numbers with a fast lookup for every row of a list.
 struct RowSet {
   private enum Form {
     case none
     case one(UInt32)
-    /// One bit a number, from a first one on.
+    /// One bit per number, from a first one on.
     case bits(first: UInt32, words: [UInt64])
     case hashed(Set<UInt32>)
   }
 
   private let form: Form
 
-  /// How many bits are spent on a number: eight bytes, less than an entry of a `Set` needs.
+  /// The most bits per number: eight bytes, less than an entry of a `Set`.
   private static let bitsPerRow = 64
-  /// How many bits a small set may have in any case: 8 KiB.
+  /// The bits that even a small set may have: 8 KiB.
   private static let bitCountInAnyCase = 1 << 16
 
   /// Makes a set.
@@ -160,7 +159,7 @@ struct RowSet {
     }
   }
 
-  /// The places of a list where numbers of the set stand, in ascending order.
+  /// The positions of a list that have numbers of the set, in ascending order.
   func positions(in list: [UInt32]) -> [Int] {
     switch form {
     case .none: return []

@@ -1,4 +1,4 @@
-/// A model that names its children in one line of key paths: the second way.
+/// A model that declares its children in one line of key paths: the second way.
 ///
 /// ```swift
 /// struct Message: KeyPathModel, Codable {
@@ -9,28 +9,28 @@
 ///   static let children = Children(\Message.author, \.readers)
 /// }
 /// ```
-/// It is several times faster than finding children through the coding. The properties are stored
-/// `var`s of a struct, and hold models, optionals, lists and maps of models, nested in any way. A child
-/// inside a plain value that is no model has a key path through that value.
+/// This is several times faster than finding children through the coding. The properties are stored
+/// `var`s of a struct. They contain models, or optionals, lists and maps of models, nested in any
+/// way. A child inside a plain value has a key path through that value.
 public protocol KeyPathModel: Model {
-  /// The properties that hold children, in the order in which they are coded.
+  /// The properties with children, in coding order.
   static var children: Children<Self> { get }
 }
 
 extension KeyPathModel {
-  /// Returns a copy with every child that a key path leads to replaced.
+  /// Returns a copy in which the child at every key path is replaced.
   ///
-  /// - Parameter transform: Returns what replaces a child; `nil` to remove it. A model of another type
-  ///   replaces nothing.
+  /// - Parameter transform: Returns the replacement of a child; `nil` removes it. A model of
+  ///   another type is ignored.
   /// - Returns: `nil` if a required child was removed.
   @inlinable
   public func map(_ transform: (any Model) -> (any Model)?) -> Self? {
     Self.children.map(self, transform)
   }
 
-  /// Calls a closure with every child that a key path leads to.
+  /// Calls a closure with the child at every key path.
   ///
-  /// - Parameter visit: Called once for each place of a child.
+  /// - Parameter visit: Called once per place of a child.
   @inlinable
   public func forEach(_ visit: (any Model) -> Void) {
     Self.children.forEach(of: self, visit)
@@ -38,26 +38,26 @@ extension KeyPathModel {
 }
 
 extension KeyPathModel where Self: Codable {
-  /// Returns a copy with every child that a key path leads to replaced.
+  /// Returns a copy in which the child at every key path is replaced.
   ///
-  /// - Parameter transform: Returns what replaces a child; `nil` to remove it. A model of another type
-  ///   replaces nothing.
+  /// - Parameter transform: Returns the replacement of a child; `nil` removes it. A model of
+  ///   another type is ignored.
   /// - Returns: `nil` if a required child was removed.
   @inlinable
   public func map(_ transform: (any Model) -> (any Model)?) -> Self? {
     Self.children.map(self, transform)
   }
 
-  /// Calls a closure with every child that a key path leads to.
+  /// Calls a closure with the child at every key path.
   ///
-  /// - Parameter visit: Called once for each place of a child.
+  /// - Parameter visit: Called once per place of a child.
   @inlinable
   public func forEach(_ visit: (any Model) -> Void) {
     Self.children.forEach(of: self, visit)
   }
 }
 
-/// The properties of a model that hold its children.
+/// The properties of a model with its children.
 ///
 /// ```swift
 /// struct Team: KeyPathModel, Codable {
@@ -71,9 +71,9 @@ extension KeyPathModel where Self: Codable {
 public struct Children<Root: KeyPathModel>: Sendable {
   @usableFromInline let properties: [ChildProperty]
 
-  /// Names the properties.
+  /// Declares the properties.
   ///
-  /// - Parameter paths: Key paths to stored `var`s, in the order in which they are coded.
+  /// - Parameter paths: Key paths to stored `var`s, in coding order.
   public init<each Slot: ChildSlot>(
     _ paths: repeat any WritableKeyPath<Root, each Slot> & Sendable
   ) {
@@ -88,7 +88,7 @@ public struct Children<Root: KeyPathModel>: Sendable {
     let isWhole = unsafe withUnsafeMutablePointer(to: &root) { place in
       let place = UnsafeMutableRawPointer(place)
       for property in properties {
-        // A root of the type that the properties were made for.
+        // The properties were made for the type of `root`.
         guard unsafe property.map(place, transform) else { return false }
       }
       return true
@@ -105,21 +105,21 @@ public struct Children<Root: KeyPathModel>: Sendable {
   }
 }
 
-/// One property of a model that holds children: how they are replaced and visited.
+/// One property of a model with children: how they are replaced and visited.
 ///
-/// It knows the model by its place in memory only: without type parameters a call costs a fraction.
+/// It uses the model by its memory address only: without type parameters a call costs much less.
 @safe
 @usableFromInline
 struct ChildProperty: Sendable {
-  /// Replaces the children in the property of the model at a place.
+  /// Replaces the children in the property of the model at an address.
   ///
-  /// Returns `false` if the model can't be without a child that was removed.
+  /// Returns `false` if a required child was removed.
   @usableFromInline let map:
     @Sendable (UnsafeMutableRawPointer, (any Model) -> (any Model)?) -> Bool
-  /// Visits the children in the property of the model at a place.
+  /// Visits the children in the property of the model at an address.
   @usableFromInline let forEach: @Sendable (UnsafeRawPointer, (any Model) -> Void) -> Void
 
-  /// Makes the property that a key path leads to.
+  /// Makes the property of a key path.
   init<Root, Slot: ChildSlot>(_ path: any WritableKeyPath<Root, Slot> & Sendable) {
     guard let offset = MemoryLayout<Root>.offset(of: path) else {
       unsafe map = { root, transform in
@@ -133,7 +133,7 @@ struct ChildProperty: Sendable {
       }
       return
     }
-    // A stored property: `offset(of:)` says that a slot lies there.
+    // A stored property: `offset(of:)` returned the place of the slot.
     unsafe map = { root, transform in
       let place = unsafe (root + offset).assumingMemoryBound(to: Slot.self)
       return unsafe place.pointee.replaceInSlot(transform)

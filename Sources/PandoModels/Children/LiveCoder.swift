@@ -2,8 +2,8 @@ import PandoSystem
 
 /// Finds, replaces and merges the children of models through their coding, without a store.
 ///
-/// A model is encoded as for a record, but children are put into a list instead of records of their
-/// own, and references hold their places in it; decoding takes them back out.
+/// A model is encoded as for a record, but its children are put into a list instead of records, and
+/// references contain their indexes. Decoding takes them from the list.
 enum LiveCoder {
   /// A model's coding without its children.
   struct Coded {
@@ -11,14 +11,14 @@ enum LiveCoder {
     let children: [any Model]
   }
 
-  /// Encodes a model and replaces its children on the way.
+  /// Encodes a model and replaces its children.
   ///
   /// - Parameters:
   ///   - model: Any codable value.
-  ///   - children: What references before these hold; new ones come behind.
-  ///   - transform: Returns what replaces a child; `nil` to remove it.
+  ///   - children: The children of earlier references; new ones are appended.
+  ///   - transform: Returns the replacement of a child; `nil` removes it.
   /// - Returns: `nil` if a required child was removed.
-  /// - Throws: What the model's own coding throws.
+  /// - Throws: The error of the model's own coding.
   static func encode(
     _ model: any Encodable, after children: [any Model] = [],
     _ transform: @escaping (any Model) -> (any Model)?
@@ -39,9 +39,9 @@ enum LiveCoder {
   /// - Parameters:
   ///   - type: The model's type.
   ///   - coded: Its coding.
-  ///   - oldChildCount: How many of the children belong to the older of two models that are merged.
+  ///   - oldChildCount: The number of children that belong to the older of two merged models.
   /// - Returns: The model.
-  /// - Throws: ``ModelError``; what the model's own coding throws.
+  /// - Throws: ``ModelError``; the error of the model's own coding.
   static func decode<Value: Decodable>(
     _ type: Value.Type, _ coded: Coded, oldChildCount: Int = 0
   ) throws -> Value {
@@ -57,7 +57,7 @@ enum LiveCoder {
 
   /// Calls a closure with every child of a model.
   static func forEach(_ model: any Encodable, _ visit: (any Model) -> Void) throws {
-    // The session that holds the closure ends inside.
+    // The session with the closure ends inside.
     try withoutActuallyEscaping(visit) { visit in
       _ = try encode(model) { child in
         visit(child)
@@ -84,7 +84,7 @@ enum LiveCoder {
             let replacement = transform(child)
             if watch?.keepsChild != true { isTouched = true }
             guard let replacement else { return nil }
-            // A model of another type replaces nothing.
+            // A model of another type is ignored.
             return type(of: replacement) == type(of: child) ? replacement : child
           })
       else { return nil }
@@ -94,12 +94,12 @@ enum LiveCoder {
 }
 
 extension LiveCoder {
-  /// Lets the fields of a newer model of another type flow into one: those of the same name.
+  /// Merges the fields of a newer model of another type into one: those of the same name.
   ///
   /// - Parameters:
-  ///   - newer: The model whose data counts.
+  ///   - newer: The model whose fields count.
   ///   - older: The model that keeps its type and all other fields.
-  /// - Returns: The merged model and the names of the fields that `older`'s type could not take.
+  /// - Returns: The merged model, and the names of the fields that `older`'s type could not decode.
   /// - Throws: The error of the models' own coding.
   static func merge<Value: Model & Codable>(
     _ newer: any Encodable, into older: Value
@@ -121,11 +121,12 @@ extension LiveCoder {
     return (older, kept)
   }
 
-  /// A value with the fields that its coding leaves out taken from an older one of the same type.
+  /// Returns a value, with the fields that its coding omits taken from an older one of the same
+  /// type.
   ///
   /// - Parameters:
   ///   - newer: The value whose fields count.
-  ///   - older: Where the others come from.
+  ///   - older: The source of the other fields.
   /// - Returns: The completed value.
   /// - Throws: The error of the models' own coding.
   static func complete<Value: Model & Codable>(
@@ -139,9 +140,9 @@ extension LiveCoder {
     return try decode(Value.self, coded, oldChildCount: old.children.count)
   }
 
-  /// The fields of one map, and those of another that it lacks, in the order of the format.
+  /// The fields of one map, and the missing ones of another, in format order.
   ///
-  /// - Returns: `nil` if one of them is no map, or nothing is lacking.
+  /// - Returns: `nil` if one of them is not a map, or no field is missing.
   private static func completed(_ new: [UInt8], from old: [UInt8]) throws -> [UInt8]? {
     guard let newFields = try fields(new), let oldFields = try fields(old) else { return nil }
     let present = Set(newFields.map(\.key))
@@ -150,7 +151,7 @@ extension LiveCoder {
     let all =
       newFields.map { ($0.key, $0.text, new[$0.value]) }
       + missing.map { ($0.key, $0.text, old[$0.value]) }
-    // Keys are in the order of their encoded bytes: shorter ones first.
+    // Keys are sorted by their encoded bytes: shorter ones first.
     let sorted = all.ordered { left, right in
       left.0.count != right.0.count
         ? left.0.count < right.0.count : left.0.lexicographicallyPrecedes(right.0)
@@ -164,9 +165,9 @@ extension LiveCoder {
     return writer.bytes
   }
 
-  /// The fields of one map, with the values of another where that has them too.
+  /// The fields of one map, with the values of another if it has them, too.
   ///
-  /// - Returns: `nil` if one of them is no map, or no value is taken from the other.
+  /// - Returns: `nil` if one of them is not a map, or no value comes from the other.
   private static func joined(
     _ old: [UInt8], _ new: [UInt8], keeping kept: [String]
   ) throws -> [UInt8]? {
@@ -187,7 +188,7 @@ extension LiveCoder {
     return takenCount > 0 ? writer.bytes : nil
   }
 
-  /// The fields of a map, their keys as bytes to compare them by; `nil` if the body is no map.
+  /// The fields of a map, with key bytes for comparison; `nil` if the body is not a map.
   private static func fields(
     _ body: [UInt8]
   ) throws -> [(key: [UInt8], text: String, value: Range<Int>)]? {
@@ -203,13 +204,13 @@ extension LiveCoder {
     }
   }
 
-  /// Makes a child of one type show the data of one of another type.
+  /// Makes a child of one type with the data of one of another type.
   ///
   /// - Parameters:
   ///   - child: The newer child.
-  ///   - type: What the slot takes.
-  ///   - children: The children that the older model has.
-  /// - Returns: `nil` if there is no way.
+  ///   - type: The type of the slot.
+  ///   - children: The children of the older model.
+  /// - Returns: `nil` if that is impossible.
   static func convert<Known: Model>(
     _ child: any Model, to type: Known.Type, amid children: ArraySlice<any Model>
   ) -> (any Model)? {

@@ -1,14 +1,14 @@
-/// The first way to say what the children are: nothing at all.
+/// The first way to declare children: none is necessary.
 ///
-/// A model all of whose stored properties are plain values, or lists, sets and maps of such, is not
-/// encoded: it has no place for a child.
+/// A model whose stored properties are all plain values, or lists, sets and maps of these, is not
+/// encoded: it can't have a child.
 extension Model where Self: Codable {
-  /// Returns a copy with every child that the coding meets replaced.
+  /// Returns a copy in which every child in the coding is replaced.
   ///
-  /// A model whose own coding throws is returned as it is.
+  /// A model whose own coding throws is returned unchanged.
   ///
-  /// - Parameter transform: Returns what replaces a child; `nil` to remove it. A model of another type
-  ///   replaces nothing.
+  /// - Parameter transform: Returns the replacement of a child; `nil` removes it. A model of
+  ///   another type is ignored.
   /// - Returns: `nil` if a required child was removed.
   public func map(_ transform: (any Model) -> (any Model)?) -> Self? {
     if ChildPlaces.areMissing(in: self) { return self }
@@ -19,9 +19,9 @@ extension Model where Self: Codable {
     }
   }
 
-  /// Calls a closure with every child that the coding meets.
+  /// Calls a closure with every child in the coding.
   ///
-  /// - Parameter visit: Called once for each place of a child.
+  /// - Parameter visit: Called once per place of a child.
   public func forEach(_ visit: (any Model) -> Void) {
     if ChildPlaces.areMissing(in: self) { return }
     try? LiveCoder.forEach(self, visit)
@@ -29,9 +29,9 @@ extension Model where Self: Codable {
 }
 
 extension Model {
-  /// Takes the data of a newer model: all of it from the same type, by field from another.
+  /// Merges the data of a newer model: all of it from the same type, by field from another.
   ///
-  /// Merging by field needs both to be `Codable`; without that this model stays as it is.
+  /// Merging by field needs both to be `Codable`; otherwise this model stays unchanged.
   ///
   /// - Parameter other: The newer model, of any type.
   /// - Returns: A model of this type.
@@ -48,7 +48,7 @@ extension Model {
 }
 
 extension SimpleModel where Self: Encodable {
-  /// Compares by coding: two models are equal if they would be stored as the same bytes.
+  /// Compares by coding: two models are equal if their stored bytes are equal.
   ///
   /// - Parameter other: A model of any type.
   /// - Returns: `false` if it has another type, or one of them can't be encoded.
@@ -70,11 +70,11 @@ extension SimpleModel where Self: Encodable & Equatable {
   public func isEqual(to other: any SimpleModel) -> Bool { isSame(as: other) }
 }
 
-/// What other modules ask about the children of models.
+/// Functions on the children of models for other modules.
 package enum ModelChildren {
   /// Calls a closure with the identifier of every node directly below a model.
   ///
-  /// Models without identifier belong to the node around them: their children count.
+  /// Models without identifier belong to the node around them: their children are included.
   package static func forEachNode(of model: any Model, _ visit: (String) -> Void) {
     model.forEach { child in
       if let identifier = child.modelIdentifier {
@@ -85,13 +85,13 @@ package enum ModelChildren {
     }
   }
 
-  /// Replaces the children that a model's coding meets, whatever its own `map(_:)` does.
+  /// Replaces the children in a model's coding, regardless of its own `map(_:)`.
   ///
   /// - Parameters:
   ///   - model: Any model.
-  ///   - transform: Returns what replaces a child; `nil` to remove it.
-  /// - Returns: `nil` if a required child was removed; the model itself if it is not `Codable`, or can't
-  ///   be coded.
+  ///   - transform: Returns the replacement of a child; `nil` removes it.
+  /// - Returns: `nil` if a required child was removed; the model itself if it is not `Codable` or
+  ///   its coding throws.
   package static func mapCoded(
     _ model: any Model, _ transform: (any Model) -> (any Model)?
   ) -> (any Model)? {
@@ -106,13 +106,13 @@ package enum ModelChildren {
     return map(codable)
   }
 
-  /// Lets the fields of a newer model of another type flow into one: those of the same name.
+  /// Merges the fields of a newer model of another type into one: those of the same name.
   ///
   /// - Parameters:
-  ///   - newer: The model whose data counts.
+  ///   - newer: The model whose fields count.
   ///   - older: The model that keeps its type and all other fields.
-  /// - Returns: The merged model, and the names of the fields that could not be taken; `older` itself
-  ///   if one of them is not `Codable`, or can't be coded.
+  /// - Returns: The merged model, and the names of the fields that could not be merged; `older`
+  ///   itself if one is not `Codable` or its coding throws.
   package static func merge(
     _ newer: any Model, into older: any Model
   ) -> (model: any Model, kept: [String]) {
@@ -121,22 +121,23 @@ package enum ModelChildren {
     return merge(encodable, into: codable)
   }
 
-  /// A model with the fields that its coding leaves out taken from an older one of its type.
+  /// Returns a model, with the fields that its coding omits taken from an older one of its type.
   ///
   /// - Parameters:
   ///   - newer: The model whose fields count.
-  ///   - older: Where the others come from.
-  /// - Returns: The completed model; `newer` itself if it can't be coded.
+  ///   - older: The source of the other fields.
+  /// - Returns: The completed model; `newer` itself if its coding throws.
   package static func complete<Value: Model & Codable>(
     _ newer: Value, from older: Value
   ) -> Value { (try? LiveCoder.complete(newer, from: older)) ?? newer }
 
-  /// Whether a type is known to have no `merge(_:)` of its own: the default has run for one of its values.
+  /// Whether a type certainly has no own `merge(_:)`, because the default has run for one of its
+  /// values.
   package static func mergesByDefault(_ type: any Model.Type) -> Bool {
     unsafe TypeTable.traits(of: type).pointee.defaultMerge?.hasRun ?? false
   }
 
-  /// Whether one model has fields that can flow into another of another type.
+  /// Whether the fields of one model can be merged into one of another type.
   static func canMerge(_ newer: any Model, into older: any Model) -> Bool {
     older is any (Model & Codable) && newer is any Encodable
   }
@@ -149,39 +150,38 @@ package enum ModelChildren {
   }
 }
 
-/// Lets whoever maps a model say that a child stays as it is.
+/// Lets a closure of `map(_:)` mark a child as unchanged.
 ///
-/// A closure that is given to `map(_:)` can only return a model, and models can't be compared cheaply.
-/// With this, a model whose children all stay need not be made anew from its coding.
+/// Such a closure can only return a model, and models can't be compared cheaply. With this mark, a
+/// model whose children are all unchanged is not made again from its coding.
 package final class MapWatch: @unchecked Sendable {
-  // Sendable because it is used by the task that set it only, during one synchronous call.
+  // Sendable because only the task that set it uses it, during one synchronous call.
 
   @TaskLocal package static var current: MapWatch?
 
-  /// Set by the closure just before it returns: whether it returns the child as it is.
+  /// Set by the closure just before it returns: whether the child is unchanged.
   ///
-  /// The closure maps other models meanwhile, whose children set it too.
+  /// The closure may map other models before, whose children also set it.
   package var keepsChild = false
 
   /// Set by a `map(_:)` just before it returns: whether it has found the children in the coding, as
-  /// `forEach(_:)` does then.
+  /// `forEach(_:)` then does.
   package var isCoded = false
 
   package init() {}
 }
 
-/// Notes what the default merge could not do, where somebody watches.
+/// Collects the failures of the default merge, if it is set.
 ///
-/// `merge(_:)` returns a model and nothing else; without this nobody would learn of a field that kept
-/// its old value.
+/// `merge(_:)` returns only a model, without the fields that kept their old values.
 package final class MergeWatch: @unchecked Sendable {
-  // Sendable because it is used by the task that set it only, during one synchronous call.
+  // Sendable because only the task that set it uses it, during one synchronous call.
 
-  /// A merge between two types that was not done, or not in every field.
+  /// A merge between two types that failed in some or all fields.
   package struct Fault {
     package let older: any Model
     package let newer: any Model
-    /// The fields that kept their values; empty if nothing could be taken.
+    /// The fields that kept their values; empty if all did.
     package let kept: [String]
   }
 
@@ -195,7 +195,7 @@ package final class MergeWatch: @unchecked Sendable {
     faults.append(Fault(older: older, newer: newer, kept: kept))
   }
 
-  /// Takes what was noted since the last time.
+  /// Removes and returns the collected failures.
   package func takeFaults() -> [Fault] {
     defer { faults = [] }
     return faults

@@ -1,39 +1,39 @@
-/// Lets one box of a model be known under another protocol.
+/// Converts the box of a model between protocols.
 ///
-/// A conversion by the language makes a new box and copies the model into it, and one to ``Model`` looks
-/// the conformance up each time. Here the box stays and only its conformance is exchanged. Swift promises
-/// no layout of boxes, so the first use looks whether it is the one that is expected; if not, the
-/// language's conversions are used.
+/// A conversion by the language makes a new box and copies the model into it. One to ``Model`` also
+/// looks up the conformance each time. This type keeps the box and exchanges only its conformance.
+/// Swift does not specify the layout of boxes, so the first use checks it, and otherwise uses the
+/// language's conversions.
 package enum ModelBoxes {
-  /// Whether boxes can be shared: whether their layout is the expected one.
+  /// Whether boxes can be shared, because their layout is the expected one.
   package static let canShare = unsafe BoxLayout.isExpected()
 
-  // `as any` keeps the compiler from unpacking the boxes when they are passed on.
+  // `as any` prevents the compiler from unpacking the boxes in calls.
 
-  /// The same model, known as a simple one.
+  /// The same model as a ``SimpleModel``.
   ///
   /// - Parameters:
   ///   - model: A model.
-  ///   - sharing: Whether both are one box.
+  ///   - sharing: Whether both share one box.
   /// - Returns: The model.
   package static func simple(
     _ model: any Model, sharing: Bool = canShare
   ) -> any SimpleModel {
     guard sharing else { return model }
     let type: any SimpleModel.Type = Swift.type(of: model)
-    // Both protocols have one conformance in their containers; the model lives to the end of the call.
+    // Both containers have one conformance each; the model lives until the end of the call.
     var container = unsafe BoxLayout(model)
     unsafe container.conformance = BoxLayout.TypeLayout(type).conformance
     defer { extendLifetime(model) }
     return unsafe unsafeBitCast(container, to: (any SimpleModel).self)
   }
 
-  /// The same model, known as one that can hold others.
+  /// The same model as a ``Model``.
   ///
   /// - Parameters:
   ///   - model: A model.
   ///   - type: Its type.
-  ///   - sharing: Whether both are one box.
+  ///   - sharing: Whether both share one box.
   /// - Returns: The model.
   package static func model(
     _ model: any SimpleModel, _ type: any Model.Type, sharing: Bool = canShare
@@ -47,34 +47,34 @@ package enum ModelBoxes {
     return unsafe unsafeBitCast(container, to: (any Model).self)
   }
 
-  /// The model in a box of its own.
+  /// The model in a new box.
   private static func copy<Value: SimpleModel>(
     _ model: Value, _ type: any Model.Type
   ) -> any Model {
     func box<Known: Model>(_ type: Known.Type) -> any Model {
-      // The caller has checked that `Value` and `Known` are two names of one type.
+      // The caller has checked that `Value` and `Known` are the same type.
       unsafe unsafeBitCast(model, to: Known.self)
     }
     return box(type)
   }
 
-  /// A type as one whose models can hold others.
+  /// A type as a ``Model`` type, if it conforms.
   ///
-  /// It is looked up in a table, where a cast takes ten times as long.
+  /// A table lookup, which is ten times faster than a cast.
   ///
   /// - Parameter type: Any type of models.
-  /// - Returns: `nil` if they can't.
+  /// - Returns: `nil` if it does not conform.
   package static func modelType(_ type: any SimpleModel.Type) -> (any Model.Type)? {
     unsafe TypeTable.traits(of: type).pointee.model
   }
 
-  /// Whether two models are one: the same box, or the same bytes.
+  /// Whether two models are the same box, or the same bytes.
   ///
   /// - Parameters:
   ///   - left: A model.
   ///   - right: Another one.
-  ///   - sharing: Whether boxes are looked at.
-  /// - Returns: `false` also for some that are, if they are small or boxes are not looked at.
+  ///   - sharing: Whether to compare boxes.
+  /// - Returns: `false` also for some equal ones, if they are small or boxes are not compared.
   package static func areSame(
     _ left: any Model, _ right: any Model, sharing: Bool = canShare
   ) -> Bool {
@@ -82,14 +82,14 @@ package enum ModelBoxes {
     return unsafe BoxLayout(left).isSame(as: BoxLayout(right), isBoxed: isLarge(left))
   }
 
-  /// Whether a model does not fit where the container has room for a small one.
+  /// Whether a model does not fit into the inline buffer of a container.
   private static func isLarge<M: Model>(_ model: M) -> Bool {
     MemoryLayout<M>.size > MemoryLayout<(UInt, UInt, UInt)>.size
   }
 }
 
-/// An existential value of a protocol that is not confined to classes: the model or its box, the type,
-/// and how the type conforms.
+/// An existential container of a protocol without class constraint: the model or its box, the type,
+/// and the conformance.
 @unsafe private struct BoxLayout {
   var buffer: (UInt, UInt, UInt)
   var type: UInt
@@ -117,14 +117,14 @@ package enum ModelBoxes {
     unsafe self = unsafeBitCast(model as any SimpleModel, to: BoxLayout.self)
   }
 
-  /// Whether both are the same box, or hold the same bytes.
+  /// Whether both are the same box, or have the same bytes.
   func isSame(as other: BoxLayout, isBoxed: Bool) -> Bool {
     guard unsafe type == other.type, unsafe buffer.0 == other.buffer.0 else { return false }
-    // A box takes one word of the buffer, and the others are anything.
+    // A box uses one word of the buffer; the others are undefined.
     return unsafe isBoxed || (buffer.1 == other.buffer.1 && buffer.2 == other.buffer.2)
   }
 
-  /// Whether Swift lays out boxes in this way.
+  /// Whether Swift uses this layout of boxes.
   static func isExpected() -> Bool {
     let size = unsafe MemoryLayout<BoxLayout>.size
     let typeSize = unsafe MemoryLayout<TypeLayout>.size
@@ -138,7 +138,7 @@ package enum ModelBoxes {
       && isExpected(of: LargeModel(parts: small), LargeModel(parts: other), inBox: true)
   }
 
-  /// Compares words with what the language says of a model; none of them is used as an address.
+  /// Compares words with the properties of a model; none is used as an address.
   private static func isExpected<M: Model>(
     of value: M, _ otherValue: M, inBox isBoxed: Bool
   ) -> Bool {
@@ -161,7 +161,7 @@ package enum ModelBoxes {
       && (isBoxed || layout.buffer == (1, 2, 3))
   }
 
-  // Not inlined, so that the optimizer does not know what is in the boxes and make new ones.
+  // Not inlined, so that the optimizer does not see through the boxes and make new ones.
 
   @inline(never)
   private static func boxed<M: Model>(_ model: M) -> any Model { model }
@@ -177,7 +177,7 @@ package enum ModelBoxes {
     func forEach(_ visit: (any Model) -> Void) {}
   }
 
-  /// A model that does not.
+  /// A model that does not fit.
   private struct LargeModel: Model, Equatable {
     let parts: SmallModel
     let rest: UInt = 4

@@ -1,16 +1,16 @@
 import PandoSystem
 
 extension ModelChildren {
-  /// Carries what a caller has changed in a tree over to the tree as it is by now.
+  /// Applies a caller's changes of a tree to the present version of the tree.
   ///
-  /// Node by node, as ``RecordBody/rebasing(_:from:onto:isEnum:)`` does it: what the caller left alone stays as it
-  /// is by now. A node that is in both other trees and not in the one that the caller had read comes in as
-  /// it is by now.
+  /// It works node by node, as in ``RecordBody/rebasing(_:from:onto:isEnum:)``: unchanged parts
+  /// keep their present value. A node that is in both other trees, but not in the caller's base,
+  /// keeps its present value, too.
   ///
   /// - Parameters:
-  ///   - new: The tree that the caller wants.
+  ///   - new: The tree with the caller's changes.
   ///   - base: The tree that the caller had read.
-  ///   - current: The tree as it is by now.
+  ///   - current: The present tree.
   /// - Returns: `current` with the caller's changes.
   /// - Throws: The error of the models' own coding.
   package static func rebase<Value: SimpleModel & Codable>(
@@ -24,21 +24,21 @@ extension ModelChildren {
   }
 }
 
-/// The records of three versions of a tree, and what becomes of them.
+/// The records of three versions of a tree, and the result.
 @safe private final class RebasedTrees: RecordSink, RecordSource {
   private var numbers: [ByteString: UInt64] = [:]
   private var types: [ObjectIdentifier: UInt32] = [:]
   private var names: [UInt64: String] = [:]
   private var typeNames: [UInt32: String] = [:]
-  /// The bodies of each node and type in the version under way, in the order in which they came.
+  /// The bodies of each node and type in the version under way, in encoding order.
   private var bodies: [RecordReference: [[UInt8]]] = [:]
   private var merged: [RecordReference: UnsafeMutableRawBufferPointer] = unsafe [:]
 
   deinit { unsafe merged.values.forEach { unsafe $0.deallocate() } }
 
-  /// Works out all bodies of the caller's changes in the current version.
+  /// Computes all bodies of the caller's changes applied to the present version.
   ///
-  /// - Parameter versions: What the caller had read, what it wants, and what there is.
+  /// - Parameter versions: The base, the caller's and the present version.
   /// - Returns: The root.
   /// - Throws: The error of the models' own coding.
   func take(_ versions: [any SimpleModel & Encodable]) throws -> RecordReference {
@@ -52,7 +52,7 @@ extension ModelChildren {
     let enums = EnumPlaces(in: versions[1])
     for (reference, places) in new {
       let old = base[reference]?.last
-      // Of several places the last one counts that the caller has changed.
+      // Of several occurrences, the last one that the caller changed counts.
       guard let wanted = places.last(where: { old != nil && $0 != old }) ?? places.last else {
         continue
       }
@@ -80,7 +80,7 @@ extension ModelChildren {
   }
 
   private func keep(_ body: [UInt8], as reference: RecordReference) {
-    // Freed by `deinit`; a reference is kept once.
+    // `deinit` frees it; a reference is kept once.
     let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: body.count, alignment: 8)
     unsafe bytes.copyBytes(from: body)
     unsafe merged[reference] = unsafe bytes

@@ -1,21 +1,21 @@
 package import PandoSystem
 
-/// How deep a model lies in a tree, for those who go down trees of models in memory.
+/// The depth of a model in a tree, for code that descends trees of models in memory.
 package struct TreeLevel {
-  /// How many models are around it.
+  /// The number of models around it.
   private var depth = 0
-  /// How many nodes are around it.
+  /// The number of nodes around it.
   package private(set) var nodeCount = 0
-  /// How many models without identifier are between it and the node around it.
+  /// The number of models without identifier between it and the node around it.
   private var innerCount = 0
 
   /// The level of a root.
   package init() {}
 
-  /// The level of the children of a model that lies here.
+  /// The level of the children of a model at this level.
   ///
   /// - Parameter isNode: Whether the model has an identifier.
-  /// - Returns: One level more.
+  /// - Returns: The next level.
   package func below(isNode: Bool) -> TreeLevel {
     var level = self
     level.depth += 1
@@ -28,19 +28,19 @@ package struct TreeLevel {
     return level
   }
 
-  /// Whether a model may not lie so deep: the limits are those of stored trees.
+  /// Whether a model is too deep; the limits are those of stored trees.
   ///
   /// - Parameter isNode: Whether the model has an identifier.
-  /// - Returns: Whether it is beyond a limit.
+  /// - Returns: Whether it exceeds a limit.
   package func isTooDeep(isNode: Bool) -> Bool {
     isNode
       ? nodeCount >= RecordLimits.maximumNodeDepth
       : innerCount >= RecordLimits.maximumNestingDepth
   }
 
-  /// Goes on with what lies here, on a larger stack if it is time for one.
+  /// Continues with the contents of this level, on a larger stack if necessary.
   package func onStack(_ body: () -> Void) {
-    // A level of models takes more than one of coding: a stack is for a quarter as many.
+    // A level of models needs more stack than one of coding: a stack serves a quarter as many.
     let isDue = depth & (LargeStack.levelCount / 4 - 1) == LargeStack.firstLevel / 2
     guard isDue, depth > LargeStack.levelCount / 4 || !LargeStack.isCurrent else { return body() }
     LargeStack.runModels(body)
@@ -48,7 +48,7 @@ package struct TreeLevel {
 }
 
 extension LargeStack {
-  /// Runs a part of what is done with models, with what the coder has said for its thread.
+  /// Runs a part of an operation on models on a larger stack, with the task-local watches.
   package static func runModels(_ body: () -> Void) {
     let (mapWatch, mergeWatch) = (MapWatch.current, MergeWatch.current)
     run {
@@ -61,10 +61,11 @@ extension LargeStack {
   /// Runs a part of a coding.
   ///
   /// - Parameters:
-  ///   - isFirst: Whether the coding has run on the caller's stack so far, which may be a large one.
+  ///   - isFirst: Whether the coding has run on the caller's stack so far, which may be a large
+  ///     one.
   ///   - body: The part.
-  /// - Returns: What it returns.
-  /// - Throws: What it throws.
+  /// - Returns: The result of `body`.
+  /// - Throws: The error of `body`.
   static func coding<Result>(isFirst: Bool, _ body: () throws -> Result) throws -> Result {
     if isFirst, isCurrent { return try body() }
     var result: Swift.Result<Result, any Error>?
@@ -75,15 +76,15 @@ extension LargeStack {
 }
 
 extension ModelChildren {
-  /// Calls a closure with a model and all that is in it, each model before its children.
+  /// Calls a closure with a model and its descendants, each model before its children.
   ///
-  /// What is nested too deep is left out.
+  /// Models nested too deep are omitted.
   ///
   /// - Parameters:
   ///   - model: The root.
-  ///   - level: How deep it lies.
-  ///   - tooDeep: Called for each model that is left out.
-  ///   - visit: Gets a model and its identifier; returns whether it wants what is in the model.
+  ///   - level: The depth of the root.
+  ///   - tooDeep: Called for each omitted model.
+  ///   - visit: Receives a model and its identifier; returns whether to visit its contents.
   package static func walk(
     _ model: any Model, at level: TreeLevel = TreeLevel(), tooDeep: () -> Void = {},
     _ visit: (any Model, String?) -> Bool

@@ -1,10 +1,10 @@
 /// The decoder of one value.
 ///
-/// Three words, so that it needs no allocation as an `any Decoder`.
+/// It has three words, so that it needs no allocation as an `any Decoder`.
 @safe struct ValueDecoder {
   let session: DecodingSession
   private let start: UnsafeRawPointer
-  /// A body has less than 4 GiB, for LMDB's values have.
+  /// A body has less than 4 GiB, like all values in LMDB.
   private let byteCount: UInt32
   private let levelNumber: UInt32
 
@@ -20,7 +20,7 @@
   /// Reads the value.
   func reader() throws -> CBORReader {
     try session.checkAlive()
-    // The bytes were checked to be there when the value was found.
+    // The bytes were checked when the value was found.
     return unsafe CBORReader(start: start, end: start + Int(byteCount))
   }
 }
@@ -28,7 +28,7 @@
 extension ValueDecoder: Decoder {
   var userInfo: [CodingUserInfoKey: Any] { [:] }
 
-  /// Always empty: errors get their path on the way out.
+  /// Always empty: errors get their path while they propagate.
   var codingPath: [any CodingKey] { [] }
 
   func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
@@ -56,7 +56,7 @@ extension ValueDecoder: SingleValueDecodingContainer {
   }
 }
 
-/// The types that have a method of their own in the protocol.
+/// The types with a method of their own in the protocol.
 extension ValueDecoder {
   @inline(__always)
   func decode<Known: RecordScalarDecodable & Decodable>(_ type: Known.Type) throws -> Known {
@@ -69,15 +69,15 @@ extension ValueDecoder {
     return try type.decodeScalar(from: &reader)
   }
 
-  // The protocol has defaults for these, which would go before a generic method.
+  // The protocol has defaults for these, which would take precedence over a generic method.
   func decode(_ type: Int128.Type) throws -> Int128 { try read(type) }
   func decode(_ type: UInt128.Type) throws -> UInt128 { try read(type) }
 }
 
-/// Reads the fields of a map; only the type of the keys is its own.
+/// Reads the fields of a map; generic only in the type of the keys.
 struct KeyedRecordDecoder<Key: CodingKey>: KeyedDecodingContainerProtocol {
   let map: FieldReader
-  /// Of a container inside another.
+  /// The lease of a container inside another.
   private let lease: FieldReaderLease?
 
   /// Makes the container of a whole value.
@@ -92,7 +92,7 @@ struct KeyedRecordDecoder<Key: CodingKey>: KeyedDecodingContainerProtocol {
     lease = FieldReaderLease(map)
   }
 
-  /// Always empty: errors get their path on the way out.
+  /// Always empty: errors get their path while they propagate.
   var codingPath: [any CodingKey] { [] }
 
   var allKeys: [Key] {
@@ -144,7 +144,7 @@ struct KeyedRecordDecoder<Key: CodingKey>: KeyedDecodingContainerProtocol {
   }
 }
 
-/// The types that have a method of their own in the protocol.
+/// The types with a method of their own in the protocol.
 extension KeyedRecordDecoder {
   @inline(__always)
   func decode<Known: RecordScalarDecodable & Decodable>(
@@ -169,7 +169,7 @@ extension KeyedRecordDecoder {
     return try map.decodeKnownIfPresent(type, &name)
   }
 
-  // The protocol has defaults for the types below, which would go before generic methods.
+  // The protocol has defaults for these types, which would take precedence over generic methods.
 
   func decode(_ type: Int128.Type, forKey key: Key) throws -> Int128 { try read(type, key) }
   func decode(_ type: UInt128.Type, forKey key: Key) throws -> UInt128 { try read(type, key) }
@@ -245,7 +245,7 @@ struct UnkeyedRecordDecoder: UnkeyedDecodingContainer {
     self.level = level
   }
 
-  /// Always empty: errors get their path on the way out.
+  /// Always empty: errors get their path while they propagate.
   var codingPath: [any CodingKey] { [] }
 
   var count: Int? { elementCount }
@@ -296,7 +296,7 @@ struct UnkeyedRecordDecoder: UnkeyedDecodingContainer {
     }
   }
 
-  /// Reads the next element; one that throws is not passed over.
+  /// Reads the next element; does not advance if that throws.
   mutating func next<Result>(
     _ body: (DecodingSession, inout CBORReader, Int) throws -> Result
   ) throws -> Result {
@@ -314,14 +314,14 @@ struct UnkeyedRecordDecoder: UnkeyedDecodingContainer {
 }
 
 extension CBORReader {
-  /// A reader of the next item alone; this one moves behind it.
+  /// A reader of the next item alone; this one advances past it.
   mutating func itemReader() throws(CBORError) -> CBORReader {
     unsafe CBORReader(try item())
   }
 }
 
 extension DecodingSession {
-  /// The items of an array that holds the same numbers as some bytes.
+  /// The items of an array with the same numbers as some bytes.
   fileprivate func expandedBytes(_ bytes: UnsafeRawBufferPointer) -> CBORReader {
     var writer = CBORWriter(minimumCapacity: 2 * bytes.count)
     for byte in unsafe [UInt8](bytes) { writer.append(UInt64(byte)) }
@@ -329,7 +329,7 @@ extension DecodingSession {
   }
 }
 
-/// The types that have a method of their own in the protocol.
+/// The types with a method of their own in the protocol.
 extension UnkeyedRecordDecoder {
   @inline(__always)
   mutating func decode<Known: RecordScalarDecodable & Decodable>(
@@ -338,7 +338,7 @@ extension UnkeyedRecordDecoder {
     try next { _, reader, _ in try type.decodeScalar(from: &reader) }
   }
 
-  // The protocol has defaults for these, which would go before a generic method.
+  // The protocol has defaults for these, which would take precedence over a generic method.
   mutating func decode(_ type: Int128.Type) throws -> Int128 {
     try next { _, reader, _ in try type.decodeScalar(from: &reader) }
   }

@@ -1,7 +1,7 @@
 import PandoSystem
 
 extension DecodingSession {
-  /// Decodes the value that bytes are.
+  /// Decodes a value from all of the bytes.
   func decodeWhole<Value: Decodable>(
     _ type: Value.Type, from body: UnsafeRawBufferPointer
   ) throws -> Value {
@@ -22,7 +22,7 @@ extension DecodingSession {
     try unsafe decode(type, TypeTable.traits(of: type), from: &reader, level: level)
   }
 
-  /// The same with the traits of `Value` looked up already.
+  /// The same with known traits of `Value`.
   func decode<Value: Decodable>(
     _ type: Value.Type, _ traits: UnsafePointer<TypeTraits>, from reader: inout CBORReader,
     level: Int
@@ -46,7 +46,7 @@ extension DecodingSession {
     return value
   }
 
-  /// Decodes the value that a reader is before, whatever comes behind it.
+  /// Decodes the value at the position of a reader, ignoring later bytes.
   func decode<Value: Decodable>(
     _ type: Value.Type, at reader: CBORReader, level: Int
   ) throws -> Value {
@@ -58,16 +58,16 @@ extension DecodingSession {
     return try unsafe decodeModel(type, traits, from: reader, level: level)
   }
 
-  /// Decodes a type that this module knows.
+  /// Decodes a type that conforms to ``RecordDecodable``.
   private func decode<Known: RecordDecodable, Value>(
     _ known: Known.Type, as type: Value.Type, from reader: inout CBORReader, level: Int
   ) throws -> Value {
     let value = try Known.decodeRecord(from: &reader, in: self, level: level)
-    // The traits of `Value` say that it is `Known`: two names of one type.
+    // The traits of `Value` ensure that it is the same type as `Known`.
     return unsafe unsafeBitCast(value, to: Value.self)
   }
 
-  /// Decodes a value that makes itself with its `init(from:)`, from the next item of a reader.
+  /// Decodes a value with its `init(from:)`, from the next item of a reader.
   func decodeModel<Value: Decodable>(
     _ type: Value.Type, _ traits: UnsafePointer<TypeTraits>, from value: CBORReader, level: Int
   ) throws -> Value {
@@ -77,7 +77,7 @@ extension DecodingSession {
     return try unsafe decodeInline(type, traits, from: value, level: level)
   }
 
-  /// Decodes a value from the bytes where it stands.
+  /// Decodes a value from the bytes in place.
   func decodeInline<Value: Decodable>(
     _ type: Value.Type, _ traits: UnsafePointer<TypeTraits>, from value: CBORReader, level: Int
   ) throws -> Value {
@@ -91,7 +91,7 @@ extension DecodingSession {
       do {
         return try decodeItem(item, as: type, from: value)
       } catch {
-        // Read again below, by the one whose error counts.
+        // Read again below by `init(from:)`, whose error counts.
       }
     }
     let (outerMapCount, outerOwner) = unsafe (mapCount, owner)
@@ -103,7 +103,7 @@ extension DecodingSession {
     return try Value(from: ValueDecoder(self, value, level: level + 1))
   }
 
-  /// Decodes a value that reads its fields itself.
+  /// Decodes a value that reads its own fields.
   private func decodeFields<Known: FieldCodable, Value>(
     _ known: Known.Type, as type: Value.Type, _ traits: UnsafePointer<TypeTraits>,
     from value: CBORReader, level: Int
@@ -112,8 +112,8 @@ extension DecodingSession {
     defer { dropMaps(downTo: outerMapCount) }
     var source = try unsafe FieldSource(
       FieldReader.open(value, in: self, level: level, owner: traits))
-    // Moved through memory of both types, for a cast would copy it: the traits of `Value` say that
-    // it is `Known`, two names of one type.
+    // Moved through memory of both types, because a cast would copy it: the traits of `Value`
+    // ensure that it is the same type as `Known`.
     let (room, usedBefore) = unsafe takeRoom(
       byteCount: MemoryLayout<Value>.size, alignment: MemoryLayout<Value>.alignment)
     defer { unsafe giveBack(room, usedBefore: usedBefore) }
@@ -129,18 +129,18 @@ extension DecodingSession {
       byteCount: MemoryLayout<Value>.size, alignment: MemoryLayout<Value>.alignment)
     defer { unsafe giveBack(room, usedBefore: usedBefore) }
     var reader = value
-    // As above: the traits of `Value` say that it is `Known`, two names of one type.
+    // As above: the traits of `Value` ensure that it is the same type as `Known`.
     try unsafe room.assumingMemoryBound(to: Known.self).initialize(to: Known(item: &reader))
     return unsafe room.assumingMemoryBound(to: Value.self).move()
   }
 
-  /// The level of a container inside one of a level.
+  /// The level of a container nested in one of a level.
   func nestedLevel(_ level: Int) throws -> Int {
     guard unsafe level < levelLimit else { throw EncodingSession.nestingTooDeep }
     return level + 1
   }
 
-  /// Decodes a node from its own record, or takes it from those kept out of line.
+  /// Decodes a node from its own record, or takes it from the children of a live model.
   private func decodeReference<Value: Decodable>(
     _ type: Value.Type, _ traits: UnsafePointer<TypeTraits>, _ reference: RecordReference,
     at value: CBORReader, level: Int
@@ -167,7 +167,7 @@ extension DecodingSession {
       unsafe levelLimit = outerLimit
     }
     do {
-      // The root is no child.
+      // The root is not a child.
       guard unsafe childDepth < RecordLimits.maximumNodeDepth else {
         throw EncodingSession.nodesTooDeep
       }
@@ -181,7 +181,7 @@ extension DecodingSession {
     }
   }
 
-  /// Goes on with a node on a stack that has room for what is inside.
+  /// Continues with a node on a larger stack.
   @inline(never)
   private func onLargeStack<Result>(
     from level: Int, _ body: () throws -> Result
@@ -192,8 +192,8 @@ extension DecodingSession {
     return try LargeStack.coding(isFirst: outer == LargeStack.firstLevel, body)
   }
 
-  /// Decodes a value that lies too deep, unless it is a model in what was encoded whole: such models have
-  /// levels of their own.
+  /// Throws for a value that is too deep, unless it is a model in a body encoded as a whole: such
+  /// models have levels of their own.
   @inline(never)
   private func decodeBelowLimit<Value: Decodable>(
     _ type: Value.Type, _ traits: UnsafePointer<TypeTraits>, from value: CBORReader, level: Int
@@ -228,7 +228,7 @@ extension DecodingSession {
     {
       return converted
     }
-    // A model without identifier may be nothing but a wrapper of the child.
+    // A model without identifier may be a mere wrapper of the child.
     return try unsafe decodeInline(type, traits, from: value, level: level)
   }
 }

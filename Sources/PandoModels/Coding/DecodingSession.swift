@@ -1,35 +1,39 @@
 import PandoSystem
 
-/// What the decoders of one decoding share; ends with it.
+/// The shared state of the decoders of one decoding.
+///
+/// `source` to `hasEnded` are set by ``begin(source:usingFields:)`` and reset by ``end(_:)``;
+/// `owner` to `childDepth` follow the value under way. `maps`, `spare` and `lastMap` are the
+/// indexes; `madeBytes` and `room` are memory. One thread uses a session.
 @safe final class DecodingSession {
-  // No two of these are ever accessed at once: a session serves one thread, and no accessor below
-  // calls a model while it holds one.
+  // No two of these are accessed at the same time: a session serves one thread, and no accessor
+  // below calls a model during an access.
   @exclusivity(unchecked) private(set) var source: (any RecordSource)?
   /// The children of a live model, which have no records.
   @exclusivity(unchecked) private(set) var children: LiveChildren?
-  /// Whether types that read their fields themselves do so.
+  /// Whether ``FieldCodable`` types read their own fields.
   @exclusivity(unchecked) private(set) var usesFields = true
-  /// Whether a keyed container that nobody else has any more serves the next map too.
+  /// Whether a keyed container without other references is reused for the next map.
   @exclusivity(unchecked) private(set) var keepsContainers: Bool
   @exclusivity(unchecked) private(set) var hasEnded = false
-  /// The traits of the type that is being decoded: which type's fields a container holds.
+  /// The traits of the type under way, whose fields a container has.
   @exclusivity(unchecked) var owner: UnsafePointer<TypeTraits>?
-  /// The level that what is inside the body under way stays below.
+  /// The level limit inside the body under way.
   @exclusivity(unchecked) var levelLimit = RecordLimits.maximumNestingDepth
-  /// The level from which on a node is decoded on a larger stack.
+  /// The level from which on nodes are decoded on a larger stack.
   @exclusivity(unchecked) var stackLimit = LargeStack.firstLevel
-  /// How many children are under way, one inside the other.
+  /// The nesting depth of the children under way.
   @exclusivity(unchecked) var childDepth = 0
-  /// The maps under way, the innermost first, linked by their `next`.
+  /// The maps under way, the innermost first, linked by `next`.
   @exclusivity(unchecked) private(set) var maps: UnsafeMutablePointer<FieldIndex>?
   @exclusivity(unchecked) private(set) var mapCount = 0
-  /// Indexes to use again, linked by their `next`.
+  /// Indexes for reuse, linked by `next`.
   @exclusivity(unchecked) private var spare: UnsafeMutablePointer<FieldIndex>?
-  /// The map that was dropped last: where it began and ended.
+  /// The range of the last dropped map.
   @exclusivity(unchecked) private var lastMap: (start: UnsafeRawPointer, end: UnsafeRawPointer)?
   /// Bytes made for arrays that are read from byte strings; they live as long as the session.
   @exclusivity(unchecked) private var madeBytes: [UnsafeMutableRawBufferPointer] = unsafe []
-  /// Room for the values under way, those of children above their parents.
+  /// Room for the values under way, children above their parents.
   private let room: UnsafeMutableRawPointer
   @exclusivity(unchecked) private var usedRoom = 0
 
@@ -50,14 +54,14 @@ import PandoSystem
     }
   }
 
-  /// Makes a session, or uses one again that this thread has ended.
+  /// Makes a session, or reuses one that this thread has ended.
   ///
   /// - Parameters:
-  ///   - source: Gives the records that records refer to.
+  ///   - source: The source of referenced records.
   ///   - children: The children of a live model, which have no records.
-  ///   - usingFields: Whether types that read their fields themselves do so.
-  ///   - keepingContainers: Whether a keyed container may serve several maps.
-  /// - Returns: A session to be ended by ``end(_:)``.
+  ///   - usingFields: Whether ``FieldCodable`` types read their own fields.
+  ///   - keepingContainers: Whether a keyed container may be reused for several maps.
+  /// - Returns: A session; ``end(_:)`` ends it.
   static func begin(
     source: (any RecordSource)? = nil, children: LiveChildren? = nil, usingFields: Bool = true,
     keepingContainers: Bool = unsafe FieldIndex.areContainersReferences
@@ -69,24 +73,24 @@ import PandoSystem
     return session
   }
 
-  /// Begins a decoding in a session that is new or has ended.
+  /// Begins a decoding in a new or ended session.
   func begin(source: (any RecordSource)?, usingFields: Bool = true) {
     unsafe hasEnded = false
     unsafe self.source = source
     unsafe usesFields = usingFields
   }
 
-  /// Ends the decoding: what a model has kept of it refuses from now on.
+  /// Ends the decoding; decoders kept by models throw from now on.
   ///
-  /// - Parameter session: The only reference to it beside those that models have kept.
+  /// - Parameter session: The only reference to it, except those kept by models.
   static func end(_ session: inout DecodingSession) {
     if finish(&session) { ThreadSlot.decoding.put(session) }
   }
 
   /// The same for a session that its owner keeps.
   ///
-  /// - Parameter session: The only reference to it beside those that models have kept.
-  /// - Returns: Whether it can be used again: a model may have kept something that refers to it.
+  /// - Parameter session: The only reference to it, except those kept by models.
+  /// - Returns: Whether it can be reused; not if a model has kept a reference to it.
   static func finish(_ session: inout DecodingSession) -> Bool {
     unsafe session.hasEnded = true
     unsafe session.owner = nil
@@ -104,7 +108,7 @@ import PandoSystem
     while let bytes = unsafe madeBytes.popLast() { unsafe bytes.deallocate() }
   }
 
-  /// Makes room for a value; taken back in the opposite order by ``giveBack(_:usedBefore:)``.
+  /// Reserves room for a value; ``giveBack(_:usedBefore:)`` releases it in the opposite order.
   ///
   /// - Returns: The room, and how much was in use before.
   func takeRoom(
@@ -120,7 +124,7 @@ import PandoSystem
     return unsafe (room + start, before)
   }
 
-  /// Takes room back that ``takeRoom(byteCount:alignment:)`` gave.
+  /// Releases room from ``takeRoom(byteCount:alignment:)``.
   func giveBack(_ address: UnsafeMutableRawPointer, usedBefore: Int) {
     if unsafe address < room || address >= room + Self.roomByteCount {
       unsafe address.deallocate()
@@ -128,12 +132,12 @@ import PandoSystem
     unsafe usedRoom = usedBefore
   }
 
-  /// Checks that the bytes are still there.
+  /// Checks that the bytes are still valid.
   func checkAlive() throws {
     if unsafe hasEnded { throw ModelError.snapshotEnded }
   }
 
-  /// An index for a map; it serves until ``dropMaps(downTo:)`` takes it back.
+  /// Returns an index for a map, valid until ``dropMaps(downTo:)``.
   func makeFieldIndex() -> UnsafeMutablePointer<FieldIndex> {
     let index: UnsafeMutablePointer<FieldIndex>
     if let found = unsafe spare {
@@ -148,12 +152,12 @@ import PandoSystem
     return unsafe index
   }
 
-  /// Takes back the indexes made since there were so many.
+  /// Drops the latest indexes down to a number.
   func dropMaps(downTo count: Int) {
     while unsafe mapCount > count { dropMap() }
   }
 
-  /// Takes back the index made last.
+  /// Drops the latest index.
   private func dropMap() {
     guard let index = unsafe maps else { preconditionFailure("a map to drop") }
     unsafe maps = unsafe index.pointee.next
@@ -164,19 +168,19 @@ import PandoSystem
     unsafe spare = unsafe index
   }
 
-  /// Takes back an index, at once if it is the one made last.
+  /// Releases an index; drops it as soon as it is the latest.
   func release(_ index: UnsafeMutablePointer<FieldIndex>) {
     unsafe index.pointee.isReleased = true
     while let last = unsafe maps, unsafe last.pointee.isReleased { dropMap() }
   }
 
-  /// The end of the map that began at an address, if it is the one that was dropped last.
+  /// The end of the map at an address, if it was dropped last.
   func endOfMap(at start: UnsafeRawPointer) -> UnsafeRawPointer? {
     guard let map = unsafe lastMap, unsafe map.start == start else { return nil }
     return unsafe map.end
   }
 
-  /// Keeps bytes as long as the session lives.
+  /// Keeps a copy of bytes as long as the session lives.
   func keep(_ writer: borrowing CBORWriter) -> UnsafeRawBufferPointer {
     let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: writer.count, alignment: 1)
     unsafe copy.copyMemory(from: writer.buffer)
@@ -185,13 +189,13 @@ import PandoSystem
   }
 }
 
-/// The children of a live model, kept beside its coding; references hold their indexes.
+/// The children of a live model, kept beside its coding; references contain their indexes.
 struct LiveChildren {
   let models: [any Model]
-  /// How many of them come from the older of two models that are merged.
+  /// The number of them that come from the older of two merged models.
   let oldCount: Int
-  /// Makes a child of one type show the data of one of another type, amid the old children; `nil` if
-  /// there is no way.
+  /// Makes a child of one type with the data of another type and the old children; returns `nil` if
+  /// that is impossible.
   let convert: (any Model, any Model.Type, ArraySlice<any Model>) -> (any Model)?
 }
 

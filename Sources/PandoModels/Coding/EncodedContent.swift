@@ -1,32 +1,32 @@
 import PandoSystem
 
-/// The bytes that a frame has collected, and where its fields or elements lie in them.
+/// The bytes that a frame has collected, and the places of its fields or elements.
 struct EncodedContent: ~Copyable {
   /// One field or element.
   struct Entry {
-    /// Where its key begins in the writer; an element has an empty one.
+    /// The start of its key in the writer; the key of an element is empty.
     var start: Int
-    /// Where its value begins.
+    /// The start of its value.
     var value: Int
-    /// Where its value ends.
+    /// The end of its value.
     var end: Int
-    /// The index of the frame that holds its value, if that was not complete at once; else -1.
+    /// The index of the frame with its value, if that was not complete at once; else -1.
     var nested: Int
-    /// The first bytes of its key, big endian: entries of a map are mostly in their order.
+    /// The first bytes of its key, big-endian: entries of a map are mostly in this order.
     var prefix: UInt64 = 0
   }
 
   var writer = CBORWriter()
   var entries = EntryList()
 
-  /// Begins a field; its value is written next.
+  /// Begins a field; its value follows.
   @inline(__always)
   mutating func beginField(_ key: String) {
     var key = key
     key.withUTF8 { key in unsafe beginField(UnsafeRawBufferPointer(key)) }
   }
 
-  /// Begins a field whose name is known when the program is built.
+  /// Begins a field with a name that is a compile-time constant.
   @inline(__always)
   mutating func beginField(_ key: StaticString) {
     unsafe beginField(
@@ -42,22 +42,22 @@ struct EncodedContent: ~Copyable {
         prefix: writer.prefix(from: start)))
   }
 
-  /// Ends the field or element that was begun last.
+  /// Ends the latest field or element.
   @inline(__always)
   mutating func endEntry() { entries.endLast(at: writer.count) }
 
-  /// Gives the entry begun last a frame that is filled later.
+  /// Assigns a frame to the latest entry; the frame is filled later.
   mutating func nestEntry(_ frame: Int) { entries.nestLast(frame) }
 
-  /// Sorts the fields by the bytes of their keys, or elements that have one instead of a value.
+  /// Sorts the fields by the bytes of their keys, or elements with a key instead of a value.
   ///
-  /// - Returns: Whether two of them have the same key; these stay in the order they came in.
+  /// - Returns: Whether two of them have the same key; these keep their order.
   @inline(never)
   mutating func sortEntries() -> Bool {
     let base = unsafe UnsafeRawPointer(writer.base)
     let fields = unsafe entries.buffer
     if fields.count > 32 {
-      // Stable, so that the last of equal keys is the one written last.
+      // Stable, so that the last of equal keys stays last.
       entries.sort { unsafe Self.order($0, $1, base) < 0 }
     } else {
       guard let first = fields.baseAddress else { return false }
@@ -81,7 +81,7 @@ struct EncodedContent: ~Copyable {
     return false
   }
 
-  /// Of fields with one key leaves the one that came last; they are sorted.
+  /// Removes all but the last field of each key; the fields are sorted.
   mutating func dropEarlierDuplicates() {
     let base = unsafe UnsafeRawPointer(writer.base)
     let fields = unsafe entries.buffer
@@ -93,19 +93,19 @@ struct EncodedContent: ~Copyable {
     entries.truncate(to: last + 1)
   }
 
-  /// Compares the bytes of two keys; the shorter never begins the longer, for their heads differ.
+  /// Compares the bytes of two keys; none is a prefix of another, because their heads differ.
   @inline(__always)
   private static func order(_ left: Entry, _ right: Entry, _ base: UnsafeRawPointer) -> Int32 {
     if left.prefix != right.prefix { return left.prefix < right.prefix ? -1 : 1 }
     let count = min(left.value - left.start, right.value - right.start)
-    // Entries lie within the bytes that `base` points to.
+    // Entries lie within the bytes at `base`.
     return unsafe memcmp(base + left.start, base + right.start, count)
   }
 }
 
-/// The entries of one frame in their order.
+/// The entries of one frame in order.
 ///
-/// Memory of its own and not an array: an array asks with each change whether it is the only owner.
+/// Own memory instead of an array, which checks for unique ownership at each change.
 @safe struct EntryList: ~Copyable {
   typealias Entry = EncodedContent.Entry
 
@@ -120,12 +120,12 @@ struct EncodedContent: ~Copyable {
 
   var isEmpty: Bool { count == 0 }
 
-  /// The entries, valid until one comes.
+  /// The entries, valid until the next change.
   @unsafe var buffer: UnsafeMutableBufferPointer<Entry> {
     unsafe UnsafeMutableBufferPointer(start: base, count: count)
   }
 
-  /// Sorts the entries; those of which none comes first keep their order.
+  /// Sorts the entries; equal ones keep their order.
   mutating func sort(by areInOrder: (Entry, Entry) -> Bool) {
     var entries = unsafe buffer
     unsafe entries.sort(by: areInOrder)
@@ -153,27 +153,27 @@ struct EncodedContent: ~Copyable {
     capacity = wanted
   }
 
-  /// Says where the last one ends.
+  /// Sets the end of the last entry.
   @inline(__always)
   mutating func endLast(at end: Int) {
     precondition(count > 0, "an entry that was not begun")
     unsafe base[count - 1].end = end
   }
 
-  /// Says which frame holds the value of the last one.
+  /// Sets the frame with the value of the last entry.
   mutating func nestLast(_ frame: Int) {
     precondition(count > 0, "an entry that was not begun")
     unsafe base[count - 1].nested = frame
   }
 
-  /// Removes the last one, if there is one.
+  /// Removes the last entry, if there is one.
   mutating func popLast() -> Entry? {
     guard count > 0 else { return nil }
     count -= 1
     return unsafe base[count]
   }
 
-  /// Removes those for which a closure says so.
+  /// Removes the entries for which a closure returns `true`.
   mutating func removeAll(where isRemoved: (Entry) -> Bool) {
     var kept = 0
     for index in 0..<count {
@@ -185,12 +185,12 @@ struct EncodedContent: ~Copyable {
     count = kept
   }
 
-  /// Forgets the entries from `count` on.
+  /// Removes the entries from `count` on.
   mutating func truncate(to count: Int) {
     precondition(count <= self.count, "truncating \(self.count) entries to \(count)")
     self.count = count
   }
 
-  /// Forgets all and keeps the room for them.
+  /// Removes all entries and keeps the capacity.
   mutating func removeAll() { count = 0 }
 }

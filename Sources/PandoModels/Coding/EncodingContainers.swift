@@ -55,7 +55,7 @@ struct KeyedRecordEncoder<Key: CodingKey>: KeyedEncodingContainerProtocol {
   }
 }
 
-/// The types that have a method of their own in the protocol, and are never lost.
+/// The types with a method of their own in the protocol, which are never lost.
 extension KeyedRecordEncoder {
   @inline(__always)
   func encode<Known: RecordScalar & Encodable>(_ value: Known, forKey key: Key) throws {
@@ -69,13 +69,14 @@ extension KeyedRecordEncoder {
     frame.endEntry()
   }
 
-  /// An absent value is written as null, so that it can be told from a field the type does not know.
+  /// An absent value is written as null, to distinguish it from a field that the type does not
+  /// have.
   @inline(__always)
   private func encode<Known: RecordScalar>(_ value: Known?, _ key: Key) throws {
     if let value { try encode(value, key) } else { try encodeNil(forKey: key) }
   }
 
-  // The protocol has defaults for the types below, which would go before generic methods.
+  // The protocol has defaults for these types, which would take precedence over generic methods.
 
   func encode(_ value: Int128, forKey key: Key) throws { try encode(value, key) }
   func encode(_ value: UInt128, forKey key: Key) throws { try encode(value, key) }
@@ -152,7 +153,7 @@ struct UnkeyedRecordEncoder: UnkeyedEncodingContainer {
   }
 }
 
-/// The types that have a method of their own in the protocol, and are never lost.
+/// The types with a method of their own in the protocol, which are never lost.
 extension UnkeyedRecordEncoder {
   @inline(__always)
   func encode<Known: RecordScalar & Encodable>(_ value: Known) throws { try write(value) }
@@ -164,12 +165,12 @@ extension UnkeyedRecordEncoder {
     frame.endEntry()
   }
 
-  // The protocol has defaults for these, which would go before a generic method.
+  // The protocol has defaults for these, which would take precedence over a generic method.
   func encode(_ value: Int128) throws { try write(value) }
   func encode(_ value: UInt128) throws { try write(value) }
 }
 
-/// Writes the one value that a value consists of.
+/// Writes the single value of a value.
 struct SingleRecordEncoder: SingleValueEncodingContainer {
   let frame: EncodingFrame
 
@@ -183,7 +184,7 @@ struct SingleRecordEncoder: SingleValueEncodingContainer {
   func encode<Value: Encodable>(_ value: Value) throws {
     try begin()
     do {
-      // The place of the inner value is that of the outer one.
+      // The inner value has the place of the outer one.
       let outcome = unsafe try frame.encode(value, slot: frame.slot, level: frame.level)
       if outcome == .lost { unsafe frame.isLost = true }
     } catch {
@@ -192,7 +193,7 @@ struct SingleRecordEncoder: SingleValueEncodingContainer {
     }
   }
 
-  /// Begins the value; of several the last one counts.
+  /// Begins the value; of several, the last one counts.
   func begin() throws {
     try frame.use(.single)
     reset()
@@ -205,7 +206,7 @@ struct SingleRecordEncoder: SingleValueEncodingContainer {
   }
 }
 
-/// The types that have a method of their own in the protocol, and are never lost.
+/// The types with a method of their own in the protocol, which are never lost.
 extension SingleRecordEncoder {
   @inline(__always)
   func encode<Known: RecordScalar & Encodable>(_ value: Known) throws { try write(value) }
@@ -216,7 +217,7 @@ extension SingleRecordEncoder {
     unsafe value.append(to: &frame.writer)
   }
 
-  // The protocol has defaults for these, which would go before a generic method.
+  // The protocol has defaults for these, which would take precedence over a generic method.
   func encode(_ value: Int128) throws { try write(value) }
   func encode(_ value: UInt128) throws { try write(value) }
 }

@@ -1,8 +1,8 @@
 extension EncodingFrame {
   /// Encodes a value of any type.
   ///
-  /// What happens to it depends on the static type of the slot, `Value`, never on a cast of the value:
-  /// an optional of a model casts to a model, but is none.
+  /// The static type of the slot, `Value`, determines the encoding, never a cast of the value: an
+  /// optional of a model casts to a model, but is none.
   func encode<Value: Encodable>(
     _ value: Value, slot: EncodingSlot, level: Int
   ) throws -> EncodingOutcome {
@@ -10,7 +10,7 @@ extension EncodingFrame {
     return try unsafe encode(value, traits, slot: slot, level: level)
   }
 
-  /// The same with the traits of `Value` looked up already.
+  /// The same with known traits of `Value`.
   func encode<Value: Encodable>(
     _ value: Value, _ traits: UnsafePointer<TypeTraits>, slot: EncodingSlot, level: Int
   ) throws -> EncodingOutcome {
@@ -27,18 +27,18 @@ extension EncodingFrame {
     return unsafe try encodeInline(value, slot: slot, level: level, splits: splits && !isWhole)
   }
 
-  /// Encodes a value of a type that this module knows.
+  /// Encodes a value of a type that conforms to ``RecordEncodable``.
   private func encode<Value, Known: RecordEncodable>(
     _ value: Value, as type: Known.Type, slot: EncodingSlot, level: Int
   ) throws -> EncodingOutcome {
     unsafe try withUnsafePointer(to: value) { pointer in
-      // The traits of `Value` say that it is `Known`: two names of one type.
+      // The traits of `Value` ensure that it is the same type as `Known`.
       let known = unsafe UnsafeRawPointer(pointer).assumingMemoryBound(to: Known.self)
       return try unsafe known.pointee.encodeRecord(to: self, slot: slot, level: level)
     }
   }
 
-  /// Encodes a value into this frame by its own `encode(to:)`.
+  /// Encodes a value into this frame with its own `encode(to:)`.
   func encodeInline<Value: Encodable>(
     _ value: Value, slot: EncodingSlot, level: Int, splits: Bool
   ) throws -> EncodingOutcome {
@@ -54,7 +54,7 @@ extension EncodingFrame {
     }
   }
 
-  /// Encodes what a value consists of, which this frame is for.
+  /// Encodes the contents of the value of this frame.
   func encodeContents<Value: Encodable>(of value: Value) throws {
     if unsafe session.marksEnums, Self.isEnum(Value.self) { unsafe isMarkedEnum = true }
     if unsafe session.usesFields,
@@ -70,7 +70,7 @@ extension EncodingFrame {
   ) throws {
     var sink = try FieldSink(self)
     try unsafe withUnsafePointer(to: value) { pointer in
-      // The traits of `Value` say that it is `Known`: two names of one type.
+      // The traits of `Value` ensure that it is the same type as `Known`.
       let known = unsafe UnsafeRawPointer(pointer).assumingMemoryBound(to: Known.self)
       #if DEBUG
         unsafe FieldCheck.check(known.pointee)
@@ -79,7 +79,7 @@ extension EncodingFrame {
     }
   }
 
-  /// Encodes the value of the field that was begun last.
+  /// Encodes the value of the latest field.
   func encodeField<Value: Encodable>(
     _ value: Value, slot: EncodingSlot, name: @autoclosure () -> String
   ) throws {
@@ -110,7 +110,7 @@ extension EncodingFrame {
     case .whole: preconditionFailure("a frame that splits in a session that does not")
     case .live(let transform):
       let model = unsafe withUnsafePointer(to: value) { pointer in
-        // The traits of `Value` say that it is `Known`: two names of one type.
+        // The traits of `Value` ensure that it is the same type as `Known`.
         unsafe UnsafeRawPointer(pointer).assumingMemoryBound(to: Known.self).pointee
       }
       guard let replacement = transform(model) else { return .lost }
@@ -148,7 +148,7 @@ extension EncodingFrame {
 
   /// Writes the complete value.
   ///
-  /// Afterwards this frame has the edges of all that is inside.
+  /// Afterwards this frame has the edges of its whole contents.
   func finish(into writer: inout CBORWriter) throws -> EncodingOutcome {
     if unsafe !nested.isEmpty { try settleNested() }
     if let failure = unsafe failure { throw failure }
@@ -171,8 +171,8 @@ extension EncodingFrame {
     return .written
   }
 
-  /// Finds out what became of the frames that were filled later: a field that was lost takes the value
-  /// along, an element is removed.
+  /// Determines the outcome of frames that were filled later: a lost field makes the value lost, a
+  /// lost element is removed.
   private func settleNested() throws {
     for frame in unsafe nested {
       if unsafe !frame.nested.isEmpty { try frame.settleNested() }
@@ -192,7 +192,7 @@ extension EncodingFrame {
     if unsafe nested.isEmpty { return copyPlainEntries(to: &writer) }
     for index in unsafe 0..<entries.count {
       let entry = unsafe entries[index]
-      // Entries lie within the bytes written so far.
+      // Entries lie within the written bytes.
       unsafe writer.append(
         raw: UnsafeRawBufferPointer(
           start: self.writer.base + entry.start, count: entry.end - entry.start))
@@ -204,10 +204,10 @@ extension EncodingFrame {
     }
   }
 
-  /// Does the same where all entries are complete.
+  /// The same if all entries are complete.
   private func copyPlainEntries(to writer: inout CBORWriter) {
     let base = unsafe self.writer.base
-    // Entries lie within the bytes written so far and don't overlap.
+    // Entries lie within the written bytes and do not overlap.
     var room = unsafe writer.beginAppending(upTo: self.writer.count)
     for index in unsafe 0..<entries.count {
       let entry = unsafe entries[index]
@@ -218,9 +218,9 @@ extension EncodingFrame {
     unsafe writer.endAppending(at: room)
   }
 
-  /// Sorts the fields by the bytes of their keys; of two with one key the later one stays.
+  /// Sorts the fields by the bytes of their keys; of two with one key, the later one stays.
   ///
-  /// - Throws: ``ModelError`` if a field that held a child was encoded twice.
+  /// - Throws: ``ModelError`` if a field with a child was encoded twice.
   private func sortFields() throws {
     guard unsafe content.pointee.sortEntries() else { return }
     if unsafe referenceCount > 0 {

@@ -1,10 +1,14 @@
 /// The encoder of one value: collects the bytes of its container until the value is complete.
 ///
-/// A map's fields come in the order the model encodes them and leave in the order of their keys. A
-/// container may be filled after others were begun, in any order. A frame that a model keeps when its
-/// `encode(to:)` has returned refuses further values.
+/// A model encodes a map's fields in any order; they are written in key order. A container may be
+/// filled after others have begun. A frame that a model keeps after its `encode(to:)` refuses
+/// further values.
+///
+/// `session`, `parent` and the place of the value are set by ``begin(in:slot:level:splits:)``; all
+/// else is collected until ``end()`` resets it. If `nested` has frames, ``finish(into:)`` settles
+/// them first. One thread uses a frame.
 @safe final class EncodingFrame {
-  /// What the value has asked for.
+  /// The container that the value has requested.
   enum Layout {
     case nothing, map, array, single
   }
@@ -14,33 +18,33 @@
 
   /// Valid while the frame is open.
   unowned(unsafe) let session: EncodingSession
-  /// What it has collected.
+  /// The collected bytes and entries.
   ///
-  /// Owned by this frame. A pointer, so that whoever writes many fields need not count references.
+  /// Owned by this frame. A pointer, so that writing many fields needs no reference counting.
   let content: UnsafeMutablePointer<EncodedContent>
-  // No two of these are ever accessed at once: a frame serves one thread, and no accessor below calls
-  // a model while it holds one. Checking that at run time would double the time of a small field.
+  // No two of these are accessed at the same time: a frame serves one thread, and no accessor below
+  // calls a model during an access. A run-time check would double the time of a small field.
   @exclusivity(unchecked) var edges: [RecordEdge] = []
   @exclusivity(unchecked) var layout = Layout.nothing
-  /// Containers and encoders that were asked for and fill themselves later.
+  /// Requested containers and encoders that are filled later.
   @exclusivity(unchecked) var nested: [EncodingFrame] = []
   @exclusivity(unchecked) private(set) var parent: EncodingFrame?
-  /// Which entry of the parent this frame encodes.
+  /// The index of this frame's entry in the parent.
   @exclusivity(unchecked) private(set) var indexInParent = 0
   @exclusivity(unchecked) private(set) var slot = EncodingSlot.required
   @exclusivity(unchecked) private(set) var level = 0
-  /// Whether models with an identifier become records of their own here.
+  /// Whether models with an identifier become separate records here.
   @exclusivity(unchecked) private(set) var splits = false
-  /// How many references the bytes hold.
+  /// The number of references in the bytes.
   @exclusivity(unchecked) var referenceCount = 0
-  /// Whether the value is one of an enum with payload, and gets a tag.
+  /// Whether the value is an enum with payload and gets a tag.
   @exclusivity(unchecked) var isMarkedEnum = false
-  /// Whether it is a container inside of the value that the frame around it encodes.
+  /// Whether it is a nested container of the value of the frame around it.
   @exclusivity(unchecked) private var isNested = false
   /// Whether a required child was removed.
   @exclusivity(unchecked) var isLost = false
   @exclusivity(unchecked) private(set) var isOpen = false
-  /// What went wrong where nothing could be thrown.
+  /// The error of a call that can't throw.
   @exclusivity(unchecked) var failure: ModelError?
 
   init(_ session: EncodingSession) {
@@ -54,8 +58,8 @@
     unsafe content.deallocate()
   }
 
-  // Coroutines do here, unlike at the write context of the store: no part of either value can be
-  // copied and has to be destroyed, because both are noncopyable and all they hold is trivial.
+  // Coroutines are safe here, unlike in the store's write session: both values are noncopyable and
+  // trivial, so no part of them is copied or destroyed.
   /// The bytes of all keys and values so far.
   @unsafe var writer: CBORWriter {
     @inline(__always) _read { yield unsafe content.pointee.writer }
@@ -77,7 +81,7 @@
     unsafe isOpen = true
   }
 
-  /// Closes the frame and makes it ready for another value.
+  /// Closes the frame and prepares it for another value.
   func end() {
     unsafe isOpen = false
     unsafe writer.removeAll()
@@ -95,7 +99,7 @@
     unsafe failure = nil
   }
 
-  /// Checks that the value asks for one kind of container only, and in time.
+  /// Checks that the value requests one kind of container only, and while the frame is open.
   @inline(__always)
   func use(_ wanted: Layout) throws {
     if unsafe isOpen && layout == wanted { return }
@@ -117,7 +121,7 @@
     unsafe layout = wanted
   }
 
-  /// Does the same where nothing can be thrown.
+  /// The same for a caller that can't throw.
   func claim(_ wanted: Layout) {
     do {
       try use(wanted)
@@ -126,28 +130,28 @@
     }
   }
 
-  /// Begins a field; its value is written next.
+  /// Begins a field; its value follows.
   func beginField(_ key: String) throws {
     try use(.map)
     unsafe content.pointee.beginField(key)
   }
 
-  /// Begins an element; its value is written next.
+  /// Begins an element; its value follows.
   func beginElement() throws {
     try use(.array)
     let start = unsafe writer.count
     unsafe entries.append(Entry(start: start, value: start, end: start, nested: -1))
   }
 
-  /// Ends the field or element that was begun last.
+  /// Ends the latest field or element.
   func endEntry() { unsafe content.pointee.endEntry() }
 
-  /// Takes back the field or element that was begun last, with what it has written.
+  /// Removes the latest field or element with its bytes.
   func cancelEntry() {
     if let entry = unsafe entries.popLast() { unsafe writer.truncate(to: entry.start) }
   }
 
-  /// Gives the entry begun last a frame that is filled later.
+  /// Assigns a frame to the latest entry; the frame is filled later.
   func nest(slot: EncodingSlot) -> EncodingFrame {
     let frame = unsafe EncodingFrame(session)
     unsafe frame.begin(in: self, slot: slot, level: level + 1, splits: splits)
@@ -161,20 +165,20 @@
     return frame
   }
 
-  /// A frame that refuses everything, for a caller that can't be thrown at.
+  /// A frame that refuses everything, for a caller that can't throw.
   func refuse(_ error: any Error) -> EncodingFrame {
     unsafe failure = unsafe failure ?? error as? ModelError
     return unsafe EncodingFrame(Self.noSession)
   }
 
-  /// What frames that were never open refer to.
+  /// The session of frames that were never open.
   private nonisolated(unsafe) static let noSession = EncodingSession()
 }
 
 extension EncodingFrame: Encoder {
   var userInfo: [CodingUserInfoKey: Any] { [:] }
 
-  /// The keys to this value; elements of lists and maps that this module encodes itself are left out.
+  /// The keys to this value, without elements of lists and maps that this module encodes itself.
   var codingPath: [any CodingKey] {
     guard let parent = unsafe parent else { return [] }
     return unsafe parent.codingPath + parent.codingPathComponent(at: indexInParent)

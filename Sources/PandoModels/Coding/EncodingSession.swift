@@ -1,46 +1,50 @@
 import PandoSystem
 
-/// What the frames of one encoding share.
+/// The shared state of the frames of one encoding.
+///
+/// ``begin(_:children:usingFields:markingEnums:)`` sets `mode`, `usesFields`, `marksEnums` and
+/// `children`; ``end(_:)`` resets them. `identifiers`, `levelLimit`, `stackLimit` and `wholeCount`
+/// follow the node under way. `pool` and `body` are kept for reuse. One thread uses a session.
 final class EncodingSession {
-  /// What becomes of models inside the value that is encoded.
+  /// The treatment of models inside the encoded value.
   enum Mode {
-    /// Models with an identifier become records of their own.
+    /// Models with an identifier become separate records.
     case records(any RecordSink)
     /// Everything is written into one body.
     case whole
-    /// Models are replaced or removed by the closure and kept out of line, in `children`.
+    /// The closure replaces or removes models, which are collected in `children`.
     case live((any Model) -> (any Model)?)
   }
 
-  // No two of these are ever accessed at once: a session serves one thread, and no accessor below
-  // calls a model while it holds one.
+  // No two of these are accessed at the same time: a session serves one thread, and no accessor
+  // below calls a model during an access.
   @exclusivity(unchecked) private(set) var mode = Mode.whole
-  /// Whether types that write their fields themselves do so.
+  /// Whether ``FieldCodable`` types write their own fields.
   @exclusivity(unchecked) private(set) var usesFields = true
   /// Whether values of enums with payload get a tag: ``EnumPlaces``.
   @exclusivity(unchecked) private(set) var marksEnums = false
-  /// Models kept out of line; references hold their indexes.
+  /// The collected models; references contain their indexes.
   @exclusivity(unchecked) var children: [any Model] = []
   /// The identifiers of the nodes under way, outermost first.
   @exclusivity(unchecked) private var identifiers: [String] = []
-  /// Frames to use again.
+  /// Frames for reuse.
   @exclusivity(unchecked) private var pool: [EncodingFrame] = []
-  /// The deepest level that the body under way may come to.
+  /// The level limit of the body under way.
   @exclusivity(unchecked) private(set) var levelLimit = RecordLimits.maximumNestingDepth
-  /// The level from which on a node is encoded on a larger stack.
+  /// The level from which on nodes are encoded on a larger stack.
   @exclusivity(unchecked) private var stackLimit = LargeStack.firstLevel
-  /// How many models are under way that are encoded whole.
+  /// The number of models under way that are encoded as a whole.
   @exclusivity(unchecked) private var wholeCount = 0
-  /// The body of the node that ends at the moment.
+  /// The body of the node that is ending.
   @exclusivity(unchecked) private var body = CBORWriter()
 
-  /// The most frames, and the largest ones, that are kept for later.
+  /// The most pooled frames, and the largest kept capacity.
   private static let pooledFrameCountMaximum = 256
   private static let keptByteCountMaximum = 1 << 16
 
   init() {}
 
-  /// Makes a session, or uses one again that this thread has ended.
+  /// Makes a session, or reuses one that this thread has ended.
   static func begin(
     _ mode: Mode, children: [any Model] = [], usingFields: Bool = true, markingEnums: Bool = false
   ) -> EncodingSession {
@@ -54,8 +58,8 @@ final class EncodingSession {
 
   /// Ends the encoding.
   ///
-  /// - Parameter session: The only reference to it: frames that models have kept are closed, and closed
-  ///   frames don't touch it.
+  /// - Parameter session: The only reference to it: frames kept by models are closed, and closed
+  ///   frames do not use it.
   static func end(_ session: inout EncodingSession) {
     unsafe session.mode = .whole
     unsafe session.children = []
@@ -65,7 +69,7 @@ final class EncodingSession {
     ThreadSlot.encoding.put(session)
   }
 
-  /// A frame for one value.
+  /// Returns a frame for one value.
   func makeFrame(
     in parent: EncodingFrame?, slot: EncodingSlot, level: Int, splits: Bool
   ) throws -> EncodingFrame {
@@ -75,7 +79,7 @@ final class EncodingSession {
     return frame
   }
 
-  /// Takes a frame back; one that a model has kept stays closed for good.
+  /// Takes a frame back; one kept by a model stays closed.
   func recycle(_ frame: consuming EncodingFrame) {
     frame.end()
     guard isKnownUniquelyReferenced(&frame), unsafe pool.count < Self.pooledFrameCountMaximum,
@@ -102,7 +106,7 @@ final class EncodingSession {
     }
   }
 
-  /// Goes on with a model on a stack that has room for what is inside.
+  /// Continues with a model on a larger stack.
   @inline(never)
   private func onLargeStack<Result>(
     from level: Int, _ body: () throws -> Result
@@ -113,9 +117,9 @@ final class EncodingSession {
     return try LargeStack.coding(isFirst: outer == LargeStack.firstLevel, body)
   }
 
-  /// Encodes a model into the body around it, where all is written into one.
+  /// Encodes a model into the body around it, if all is written into one.
   ///
-  /// It has as many levels of its own as if it were a node.
+  /// It may have as many levels as a node.
   func encodeWhole<Value: Encodable>(
     _ value: Value, slot: EncodingSlot, level: Int, in frame: EncodingFrame
   ) throws -> EncodingOutcome {
@@ -135,18 +139,18 @@ final class EncodingSession {
     return try frame.encodeInline(value, slot: slot, level: level, splits: false)
   }
 
-  /// Encodes a node as a record of its own.
+  /// Encodes a node as a separate record.
   ///
   /// - Parameters:
   ///   - value: The model.
-  ///   - type: The static type of the model, once more: `Value` as a type of models.
+  ///   - type: The static type of the model: `Value` as a model type.
   ///   - traits: The traits of that type.
-  ///   - parent: What the reference to it stands in.
-  ///   - sink: Takes the record.
-  ///   - level: How deep it is nested.
-  ///   - splits: Whether models inside become records of their own.
-  /// - Returns: The reference to it; `nil` if it has no identifier.
-  /// - Throws: ``ModelError``; what the model and the sink throw.
+  ///   - parent: The frame with the reference to it.
+  ///   - sink: The receiver of the record.
+  ///   - level: The nesting level.
+  ///   - splits: Whether models inside become separate records.
+  /// - Returns: The reference; `nil` if the model has no identifier.
+  /// - Throws: ``ModelError``; the error of the model or the sink.
   func encodeNode<Value: Encodable, Known: SimpleModel>(
     _ value: Value, as type: Known.Type, _ traits: UnsafePointer<TypeTraits>,
     in parent: EncodingFrame?, to sink: any RecordSink, level: Int, splits: Bool
@@ -158,10 +162,10 @@ final class EncodingSession {
       }
     }
     return try unsafe withUnsafePointer(to: value) { pointer in
-      // `Value` and `Known` are two names of one type.
+      // `Value` and `Known` are the same type.
       let known = unsafe UnsafeRawPointer(pointer).assumingMemoryBound(to: Known.self)
       guard let identifier = unsafe known.pointee.modelIdentifier else { return nil }
-      // To ask a value for its type copies it.
+      // Reading the dynamic type of a value copies it.
       let dynamicType: any SimpleModel.Type =
         unsafe traits.pointee.isClass ? Swift.type(of: known.pointee) : type
       try enter(identifier, typeName: dynamicType.modelTypeName)
@@ -191,7 +195,7 @@ final class EncodingSession {
     }
   }
 
-  /// Puts a body together, after those of all children, and hands it on.
+  /// Assembles a body, after those of all children, and passes it on.
   private func endNode(
     _ reference: RecordReference, _ frame: EncodingFrame, to sink: any RecordSink
   ) throws {
@@ -201,7 +205,7 @@ final class EncodingSession {
     try unsafe sink.endNode(reference, body: body.buffer, edges: frame.edges)
   }
 
-  /// Notes that a node begins.
+  /// Begins a node.
   ///
   /// - Throws: ``ModelError`` `emptyIdentifier`, `cyclicModel` or `nestingTooDeep`.
   func enter(_ identifier: String, typeName: @autoclosure () -> String) throws {
@@ -210,8 +214,8 @@ final class EncodingSession {
         .emptyIdentifier, typeName: typeName(),
         reason: "the identifier is empty; a model that is no node has nil")
     }
-    // A tree is a few levels deep, so a list is searched faster than a set. Identifiers are compared
-    // byte by byte: `==` would take two spellings of one text for the same.
+    // A tree has few levels, so a list is searched faster than a set. Identifiers are compared byte
+    // by byte: `==` would treat two spellings of one text as equal.
     for other in unsafe identifiers where other.hasSameBytes(as: identifier) {
       throw ModelError(
         .cyclicModel, identifier: identifier, typeName: typeName(),
@@ -223,7 +227,7 @@ final class EncodingSession {
     unsafe identifiers.append(identifier)
   }
 
-  /// Notes that the innermost node has ended, and what limit the one around it has.
+  /// Ends the innermost node and restores the limit of the one around it.
   private func leave(_ outerLimit: Int) {
     unsafe identifiers.removeLast()
     unsafe levelLimit = outerLimit
@@ -234,15 +238,15 @@ extension ThreadSlot<EncodingSession> {
   static let encoding = ThreadSlot()
 }
 
-/// A place in which each thread keeps one object for its next use.
+/// A slot in which each thread keeps one object for reuse.
 ///
-/// It saves allocations where the same work is done again and again; nobody may rely on finding
-/// something there. The object is let go when its thread ends.
+/// It saves allocations in repeated work; a slot may always be empty. The object is released when
+/// its thread ends.
 package struct ThreadSlot<Object: AnyObject>: Sendable {
-  /// `nil` if the process has used all its keys: then nothing is ever kept.
+  /// `nil` if the process has no key left: then nothing is kept.
   private let key: pthread_key_t?
 
-  /// Makes a place that is empty for all threads.
+  /// Makes a slot that is empty on all threads.
   package init() {
     var key = pthread_key_t()
     let status = unsafe pthread_key_create(&key) { address in
@@ -252,20 +256,20 @@ package struct ThreadSlot<Object: AnyObject>: Sendable {
     self.key = status == 0 ? key : nil
   }
 
-  /// Takes the object of the calling thread, which then has none.
+  /// Removes and returns the object of the calling thread.
   ///
   /// - Returns: `nil` if it has none.
   @inline(__always)
   package func take() -> Object? {
     guard let key, let address = unsafe pthread_getspecific(key) else { return nil }
     pthread_setspecific(key, nil)
-    // Only `put` stores an address, and with it gives up a retained object.
+    // Only `put` stores an address, and transfers a retained object with it.
     return unsafe Unmanaged<Object>.fromOpaque(address).takeRetainedValue()
   }
 
   /// Keeps an object for the calling thread, unless it has one.
   ///
-  /// - Parameter object: An object that nobody else uses.
+  /// - Parameter object: An object without other users.
   @inline(__always)
   package func put(_ object: Object) {
     guard let key, unsafe pthread_getspecific(key) == nil else { return }

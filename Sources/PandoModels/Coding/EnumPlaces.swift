@@ -1,10 +1,10 @@
 import PandoSystem
 
-/// Where in the records of a tree values of enums with payload stand.
+/// The places of enums with payload in the records of a tree.
 ///
-/// The bytes of such a value are those of a dictionary with one entry, or of a structure with one field: only
-/// the static types say which it is. So a merge that meets one, and only then, has the tree encoded once more
-/// with a tag before each of them, which is never stored.
+/// Such a value has the bytes of a dictionary with one entry, or of a structure with one field;
+/// only the static types distinguish them. So a merge that finds such bytes encodes the tree again,
+/// with a tag before each enum, which is never stored.
 ///
 /// - Note: One thread at a time.
 package final class EnumPlaces {
@@ -14,31 +14,31 @@ package final class EnumPlaces {
   private var paths: [ByteString: [String: Set<RecordBody.Path>]] = [:]
   private var nodes: [(identifier: String, typeName: String)] = []
 
-  /// Makes the places of a tree; they are looked for when the first one is asked about.
+  /// Makes the places of a tree; they are searched at the first lookup.
   ///
-  /// - Parameter tree: A tree that has been encoded.
+  /// - Parameter tree: An encoded tree.
   package init(in tree: any SimpleModel & Encodable) { self.tree = tree }
 
-  /// Tells whether an enum with payload stands at a place.
+  /// Whether an enum with payload is at a place.
   ///
   /// - Parameters:
   ///   - path: The place in the record.
   ///   - identifier: The node of the record.
   ///   - typeName: The type of the record.
-  /// - Returns: Whether one does.
+  /// - Returns: Whether there is one.
   /// - Complexity: O(1) for a path of constant length; the first time O(*n*) for the encoded tree.
   package func contains(
     _ path: RecordBody.Path, inNode identifier: String, typeName: String
   ) -> Bool {
     if !isComplete {
       isComplete = true
-      // The tree has been encoded before, so nothing is thrown.
+      // The tree was encoded before, so this does not throw.
       _ = try? RecordEncoder(sink: self).encode(tree, markingEnums: true)
     }
     return paths[ByteString(identifier)]?[typeName]?.contains(path) ?? false
   }
 
-  /// Adds the places in an item, which is left behind.
+  /// Adds the places in an item, and advances past it.
   private func add(
     _ cursor: inout RecordCursor, _ path: RecordBody.Path, depth: Int,
     to places: inout Set<RecordBody.Path>
@@ -53,7 +53,7 @@ package final class EnumPlaces {
       try cursor.skip()
       return
     case .list(let length):
-      // Elements are merged as wholes.
+      // Elements are merged as a whole.
       for _ in 0..<length { try cursor.skip() }
       return
     case .fields(let length, _), .entries(let length): count = length
@@ -88,22 +88,23 @@ extension EnumPlaces: RecordSink {
 }
 
 extension EncodingFrame {
-  /// Whether a type is an enum, and no optional.
+  /// Whether a type is an enum, except `Optional`.
   static func isEnum(_ type: Any.Type) -> Bool {
-    // The first word of the metadata of a type is its kind: 0x201 for enums, 0x202 for `Optional`.
+    // The first word of a type's metadata is its kind: 0x201 for enums, 0x202 for `Optional`.
     unsafe unsafeBitCast(type, to: UnsafePointer<UInt>.self).pointee == 0x201
   }
 
-  /// Whether keys are the `CodingKeys` of an enum: a type around the enum may hand its own encoder on to it.
+  /// Whether keys are the `CodingKeys` of an enum: a type around the enum may pass on its own
+  /// encoder.
   static func belongToEnum<Key: CodingKey>(_ type: Key.Type) -> Bool {
-    // Others may lie in an enum that is no more than a name space.
+    // Other key types may be in an enum that is only a namespace.
     guard String(describing: type) == "CodingKeys" else { return false }
     let metadata = unsafe unsafeBitCast(type, to: UnsafePointer<UnsafeRawPointer?>.self)
     let kind = unsafe UInt(bitPattern: metadata[0])
     // Enums and structures have their descriptor in the second word.
     guard kind == 0x200 || kind == 0x201, let descriptor = unsafe metadata[1] else { return false }
-    // A descriptor begins with flags and the relative address of what is around it; an odd one is that
-    // of a pointer to it.
+    // A descriptor begins with flags and the relative address of its parent; an odd one is the
+    // address of a pointer to it.
     let offset = unsafe Int(descriptor.load(fromByteOffset: 4, as: Int32.self))
     guard offset != 0 else { return false }
     var parent = unsafe descriptor + 4 + (offset & ~1)

@@ -2,17 +2,17 @@ import PandoSystem
 import Synchronization
 
 extension FieldReader {
-  /// Finds the value of a field by its name, byte by byte.
+  /// Finds the value of a field by the bytes of its name.
   func find(_ name: inout String) -> CBORReader? {
     name.withUTF8 { key in unsafe index.pointee.find(key) }
   }
 
-  /// The names of all fields, in their order in the map.
+  /// The names of all fields, in map order.
   var names: [String] {
     guard isValid else { return [] }
     return unsafe (0..<index.pointee.count).compactMap { position in
       let field = unsafe index.pointee.fields[position]
-      // The key's bytes were checked to be there.
+      // The key's bytes were checked.
       return unsafe String(utf8: UnsafeRawBufferPointer(start: field.key, count: field.keyCount))
     }
   }
@@ -25,7 +25,7 @@ extension FieldIndex {
     let key = unsafe UnsafeRawPointer(name.baseAddress ?? nil) ?? end
     let question = unsafe askedCount
     unsafe askedCount = question + 1
-    // Most values of a type have the same fields and are asked for them in the same order.
+    // Most values of a type have the same fields, and are read in the same order.
     let hints = unsafe owner?.pointee.hints
     var position = unsafe hints?[question] ?? lastFound + 1
     if unsafe position >= count || !fields[position].hasKey(key, count: name.count) {
@@ -69,18 +69,18 @@ extension FieldIndex {
   }
 }
 
-/// Where the fields of a type's values were in their maps when they were last asked for.
+/// The positions of the fields of a type's values at their last lookup.
 ///
-/// Records of one type mostly have the same fields, and a type asks for them in the same order: so the
-/// *n*-th question is mostly answered by the same place. Hints are checked before they are believed;
-/// threads may overwrite each other's.
+/// Records of one type mostly have the same fields, and a type reads them in the same order. So the
+/// *n*-th lookup mostly has the same position. Hints are checked before use; threads may overwrite
+/// each other's.
 @safe struct FieldHints {
-  /// How many questions there are hints for.
+  /// The number of lookups with a hint.
   private static let capacity = 64
 
   private let positions: UnsafeMutablePointer<Atomic<UInt8>>
 
-  /// Makes hints that say nothing; they are never freed, like the traits of the type.
+  /// Makes empty hints; they are never freed, like the traits of the type.
   init() {
     unsafe positions = .allocate(capacity: Self.capacity)
     for index in 0..<Self.capacity {
@@ -88,7 +88,7 @@ extension FieldIndex {
     }
   }
 
-  /// Where the answer to the *n*-th question was.
+  /// The position of the *n*-th lookup.
   @inline(__always)
   subscript(question: Int) -> Int? {
     get {

@@ -1,53 +1,57 @@
 import PandoSystem
 import Synchronization
 
-/// An index of the keys of one map, in memory that is used again and never freed.
+/// An index of the keys of one map, in memory that is reused and never freed.
 ///
-/// What refers to it (``FieldReader``) is counted by nobody, so that reading a field costs no counting;
-/// instead both hold a ticket. A new use of the memory makes a new ticket, and old readers refuse.
+/// References to it (``FieldReader``) are not counted, so reading a field needs no counting.
+/// Instead, both have a ticket: a new use of the memory has a new ticket, and old readers throw.
+///
+/// `fields`, `capacity`, `count` and `isSorted` are the index; `start`, `end`, `mapEnd`, `level`
+/// and `owner` describe the map; `askedCount` and `lastFound` speed up lookups. `readerCount` to
+/// `spareContainers` decide whether ``endTicket()`` changes the ticket.
 @unsafe struct FieldIndex: ~Copyable {
-  /// Names the present use.
+  /// The identity of the present use.
   ///
-  /// Atomic, because a reader that a model has kept may ask for it on any thread. All else is touched
-  /// by holders of the present ticket only, which are on one thread.
+  /// Atomic, because a reader kept by a model may read it on any thread. Only holders of the
+  /// present ticket use the rest, on one thread.
   let ticket = Atomic<UInt64>(0)
   /// Valid while the ticket is.
   unowned(unsafe) var session: DecodingSession
-  /// The one below in the list that this is in.
+  /// The next index in its list.
   var next: UnsafeMutablePointer<FieldIndex>?
-  /// Whether nobody needs it any longer, though others above it are in use.
+  /// Whether it is unused, although later ones are in use.
   var isReleased = false
   var fields: UnsafeMutablePointer<FieldLocation>
   var capacity = unsafe Self.initialCapacity
   var count = 0
-  /// Whether the keys are in order, so that they can be searched by halves; `nil` while unknown.
+  /// Whether the keys are sorted, for a binary search; `nil` if unknown.
   var isSorted: Bool?
-  /// How many fields have been asked for.
+  /// The number of lookups.
   var askedCount = 0
-  /// The index of the field that was found last.
+  /// The index of the last found field.
   var lastFound = -1
-  /// What is decoded from the map, if it is the one of a whole value.
+  /// The type of the decoded value, if the map is that of a whole value.
   var owner: UnsafePointer<TypeTraits>?
-  /// Before the map, and behind the bytes it lies in.
+  /// The start of the map, and the end of the bytes around it.
   var start: UnsafeRawPointer
   var end: UnsafeRawPointer
-  /// Behind the last field.
+  /// The end of the last field.
   var mapEnd: UnsafeRawPointer
   var level = 0
-  /// How many readers with the present ticket have been made beside that of the kept container.
+  /// The number of readers with the present ticket, except the kept container's.
   var readerCount = 0
   /// A container whose reader has the present ticket, and the type of its keys.
   var keptContainer: AnyObject?
   var keptKeys: ObjectIdentifier?
-  /// Whether the kept container has been given out for the present map.
+  /// Whether the kept container is in use for the present map.
   var isKeptInUse = false
-  /// Containers for other types of keys whose readers have the present ticket, and which nobody has.
+  /// Unused containers for other key types, whose readers have the present ticket.
   var spareContainers: [(container: AnyObject, keys: ObjectIdentifier)] = []
 
   private static let initialCapacity = 16
-  /// The most fields whose room is kept for other maps.
+  /// The largest capacity that is kept for other maps.
   private static let keptCapacityMaximum = 1024
-  /// How many types of keys a container is kept for beside the one that was asked for last.
+  /// The number of key types with a spare container.
   private static let spareContainerCountMaximum = 3
 
   init(_ session: DecodingSession) {
@@ -58,7 +62,7 @@ import Synchronization
     unsafe mapEnd = start
   }
 
-  /// Indexes the fields of a map whose head has been read.
+  /// Indexes the fields of a map after its head.
   mutating func index(_ reader: inout CBORReader, count fieldCount: Int) throws(CBORError) {
     unsafe count = 0
     unsafe isSorted = nil
@@ -67,13 +71,13 @@ import Synchronization
     unsafe end = reader.end
     if unsafe capacity < fieldCount { unsafe grow(to: fieldCount) }
     let fields = unsafe fields
-    // A copy that no call can reach stays in registers; it goes as far as fields are of the usual kind.
+    // A local copy stays in registers; it handles fields of the usual form.
     var quickReader = reader
     var indexed = 0
     while indexed < fieldCount {
       let key = unsafe quickReader.position + 1
       guard let keyCount = quickReader.takeShortField() else { break }
-      // There is room for `fieldCount` fields, which are trivial. The reader is behind the value.
+      // There is room for `fieldCount` fields, which are trivial. The reader is after the value.
       unsafe fields[indexed] = unsafe FieldLocation(key: key, keyCount: keyCount)
       indexed &+= 1
     }
@@ -86,7 +90,7 @@ import Synchronization
         continue
       }
       guard let keyCount = try fieldReader.textCount() else {
-        // Only a dictionary has keys of other kinds, and it reads them itself.
+        // Only a dictionary has other kinds of keys, and it reads them itself.
         try fieldReader.skip()
         try fieldReader.skip()
         continue
@@ -108,7 +112,7 @@ import Synchronization
     unsafe fields = .allocate(capacity: capacity)
   }
 
-  /// Ends the present use: readers with its ticket refuse from now on.
+  /// Ends the present use; readers with its ticket throw from now on.
   mutating func retire() {
     unsafe endTicket()
     unsafe owner = nil
@@ -121,14 +125,14 @@ import Synchronization
 }
 
 extension FieldIndex {
-  /// The container of the present map, the one that the memory served last if it can be.
+  /// The container of the present map, reused if possible.
   ///
-  /// Containers are objects, and to make one takes as long as to read a few fields. One that nobody else
-  /// has any more serves the next map too: ``retire()`` then leaves the ticket as it is. The maps of a tree
-  /// are of several types in turn, so one is kept for each of a few.
+  /// Containers are objects, and making one takes as long as reading a few fields. A container
+  /// without other references is reused for the next map: then ``retire()`` keeps the ticket. The
+  /// maps of a tree alternate between types, so one is kept for each of a few.
   ///
   /// - Parameters:
-  ///   - map: A reader with the present ticket, which goes nowhere else.
+  ///   - map: A reader with the present ticket, used only here.
   ///   - type: The type of the keys.
   /// - Returns: The container.
   mutating func container<Key: CodingKey>(
@@ -140,12 +144,12 @@ extension FieldIndex {
     if let container = unsafe keptContainer, unsafe keptKeys == ObjectIdentifier(type) {
       unsafe isKeptInUse = true
       unsafe readerCount -= 1
-      // Made below for the same type of keys.
+      // Made below for the same key type.
       return unsafe unsafeBitCast(container, to: KeyedDecodingContainer<Key>.self)
     }
     let made = KeyedDecodingContainer(KeyedRecordDecoder<Key>(map: map))
     guard unsafe !isKeptInUse, unsafe session.keepsContainers else { return made }
-    // A container is a reference to one object and nothing else: the session has looked.
+    // A container is a reference to one object and nothing else, as the session has checked.
     unsafe keptContainer = unsafe unsafeBitCast(made, to: AnyObject.self)
     unsafe keptKeys = ObjectIdentifier(type)
     unsafe isKeptInUse = true
@@ -153,8 +157,8 @@ extension FieldIndex {
     return made
   }
 
-  /// Lays the kept container aside, which nobody has, and takes the one for a type of keys, if there is
-  /// one; where too many lie aside, it stays.
+  /// Exchanges the unused kept container for the spare one of a key type, if any; if there are too
+  /// many spare ones, it stays.
   private mutating func exchangeContainer(for keys: ObjectIdentifier) {
     guard let kept = unsafe keptContainer, let keysOfKept = unsafe keptKeys else { return }
     if let place = unsafe spareContainers.firstIndex(where: { $0.keys == keys }) {
@@ -168,8 +172,8 @@ extension FieldIndex {
 
   /// Whether a container is a reference to one object and nothing else.
   ///
-  /// Swift promises no layout of it. It is told by reflection, which names the object, once in a process;
-  /// if it is something else, no container is kept.
+  /// Swift does not specify its layout. Reflection, which returns the object, checks it once per
+  /// process; for another layout no container is kept.
   static let areContainersReferences: Bool = {
     typealias Container = KeyedDecodingContainer<RecordCodingKey>
     let index = unsafe SpareFieldIndexes.take(for: DecodingSession(keepingContainers: false))
@@ -184,8 +188,8 @@ extension FieldIndex {
     return unsafe unsafeBitCast(container, to: UInt.self) == UInt(bitPattern: object)
   }()
 
-  /// Makes the readers with the present ticket refuse, unless the only one is that of a container that
-  /// nobody else has.
+  /// Makes readers with the present ticket throw, unless the only one is that of a container
+  /// without other references.
   mutating func endTicket() {
     let isKept =
       unsafe readerCount == 0 && isKeptInUse && isKnownUniquelyReferenced(&keptContainer)
@@ -198,11 +202,11 @@ extension FieldIndex {
   }
 }
 
-/// The indexes of sessions that are gone, for other sessions: their memory can't be freed.
+/// The indexes of ended sessions, for reuse: their memory can't be freed.
 enum SpareFieldIndexes {
   /// The list, linked by `next`.
   ///
-  /// Sendable because whoever takes an index from it is its only user.
+  /// Sendable because code that takes an index from it is its only user.
   @safe private struct List: @unchecked Sendable {
     var first: UnsafeMutablePointer<FieldIndex>?
   }
@@ -225,7 +229,7 @@ enum SpareFieldIndexes {
     return unsafe made
   }
 
-  /// Takes an index back that is in no list.
+  /// Takes back an index that is in no list.
   static func put(_ index: UnsafeMutablePointer<FieldIndex>) {
     list.withLock { list in
       unsafe index.pointee.next = unsafe list.first

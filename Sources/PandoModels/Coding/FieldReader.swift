@@ -2,7 +2,7 @@ import Synchronization
 
 /// Finds the fields of one map by an index of their keys.
 ///
-/// Two words, copied freely. It serves while the value lasts that the map belongs to.
+/// It has two words and is copied freely. It is valid as long as the decoding of its map's value.
 @safe struct FieldReader {
   let index: UnsafeMutablePointer<FieldIndex>
   private let ticket: UInt64
@@ -14,15 +14,15 @@ import Synchronization
     unsafe index.pointee.readerCount += 1
   }
 
-  /// Whether the map is still there.
+  /// Whether the map is still valid.
   ///
-  /// The memory is never freed, so it may be asked at any time; anything else only while this is true.
+  /// The memory is never freed, so this can be read at any time; all else only while it is `true`.
   @inline(__always)
   var isValid: Bool { unsafe index.pointee.ticket.load(ordering: .relaxed) == ticket }
 
   var level: Int { unsafe index.pointee.level }
 
-  /// What the fields are decoded in.
+  /// The session of the fields.
   ///
   /// - Throws: ``ModelError`` `snapshotEnded`.
   func session() throws -> DecodingSession {
@@ -30,7 +30,7 @@ import Synchronization
     return unsafe index.pointee.session
   }
 
-  /// Opens the map of a whole value, or the one that was opened last if it is the same.
+  /// Opens the map of a whole value, or returns the latest one if it is the same.
   static func open(
     _ value: CBORReader, in session: DecodingSession, level: Int,
     owner: UnsafePointer<TypeTraits>?
@@ -50,7 +50,7 @@ import Synchronization
     try unsafe open(value, in: session, level: level, describing: nil)
   }
 
-  /// Opens a map, maybe in the tags that say how it is lost.
+  /// Opens a map, maybe inside the tags that describe its loss.
   private static func open(
     _ value: CBORReader, in session: DecodingSession, level: Int,
     describing owner: UnsafePointer<TypeTraits>?
@@ -72,8 +72,8 @@ import Synchronization
   }
 }
 
-/// Gives the index of a nested container back when the container goes out of use: a value may open very
-/// many, one after another.
+/// Releases the index of a nested container at the end of the container: a value may open very
+/// many, one after the other.
 final class FieldReaderLease {
   private let reader: FieldReader
 
@@ -95,10 +95,10 @@ extension FieldReader {
     return history == nil ? nil : former(name)
   }
 
-  /// Whether the type of the value says anything of its fields.
+  /// Whether the type of the value declares former names or defaults.
   var hasHistory: Bool { history != nil }
 
-  /// What the type of the value says of its fields, if it says anything.
+  /// The type of the value, if it declares former names or defaults.
   private var history: (any FieldHistory.Type)? { unsafe index.pointee.owner?.pointee.history }
 
   @inline(never)
@@ -143,7 +143,7 @@ extension FieldReader {
     }
   }
 
-  /// Decodes a field of a type that this module knows.
+  /// Decodes a field of a scalar type.
   func decodeKnown<Known: RecordScalarDecodable & Decodable>(
     _ type: Known.Type, _ name: inout String
   ) throws -> Known {
@@ -155,7 +155,7 @@ extension FieldReader {
     }
   }
 
-  /// Decodes a field of a type that this module knows, if it is there and not null.
+  /// Decodes a field of a scalar type, if it is present and not null.
   func decodeKnownIfPresent<Known: RecordScalarDecodable & Decodable>(
     _ type: Known.Type, _ name: inout String
   ) throws -> Known? {
@@ -168,7 +168,7 @@ extension FieldReader {
     }
   }
 
-  /// Runs a closure on a field that has to be there, and names the field in what it throws.
+  /// Runs a closure on a required field, and adds the field's name to errors.
   func inside<Result>(_ name: String, _ body: (CBORReader) throws -> Result) throws -> Result {
     var name = name
     guard let reader = try field(&name) else { throw Self.missing(name) }
@@ -179,7 +179,7 @@ extension FieldReader {
     }
   }
 
-  /// What a field that is not there holds: the default that its type declares.
+  /// The value of a missing field: the default that its type declares.
   @inline(never)
   func absent<Value: Decodable>(_ type: Value.Type, _ name: String) throws -> Value {
     if let value = try defaultValue(type, name) { return value }
@@ -193,7 +193,7 @@ extension FieldReader {
     return value as? Value
   }
 
-  /// The same for a type that is not known here, so that no code is made for each.
+  /// The same without generics, so that it is compiled once.
   @inline(never)
   private func declaredDefault(_ type: any Decodable.Type, _ name: String) throws -> Any? {
     guard let value = history?.fieldDefaults[name] else { return nil }

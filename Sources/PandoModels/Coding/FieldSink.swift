@@ -1,6 +1,6 @@
 import PandoSystem
 
-/// A codable type that reads and writes its fields by itself: several times faster than `Codable` alone.
+/// A codable type that reads and writes its own fields: several times faster than `Codable` alone.
 ///
 /// ```swift
 /// extension Person: FieldCodable {
@@ -16,29 +16,29 @@ import PandoSystem
 ///   }
 /// }
 /// ```
-/// It is used wherever a record is coded, as the root, a child or an element, and nothing else changes:
-/// records have the same bytes, and a type may adopt it, or give it up, at any time. The names are those
-/// of the coding keys. Debug builds compare the two the first time a type is written, and stop the
-/// process if they differ.
+/// It is used wherever a record is coded, as the root, a child or an element. Records have the same
+/// bytes, so a type may adopt it, or drop it, at any time. The names are those of the coding keys.
+/// Debug builds compare both codings at the first write of a type, and stop the process if they
+/// differ.
 ///
-/// Reading and writing allocate nothing beyond what the values themselves need.
+/// Reading and writing allocate nothing beyond the values themselves.
 public protocol FieldCodable: Codable {
   /// Makes a value from the fields of a record.
   ///
-  /// - Parameter fields: Where the fields are read from, in any order; in the order in which ``write(to:)``
-  ///   writes them it is fastest.
-  /// - Throws: What reading throws.
+  /// - Parameter fields: The fields of the record, readable in any order; fastest in the order of
+  ///   ``write(to:)``.
+  /// - Throws: The error of reading a field.
   init(fields: inout FieldSource) throws
 
   /// Writes every field once.
   ///
-  /// - Parameter fields: Where the fields are written to, in any order. An optional that is nil is
-  ///   written too.
-  /// - Throws: What writing throws.
+  /// - Parameter fields: The sink for the fields, in any order. Optionals that are nil are written,
+  ///   too.
+  /// - Throws: The error of writing a field.
   func write(to fields: inout FieldSink) throws
 }
 
-/// The fields of one value, to be written into a record by a ``FieldCodable`` type.
+/// The fields of one value that a ``FieldCodable`` type writes into a record.
 ///
 /// ```swift
 /// func write(to fields: inout FieldSink) throws {
@@ -47,23 +47,23 @@ public protocol FieldCodable: Codable {
 /// }
 /// ```
 ///
-/// It lives as long as the method it was given to, and belongs to the thread that calls that.
+/// It lives as long as the method that receives it, on the thread of that call.
 @safe public struct FieldSink: ~Copyable {
-  /// Open as long as this lives.
+  /// Open as long as this value lives.
   unowned(unsafe) private let frame: EncodingFrame
-  /// What the frame collects.
+  /// The content of the frame.
   private let content: UnsafeMutablePointer<EncodedContent>
 
   /// Makes a sink for the fields of the value that a frame encodes.
   ///
-  /// - Throws: ``ModelError`` if the value has asked for another kind of container.
+  /// - Throws: ``ModelError`` if the value has requested another container.
   init(_ frame: EncodingFrame) throws {
     try frame.use(.map)
     unsafe self.frame = frame
     unsafe content = unsafe frame.content
   }
 
-  /// Writes a field of a type that holds no other value.
+  /// Writes a field of a scalar type.
   @inline(__always)
   func scalar<Known: RecordScalar>(_ name: StaticString, _ value: Known) {
     unsafe content.pointee.beginField(name)
@@ -71,7 +71,7 @@ public protocol FieldCodable: Codable {
     unsafe content.pointee.endEntry()
   }
 
-  /// Writes a field of a type that holds no other value, which may be nil.
+  /// Writes a field of an optional scalar type.
   func optional<Known: RecordScalar>(_ name: StaticString, _ value: Known?) {
     if let value { scalar(name, value) } else { null(name) }
   }
@@ -88,7 +88,7 @@ public protocol FieldCodable: Codable {
   /// - Parameters:
   ///   - name: The name of the field.
   ///   - value: Its value.
-  /// - Throws: ``ModelError`` that names the field; what the value's own coding throws.
+  /// - Throws: ``ModelError`` that names the field; the error of the value's own coding.
   public mutating func write<Value: Encodable>(_ name: StaticString, _ value: Value) throws {
     unsafe content.pointee.beginField(name)
     try unsafe frame.encodeField(value, slot: .required, name: name.description)
@@ -99,7 +99,7 @@ public protocol FieldCodable: Codable {
   /// - Parameters:
   ///   - name: The name of the field.
   ///   - value: Its value; nil is written as null.
-  /// - Throws: ``ModelError`` that names the field; what the value's own coding throws.
+  /// - Throws: ``ModelError`` that names the field; the error of the value's own coding.
   public mutating func write<Value: Encodable>(_ name: StaticString, _ value: Value?) throws {
     guard let value else { return null(name) }
     unsafe content.pointee.beginField(name)
@@ -108,14 +108,14 @@ public protocol FieldCodable: Codable {
 }
 
 #if DEBUG
-  /// Compares the two ways in which a ``FieldCodable`` type codes, once for each type.
+  /// Compares the two codings of a ``FieldCodable`` type, once per type.
   enum FieldCheck {
     private static let checked = Locked<Set<ObjectIdentifier>>([])
 
-    /// Stops the process if a value has other bytes by its fields than by its `Codable`.
+    /// Stops the process if a value has different bytes by its fields and by its `Codable`.
     static func check<Value: FieldCodable>(_ value: Value) {
       guard checked.withLock({ $0.insert(ObjectIdentifier(Value.self)).inserted }) else { return }
-      // What can't be encoded is told to the one who asked for it.
+      // Encoding errors are thrown to the caller elsewhere.
       guard let plain = try? RecordEncoder.encodeValue(value, usingFields: false).body,
         let fast = try? RecordEncoder.encodeValue(value).body
       else { return }
@@ -131,10 +131,10 @@ public protocol FieldCodable: Codable {
 
 /// The types that need no generic code; nil is written as null.
 extension FieldSink {
-  /// Writes a truth value.
+  /// Writes a Boolean.
   public mutating func write(_ name: StaticString, _ value: Bool) { scalar(name, value) }
 
-  /// Writes a truth value that may be nil.
+  /// Writes a Boolean that may be nil.
   public mutating func write(_ name: StaticString, _ value: Bool?) { optional(name, value) }
 
   /// Writes a text.

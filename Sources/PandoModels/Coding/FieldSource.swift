@@ -1,4 +1,4 @@
-/// The fields of one value in a record, to be read by a ``FieldCodable`` type.
+/// The fields of one value in a record that a ``FieldCodable`` type reads.
 ///
 /// ```swift
 /// init(fields: inout FieldSource) throws {
@@ -7,7 +7,7 @@
 /// }
 /// ```
 ///
-/// It lives as long as the initializer it was given to, and belongs to the thread that calls that.
+/// It lives as long as the initializer that receives it, on the thread of that call.
 @safe public struct FieldSource: ~Copyable {
   let map: FieldReader
 
@@ -42,7 +42,7 @@
     return (try? map.field(&name)) ?? nil
   }
 
-  /// Reads a field of a type that holds no other value.
+  /// Reads a field of a scalar type.
   @inline(__always)
   func scalar<Known: RecordScalarDecodable & Decodable>(_ name: StaticString) throws -> Known {
     guard var reader = field(name) else { return try absent(name) }
@@ -53,7 +53,7 @@
     }
   }
 
-  /// Reads a field of a type that holds no other value, if it is there and not null.
+  /// Reads a field of a scalar type, if it is present and not null.
   @inline(__always)
   func scalarIfPresent<Known: RecordScalarDecodable & Decodable>(
     _ name: StaticString
@@ -94,7 +94,7 @@ extension FieldSource {
   /// - Parameters:
   ///   - name: The name of the field.
   ///   - type: Its type.
-  /// - Returns: Its value; `nil` if it is null or the record has no such field.
+  /// - Returns: Its value; `nil` if it is null or missing.
   /// - Throws: ``ModelError`` that names the field.
   public mutating func read<Value: Decodable>(
     _ name: StaticString, as type: Value?.Type = Optional<Value>.self
@@ -111,12 +111,12 @@ extension FieldSource {
   }
 }
 
-/// The types that need no generic code; one that may be nil may be absent too.
+/// The types that need no generic code; optional fields may be absent.
 extension FieldSource {
-  /// Reads a truth value.
+  /// Reads a Boolean.
   public mutating func read(_ name: StaticString) throws -> Bool { try scalar(name) }
 
-  /// Reads a truth value that may be null.
+  /// Reads a Boolean that may be null.
   public mutating func read(_ name: StaticString) throws -> Bool? { try scalarIfPresent(name) }
 
   /// Reads a text.

@@ -1,10 +1,10 @@
 import PandoSystem
 
-/// Notes the local identifiers that are met while a value is encoded.
+/// Collects the local identifiers in a value while it is encoded.
 ///
-/// It travels in the `userInfo` of the encoder; `EntityIdentifier` looks for it there.
+/// The `userInfo` of the encoder contains it, for `EntityIdentifier`.
 package final class LocalIdentifierCollector: Sendable {
-  /// Where it is in `userInfo`.
+  /// Its key in `userInfo`.
   package static let key: CodingUserInfoKey = {
     guard let key = CodingUserInfoKey(rawValue: "pando.localIdentifiers") else {
       preconditionFailure("every text makes a key")
@@ -16,12 +16,12 @@ package final class LocalIdentifierCollector: Sendable {
 
   package init() {}
 
-  /// The model identifiers that were met, each once, in order.
+  /// The collected model identifiers, without duplicates, in order.
   package var modelIdentifiers: [String] { found.withLock { $0 } }
 
-  /// Notes one.
+  /// Adds an identifier.
   ///
-  /// - Parameter modelIdentifier: Of an entity that only has a local identifier.
+  /// - Parameter modelIdentifier: The identifier of an entity that has only a local one.
   package func note(_ modelIdentifier: String) {
     found.withLock { found in
       if !found.contains(where: { $0.hasSameBytes(as: modelIdentifier) }) {

@@ -1,7 +1,7 @@
 extension ModelError {
-  /// Takes over an error that a model's own coding threw.
+  /// Converts an error of a model's own coding.
   ///
-  /// - Returns: `nil` if it comes from somewhere else and has to reach the caller unchanged.
+  /// - Returns: `nil` for an error of another origin, which the caller gets unchanged.
   init?(coding error: any Error) {
     switch error {
     case let error as ModelError: self = error
@@ -22,8 +22,7 @@ extension ModelError {
     }
   }
 
-  /// An error of a model's coding with the field it happened in; errors of other origin stay as they
-  /// are.
+  /// An error of a model's coding with its field; errors of another origin are unchanged.
   @inline(never)
   static func located(_ error: any Error, inside key: String) -> any Error {
     (ModelError(coding: error)?.inside(key)) ?? error
@@ -31,13 +30,13 @@ extension ModelError {
 }
 
 extension ModelError {
-  /// A value of another kind than the type wants.
+  /// A value of another kind than the type requires.
   @inline(never)
   static func mismatch(_ wanted: String, _ head: CBORHead) -> ModelError {
     ModelError(.typeMismatch, reason: "\(name(head)) where \(wanted) is required")
   }
 
-  /// A number that the type has no room for, or not the exact value.
+  /// A number that does not fit the type exactly.
   @inline(never)
   static func inexact(_ type: Any.Type, _ number: String) -> ModelError {
     ModelError(.typeMismatch, reason: "\(number) is no \(type)")

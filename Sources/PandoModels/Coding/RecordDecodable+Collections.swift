@@ -8,13 +8,13 @@ extension Optional: RecordDecodable where Wrapped: Decodable {
 }
 
 extension Array: RecordDecodable where Element: Decodable {
-  /// Lists are read from arrays; a list of bytes from a byte string too.
+  /// Lists are read from arrays; a list of bytes also from a byte string.
   static func decodeRecord(
     from reader: inout CBORReader, in session: DecodingSession, level: Int
   ) throws -> [Element] {
     if Element.self == UInt8.self, try reader.peek().major == .bytes {
       let bytes = unsafe [UInt8](unsafe try reader.byteString())
-      // `Element` is `UInt8`: two names of one type.
+      // `Element` is `UInt8`, so both are the same type.
       return unsafe unsafeBitCast(bytes, to: [Element].self)
     }
     var elements: [Element] = []
@@ -42,8 +42,7 @@ extension Set: RecordDecodable where Element: Decodable {
 }
 
 extension DecodingSession {
-  /// The most elements that room is made for before the first is read: a few damaged bytes may claim
-  /// any number.
+  /// The largest reserved capacity, because a few damaged bytes may claim any number of elements.
   private static let reservedCountMaximum = 1024
 
   /// Reads the elements of an array.
@@ -68,8 +67,8 @@ extension DecodingSession {
 }
 
 extension Dictionary: RecordDecodable where Key: Decodable, Value: Decodable {
-  /// Dictionaries are read from maps; one whose keys are no texts also from an array of keys and
-  /// values in turn, as its own coding writes it.
+  /// Dictionaries are read from maps; without text keys also from an array of alternating keys and
+  /// values, the form of their own coding.
   static func decodeRecord(
     from reader: inout CBORReader, in session: DecodingSession, level: Int
   ) throws -> [Key: Value] {
@@ -120,12 +119,12 @@ extension Dictionary: RecordDecodable where Key: Decodable, Value: Decodable {
 }
 
 extension DictionaryKey {
-  /// The key that a text stands for; `nil` if it stands for none.
+  /// The key of a text; `nil` if there is none.
   static func key<Key>(_ type: Key.Type, _ text: String) -> Key? {
     if type == String.self { return text as? Key }
     if type == Int.self { return Int(text) as? Key }
     guard let type = type as? any CodingKeyRepresentable.Type else { return nil }
-    // `intValue` is what the standard library offers keys that have one.
+    // The standard library passes `intValue` to keys that have one.
     let key = RecordCodingKey(text, intValue: Int(text))
     return type.init(codingKey: key) as? Key
   }

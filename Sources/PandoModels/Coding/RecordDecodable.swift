@@ -10,7 +10,7 @@ protocol RecordDecodable {
   ) throws -> Self
 }
 
-/// A ``RecordDecodable`` that holds no other value, so that it needs nothing but its bytes.
+/// A ``RecordDecodable`` without nested values, which needs only its bytes.
 protocol RecordScalarDecodable: RecordDecodable {
   /// Reads one item.
   ///
@@ -50,7 +50,7 @@ extension String: RecordScalarDecodable {
 }
 
 extension Double: RecordScalarDecodable {
-  /// Doubles are read from floats, and from integers that a double holds exactly.
+  /// Doubles are read from floats, and from integers that a double represents exactly.
   static func decodeScalar(from reader: inout CBORReader) throws -> Double {
     if let value = reader.takeWideDouble() { return value }
     let head = try reader.head()
@@ -69,7 +69,7 @@ extension Double: RecordScalarDecodable {
 }
 
 extension Float: RecordScalarDecodable {
-  /// Floats are read from what a double is read from, if they hold it exactly.
+  /// Floats are read like doubles, if they represent the value exactly.
   static func decodeScalar(from reader: inout CBORReader) throws -> Float {
     let double = try Double.decodeScalar(from: &reader)
     guard let value = Float(narrowing: double) else { throw ModelError.inexact(self, "\(double)") }
@@ -77,7 +77,7 @@ extension Float: RecordScalarDecodable {
   }
 }
 
-/// Integers are read from integers, and from floats that have exactly their value.
+/// Integers are read from integers, and from floats of exactly their value.
 extension FixedWidthInteger {
   fileprivate static func decodeInteger(from reader: inout CBORReader) throws -> Self {
     if let number = reader.takeSmallUnsigned() {
@@ -99,7 +99,7 @@ extension FixedWidthInteger {
 }
 
 extension CBORReader {
-  /// Reads a number that has no fraction: `argument`, or −1 − `argument`.
+  /// Reads a number without fraction: `argument`, or −1 − `argument`.
   @inline(never)
   fileprivate mutating func integralNumber(
     _ type: Any.Type
@@ -119,7 +119,7 @@ extension CBORReader {
     throw ModelError.mismatch("a number", head)
   }
 
-  /// The error of a number that comes next and that a type has no room for.
+  /// The error of the next number, which does not fit a type.
   @inline(never)
   fileprivate func inexact(_ type: Any.Type) -> any Error {
     do {
@@ -139,7 +139,7 @@ extension CBORReader {
 }
 
 extension CBORReader {
-  /// Reads an integer in a tag: `magnitude`, or −1 − `magnitude`; `nil` if another tag comes.
+  /// Reads an integer in a tag: `magnitude`, or −1 − `magnitude`; `nil` for another tag.
   mutating func bignum() throws(CBORError) -> (isNegative: Bool, magnitude: UInt128)? {
     let tag = try tag()
     guard tag == RecordTag.positiveBignum || tag == RecordTag.negativeBignum else { return nil }
@@ -209,7 +209,7 @@ extension UUID: RecordDecodable {
     }
     let bytes = unsafe try reader.byteString()
     guard bytes.count == 16 else { throw reader.error(.wrongKind) }
-    // There are the 16 bytes that the tuple has.
+    // The tuple has 16 bytes, and they exist.
     return unsafe UUID(uuid: bytes.loadUnaligned(as: uuid_t.self))
   }
 }
@@ -263,7 +263,7 @@ extension Decimal: RecordDecodable {
 }
 
 extension CBORReader {
-  /// The text that comes next.
+  /// The next item, a text.
   fileprivate func peekText() throws(CBORError) -> String {
     var copy = self
     return try copy.text()

@@ -1,10 +1,10 @@
 /// Makes models from the bodies of records.
 ///
-/// Nothing is parsed before a model asks for it: a container finds its fields in the bytes. Children
-/// are read from their own records through the source.
+/// Parsing is lazy: a container finds its fields in the bytes when a model reads them. Children are
+/// read from their own records through the source.
 ///
-/// A `Decoder` can't be kept from escaping: one that a model keeps throws ``ModelError``
-/// `snapshotEnded` when it is used after the model has been made.
+/// A `Decoder` can escape: one that a model keeps throws ``ModelError`` `snapshotEnded` after the
+/// model was made.
 ///
 /// - Note: One thread at a time.
 package struct RecordDecoder {
@@ -14,8 +14,8 @@ package struct RecordDecoder {
   /// Makes a decoder.
   ///
   /// - Parameters:
-  ///   - source: Gives the records that records refer to.
-  ///   - usingFields: Whether types that read their fields themselves do so.
+  ///   - source: The source of referenced records.
+  ///   - usingFields: Whether ``FieldCodable`` types read their own fields.
   package init(source: any RecordSource, usingFields: Bool = true) {
     self.source = source
     usesFields = usingFields
@@ -24,10 +24,10 @@ package struct RecordDecoder {
   /// Decodes a value and the children in it.
   ///
   /// - Parameters:
-  ///   - type: What to decode.
-  ///   - body: The bytes of a record, or of a value that lies in one; valid during the call.
-  /// - Returns: The value; it holds none of the bytes.
-  /// - Throws: ``ModelError`` that names the field; what the source throws.
+  ///   - type: The type to decode.
+  ///   - body: The bytes of a record, or of a value in one; valid during the call.
+  /// - Returns: The value, which contains none of the bytes.
+  /// - Throws: ``ModelError`` that names the field; the error of the source.
   package func decode<Value: Decodable>(
     _ type: Value.Type, from body: UnsafeRawBufferPointer
   ) throws -> Value {
@@ -36,13 +36,13 @@ package struct RecordDecoder {
     }
   }
 
-  /// Decodes a value that holds no references.
+  /// Decodes a value without references.
   ///
   /// - Parameters:
-  ///   - type: What to decode.
+  ///   - type: The type to decode.
   ///   - body: Bytes, valid during the call.
-  ///   - usingFields: Whether types that read their fields themselves do so.
-  /// - Returns: The value; it holds none of the bytes.
+  ///   - usingFields: Whether ``FieldCodable`` types read their own fields.
+  /// - Returns: The value, which contains none of the bytes.
   /// - Throws: ``ModelError`` that names the field.
   package static func decodeValue<Value: Decodable>(
     _ type: Value.Type, from body: UnsafeRawBufferPointer, usingFields: Bool = true
@@ -50,13 +50,13 @@ package struct RecordDecoder {
     try unsafe decode(type, from: body) { DecodingSession.begin(usingFields: usingFields) }
   }
 
-  /// Decodes a value that holds no references.
+  /// Decodes a value without references.
   ///
   /// - Parameters:
-  ///   - type: What to decode.
+  ///   - type: The type to decode.
   ///   - body: The bytes.
-  ///   - usingFields: Whether types that read their fields themselves do so.
-  ///   - keepingContainers: Whether a keyed container may serve several maps.
+  ///   - usingFields: Whether ``FieldCodable`` types read their own fields.
+  ///   - keepingContainers: Whether a keyed container may be reused for several maps.
   /// - Returns: The value.
   /// - Throws: ``ModelError`` that names the field.
   package static func decodeValue<Value: Decodable>(
@@ -70,7 +70,7 @@ package struct RecordDecoder {
     }
   }
 
-  /// Whether keyed containers can serve several maps: whether their layout is the expected one.
+  /// Whether keyed containers can be reused, because their layout is the expected one.
   package static var canKeepContainers: Bool { unsafe FieldIndex.areContainersReferences }
 
   /// Decodes a value in a session of its own.
@@ -83,11 +83,11 @@ package struct RecordDecoder {
   }
 }
 
-/// A ``RecordDecoder`` for one record after another, which keeps what decoding needs.
+/// A ``RecordDecoder`` for successive records, which keeps its session.
 ///
 /// - Note: One thread at a time.
 @safe package final class KeptRecordDecoder {
-  /// What the next decoding uses; `nil` while one is under way.
+  /// The session for the next decoding; `nil` while one is under way.
   @exclusivity(unchecked) private var session: DecodingSession?
 
   package init() {}
@@ -95,11 +95,11 @@ package struct RecordDecoder {
   /// Decodes a value and the children in it.
   ///
   /// - Parameters:
-  ///   - type: What to decode.
-  ///   - body: The bytes of a record, or of a value that lies in one; valid during the call.
-  ///   - source: Gives the records that records refer to.
-  /// - Returns: The value; it holds none of the bytes.
-  /// - Throws: ``ModelError`` that names the field; what the source throws.
+  ///   - type: The type to decode.
+  ///   - body: The bytes of a record, or of a value in one; valid during the call.
+  ///   - source: The source of referenced records.
+  /// - Returns: The value, which contains none of the bytes.
+  /// - Throws: ``ModelError`` that names the field; the error of the source.
   package func decode<Value: Decodable>(
     _ type: Value.Type, from body: UnsafeRawBufferPointer, source: any RecordSource
   ) throws -> Value {
@@ -111,20 +111,20 @@ package struct RecordDecoder {
   }
 }
 
-/// Gives a decoder the records that a record refers to.
+/// The records to which a record refers, for a decoder.
 package protocol RecordSource: AnyObject {
-  /// The bytes of the record to decode `type` from: the type's own record, else the node's newest.
+  /// The bytes of the record for `type`: the type's own, or else the node's newest.
   ///
   /// - Parameters:
-  ///   - reference: What the record says.
-  ///   - type: The type that is wanted.
+  ///   - reference: The reference in the record.
+  ///   - type: The type to decode.
   /// - Returns: Bytes that are valid until the source ends.
-  /// - Throws: When there is no such record, or the source has ended.
+  /// - Throws: An error if there is no such record, or the source has ended.
   func body(
     of reference: RecordReference, as type: any SimpleModel.Type
   ) throws -> UnsafeRawBufferPointer
 
-  /// The identifier of a node, for messages; `nil` if it can't be told.
+  /// The identifier of a node, for messages; `nil` if unknown.
   func identifier(of reference: RecordReference) -> String?
 
   /// Whether the bytes are no longer valid.
@@ -135,19 +135,19 @@ extension RecordSource {
   package func identifier(of reference: RecordReference) -> String? { nil }
 }
 
-/// A type of a module above this one that reads itself from one item of a record.
+/// A type of a higher module that reads itself from one item of a record.
 ///
-/// Its `init(from:)` must give the same; this one is asked first, for the containers of `Codable` cost
-/// more than reading a small item.
+/// Its `init(from:)` must return an equal value. This initializer is tried first, because `Codable`
+/// containers cost more than reading a small item.
 package protocol RecordItemDecodable: Decodable {
   /// Reads the next item.
   ///
-  /// - Parameter reader: Before the item; where it is left does not matter.
-  /// - Throws: Anything: the item is then read by `init(from:)`, whose error counts.
+  /// - Parameter reader: The reader before the item; its final position is ignored.
+  /// - Throws: Any error: then `init(from:)` reads the item, and its error counts.
   init(item reader: inout CBORReader) throws
 }
 
-/// Thrown by a ``RecordItemDecodable`` for an item that is left to its `init(from:)`.
+/// Thrown by a ``RecordItemDecodable`` for an item that `init(from:)` must read.
 package struct OtherRecordItem: Error {
   package init() {}
 }

@@ -21,7 +21,7 @@ extension Array: RecordEncodable where Element: Encodable {
   func encodeRecord(
     to frame: EncodingFrame, slot: EncodingSlot, level: Int
   ) throws -> EncodingOutcome {
-    // Not a cast of the value: an empty array casts to an array of anything.
+    // Not a cast of the value: an empty array casts to an array of any type.
     if Element.self == UInt8.self {
       unsafe frame.writer.append(byteString: unsafeBitCast(self, to: [UInt8].self))
       return .written
@@ -32,7 +32,7 @@ extension Array: RecordEncodable where Element: Encodable {
 }
 
 extension Set: RecordEncodable where Element: Encodable {
-  /// Sets have no order of their own: elements are written in the order of their bytes.
+  /// Sets are unordered: elements are written in the order of their bytes.
   func encodeRecord(
     to frame: EncodingFrame, slot: EncodingSlot, level: Int
   ) throws -> EncodingOutcome {
@@ -53,7 +53,7 @@ extension Set: RecordEncodable where Element: Encodable {
     return .written
   }
 
-  /// The elements in an order that is the same every time if they are nodes, so that of two with one
+  /// The elements; those that are nodes in a deterministic order, so that of two with one
   /// identifier the same one counts.
   private func inTraversalOrder() throws -> [Element] {
     guard Element.self is any Model.Type else { return Array(self) }
@@ -80,15 +80,15 @@ extension EncodingFrame {
       }
     }
     guard lostCount > 0 else { return }
-    // The head said how many there were before some were removed.
+    // The head had the number of elements before some were removed.
     unsafe writer.replaceHead(.array, elements.count, by: elements.count - lostCount, at: start)
   }
 
-  /// Takes over elements that lie from `start` to `value` of their entries, in the order of those.
+  /// Appends elements from `start` to `value` of their entries, in entry order.
   func appendSorted(_ scratch: EncodingFrame) {
     for index in unsafe 0..<scratch.entries.count {
       let entry = unsafe scratch.entries[index]
-      // Entries lie within the bytes written so far.
+      // Entries lie within the written bytes.
       unsafe writer.append(
         raw: UnsafeRawBufferPointer(rebasing: scratch.writer.buffer[entry.start..<entry.value]))
     }
@@ -98,7 +98,8 @@ extension EncodingFrame {
 }
 
 extension Dictionary: RecordEncodable where Key: Encodable, Value: Encodable {
-  /// Entries are written in the order of their encoded keys; children are visited in that order too.
+  /// Entries are written in the order of their encoded keys; children are visited in that order,
+  /// too.
   func encodeRecord(
     to frame: EncodingFrame, slot: EncodingSlot, level: Int
   ) throws -> EncodingOutcome {
@@ -113,7 +114,7 @@ extension Dictionary: RecordEncodable where Key: Encodable, Value: Encodable {
     for index in unsafe 0..<keys.entries.count {
       let entry = unsafe keys.entries[index]
       let before = unsafe frame.writer.count
-      // The entry lies within the bytes written so far.
+      // The entry lies within the written bytes.
       unsafe frame.writer.append(
         raw: UnsafeRawBufferPointer(rebasing: keys.writer.buffer[entry.start..<entry.value]))
       do {
@@ -156,9 +157,9 @@ extension Dictionary: RecordEncodable where Key: Encodable, Value: Encodable {
   }
 }
 
-/// How the keys of dictionaries are written: as the text that their coding key has, or as themselves.
+/// The form of dictionary keys: the text of their coding key, or the key itself.
 enum DictionaryKey {
-  /// The text for a key; `nil` if its type has none.
+  /// The text of a key; `nil` if its type has none.
   static func text<Key>(_ key: Key) -> String? {
     switch key {
     case let text as String: text
@@ -173,12 +174,12 @@ enum DictionaryKey {
 }
 
 extension EncodingFrame {
-  /// Checks that no two neighbouring keys have the same bytes.
+  /// Checks that no two adjacent keys have the same bytes.
   fileprivate func refuseEqualNeighbours() throws {
     for index in unsafe 1..<Swift.max(1, entries.count) {
       let (left, right) = unsafe (entries[index - 1], entries[index])
       let bytes = unsafe writer.buffer
-      // Entries lie within the bytes written so far.
+      // Entries lie within the written bytes.
       let isEqual = unsafe bytes[left.start..<left.value].elementsEqual(
         bytes[right.start..<right.value])
       if isEqual {
@@ -191,7 +192,7 @@ extension EncodingFrame {
 
   /// The key of an entry, for messages.
   fileprivate func keyText(_ entry: Entry) -> String {
-    // The entry lies within the bytes written so far.
+    // The entry lies within the written bytes.
     var reader = unsafe CBORReader(
       UnsafeRawBufferPointer(rebasing: writer.buffer[entry.start..<entry.value]))
     return (try? reader.text()) ?? "[key]"

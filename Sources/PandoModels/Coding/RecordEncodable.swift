@@ -1,7 +1,7 @@
 import FoundationEssentials
 
-/// A type that this module encodes itself, because its own `encode(to:)` would be slower, or not the
-/// same every time, or would not tell how children are lost.
+/// A type that this module encodes itself, because its own `encode(to:)` is slower, not
+/// deterministic, or does not describe how children are lost.
 protocol RecordEncodable {
   /// Writes one item into a frame, or nothing if the value is lost.
   func encodeRecord(
@@ -9,7 +9,7 @@ protocol RecordEncodable {
   ) throws -> EncodingOutcome
 }
 
-/// A ``RecordEncodable`` that is never lost and holds no child.
+/// A ``RecordEncodable`` that is never lost and has no child.
 protocol RecordScalar: RecordEncodable {
   func append(to writer: inout CBORWriter)
 }
@@ -23,7 +23,7 @@ extension RecordScalar {
   }
 }
 
-/// Types with an encoding of their own wherever they stand.
+/// The types with an encoding of their own in all places.
 extension Bool: RecordScalar {
   func append(to writer: inout CBORWriter) { writer.append(self) }
 }
@@ -74,7 +74,7 @@ extension Data: RecordScalar {
 }
 
 extension Date: RecordScalar {
-  /// Seconds since 2001-01-01 00:00 UTC, as `Date` codes itself, so that every bit survives.
+  /// Seconds since 2001-01-01 00:00 UTC, the exact coding of `Date`.
   func append(to writer: inout CBORWriter) { writer.append(timeIntervalSinceReferenceDate) }
 }
 
@@ -86,21 +86,21 @@ extension UUID: RecordScalar {
 }
 
 extension Decimal: RecordScalar {
-  /// `[exponent, mantissa]`; not a number is the float that says so, for the tag has no form for it.
+  /// `[exponent, mantissa]`; not-a-number is the float NaN, because the tag has no form for it.
   func append(to writer: inout CBORWriter) {
     guard !isNaN else { return writer.append(Double.nan) }
     writer.append(tag: RecordTag.decimalFraction)
     writer.append(arrayHead: 2)
     let (exponent, magnitude) = parts
     writer.append(Int64(exponent))
-    // A negative integer n is held as −1 − n, so its magnitude is one less there.
+    // A negative integer n is stored as −1 − n, so its magnitude is one less there.
     let isNegative = sign == .minus && magnitude > 0
     writer.appendInteger(isNegative: isNegative, magnitude: isNegative ? magnitude - 1 : magnitude)
   }
 }
 
 extension URL: RecordEncodable {
-  /// A tagged text; a URL relative to another is a map of both, as `URL` codes itself.
+  /// A tagged text; a relative URL is a map of both parts, as `URL` codes itself.
   func encodeRecord(
     to frame: EncodingFrame, slot: EncodingSlot, level: Int
   ) throws -> EncodingOutcome {
@@ -114,11 +114,11 @@ extension URL: RecordEncodable {
 }
 
 extension Decimal {
-  /// The number as digits and power of ten, with the fewest digits: equal numbers give equal parts.
+  /// The number as digits and power of ten, with the fewest digits: equal numbers have equal parts.
   ///
-  /// Not for what is no number.
+  /// Undefined for not-a-number.
   var parts: (exponent: Int, magnitude: UInt128) {
-    // Public API tells the digits as text only; a significand has at most 39 of them.
+    // Public API returns the digits as text only; a significand has at most 39 of them.
     guard var magnitude = UInt128(significand.description), magnitude > 0 else { return (0, 0) }
     var exponent = exponent
     while magnitude % 10 == 0 && exponent < 127 {
