@@ -1,9 +1,8 @@
 /// Splits a tree of models into nodes and writes each as the body of a record.
 ///
-/// A body is one deterministic CBOR item; `docs/format.md` draws it. A value in a slot whose static
-/// type is a ``Model`` becomes a record of its own if it has an identifier, and a reference stands in
-/// its place; all else is written where it is.
-///
+/// A body is one deterministic CBOR item; `docs/format.md` draws it. A value with an identifier, in
+/// a slot whose static type is a ``Model``, becomes a record of its own, referenced from the slot.
+/// Any other value is written in its place.
 /// - Note: One thread at a time.
 package struct RecordEncoder {
   private let sink: any RecordSink
@@ -13,7 +12,7 @@ package struct RecordEncoder {
   ///
   /// - Parameters:
   ///   - sink: Receives the nodes.
-  ///   - usingFields: Whether types that write their fields themselves do so.
+  ///   - usingFields: Whether types with their own field coding use it.
   package init(sink: any RecordSink, usingFields: Bool = true) {
     self.sink = sink
     usesFields = usingFields
@@ -22,14 +21,15 @@ package struct RecordEncoder {
   /// Encodes a tree.
   ///
   /// - Parameter model: The root; it has an identifier.
-  /// - Returns: The reference that the sink gave the root.
-  /// - Throws: ``ModelError`` `missingIdentifier`, `emptyIdentifier`, `cyclicModel`, `nestingTooDeep`,
-  ///   `duplicateKey` or `codingFailed`; what the sink throws. The sink may have got nodes before.
+  /// - Returns: The reference of the root from the sink.
+  /// - Throws: ``ModelError`` `missingIdentifier`, `emptyIdentifier`, `cyclicModel`,
+  ///   `nestingTooDeep`, `duplicateKey` or `codingFailed`; the error of the sink, which may have
+  ///   received nodes.
   package func encode<Root: SimpleModel & Encodable>(_ model: Root) throws -> RecordReference {
     try encode(model, markingEnums: false)
   }
 
-  /// The same, with a tag before each value of an enum with payload if that is asked for.
+  /// The same, optionally with a tag before each value of an enum with payload.
   func encode<Root: SimpleModel & Encodable>(
     _ model: Root, markingEnums: Bool
   ) throws -> RecordReference {
@@ -48,24 +48,24 @@ package struct RecordEncoder {
     return reference
   }
 
-  /// Encodes a value that is no node itself, but may hold some.
+  /// Encodes a value that is no node, but may contain some.
   ///
-  /// - Parameter value: Any value; its own identifier does not count.
+  /// - Parameter value: Any value; its own identifier is ignored.
   /// - Returns: The bytes, and an edge for each distinct child.
-  /// - Throws: As ``encode(_:)``.
+  /// - Throws: Same as ``encode(_:)``.
   package func encodeValue(
     _ value: some Encodable
   ) throws -> (body: [UInt8], edges: [RecordEdge]) {
     try Self.encode(value, .records(sink), usingFields: usesFields)
   }
 
-  /// Encodes a value as a whole: models inside are written where they stand.
+  /// Encodes a value as a whole: models inside are written in their places.
   ///
   /// - Parameters:
   ///   - value: Any value.
-  ///   - usingFields: Whether types that write their fields themselves do so.
+  ///   - usingFields: Whether types with their own field coding use it.
   /// - Returns: The bytes; there are no edges.
-  /// - Throws: As ``encode(_:)``.
+  /// - Throws: Same as ``encode(_:)``.
   package static func encodeValue(
     _ value: some Encodable, usingFields: Bool = true
   ) throws -> (body: [UInt8], edges: [RecordEdge]) {
@@ -99,33 +99,33 @@ package struct RecordEncoder {
 
 /// Receives the nodes of a tree while it is encoded.
 package protocol RecordSink: AnyObject {
-  /// A node begins; its parents have begun before it.
+  /// Called at the beginning of a node, after the beginnings of its parents.
   ///
   /// - Parameters:
   ///   - type: The type of the model.
   ///   - identifier: Its identifier, not empty.
-  ///   - value: The model itself; asking for it copies it.
-  /// - Returns: The numbers that references to it carry.
-  /// - Throws: Anything, to refuse the tree.
+  ///   - value: The model itself; reading it copies it.
+  /// - Returns: The numbers for references to the node.
+  /// - Throws: Any error, to refuse the tree.
   func beginNode(
     _ type: any SimpleModel.Type, identifier: String, value: @autoclosure () -> any SimpleModel
   ) throws -> RecordReference
 
-  /// The body of a node is complete; those of its children came before.
+  /// Called with the complete body of a node, after those of its children.
   ///
   /// - Parameters:
-  ///   - reference: What ``beginNode(_:identifier:value:)`` returned.
+  ///   - reference: The result of ``beginNode(_:identifier:value:)``.
   ///   - body: The record's bytes, valid during the call.
   ///   - edges: One for each distinct child, sorted by child.
-  /// - Throws: Anything, to refuse the tree.
+  /// - Throws: Any error, to refuse the tree.
   func endNode(
     _ reference: RecordReference, body: UnsafeRawBufferPointer, edges: [RecordEdge]
   ) throws
 }
 
-/// The place that a value is encoded into, which says how it can be lost.
+/// The slot of an encoded value, which determines how the value can be removed.
 enum EncodingSlot {
-  /// What is around the value can't be without it.
+  /// The surrounding value requires this one.
   case required
   /// It can be null.
   case optional
@@ -134,7 +134,7 @@ enum EncodingSlot {
   /// It can be removed from a map.
   case entry
 
-  /// The place of what an optional holds.
+  /// The slot of the value inside an optional.
   var unwrapped: EncodingSlot { self == .required ? .optional : self }
 
   var edgeKinds: EdgeKinds {
@@ -147,9 +147,9 @@ enum EncodingSlot {
   }
 }
 
-/// What became of a value that was to be encoded.
+/// The result of encoding a value.
 enum EncodingOutcome {
   case written
-  /// Nothing was written: it can't be without a child that was removed.
+  /// Nothing was written: the value requires a child that was removed.
   case lost
 }

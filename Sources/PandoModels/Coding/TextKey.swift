@@ -1,7 +1,7 @@
-/// A key of coding made from its name.
+/// A coding key made from its name.
 ///
-/// An enum of keys is about thirty functions in a program, which the compiler makes for each type. The
-/// types of Pando share this one and code themselves by hand, as the compiler would.
+/// The compiler generates about thirty functions for each enum of keys. The types of Pando share
+/// this key instead and have hand-written coding of the same form.
 package struct TextKey: CodingKey {
   package let stringValue: String
   package var intValue: Int? { nil }
@@ -17,7 +17,7 @@ package struct TextKey: CodingKey {
 }
 
 extension Decoder {
-  /// Opens an object of text keys.
+  /// Opens an object with text keys.
   ///
   /// - Returns: Its fields.
   /// - Throws: The error of the decoder.
@@ -31,7 +31,7 @@ extension KeyedDecodingContainer<TextKey> {
   ///
   /// - Parameter name: Its name.
   /// - Returns: Its value.
-  /// - Throws: The error of the decoder, also where there is none.
+  /// - Throws: The error of the decoder, also if there is no such field.
   package func get<Value: Decodable>(_ name: String) throws -> Value {
     try decode(Value.self, forKey: TextKey(name))
   }
@@ -45,13 +45,13 @@ extension KeyedDecodingContainer<TextKey> {
     try decodeIfPresent(Value.self, forKey: TextKey(name))
   }
 
-  /// Finds the case of an enum whose values an object holds: `{"case": {"label": value}}`.
+  /// Finds the enum case in an object of the form `{"case": {"label": value}}`.
   ///
   /// - Parameters:
   ///   - type: The enum.
-  ///   - names: The names of its cases; others are passed over.
+  ///   - names: The names of its cases; others are ignored.
   /// - Returns: The name of the case, and its values.
-  /// - Throws: `DecodingError` if the object holds none of the cases or several; what the decoder throws.
+  /// - Throws: `DecodingError` if the object has none or several of them; the error of the decoder.
   func onlyCase(of type: Any.Type, _ names: [String]) throws -> (name: String, values: Self) {
     let known = allKeys.filter { names.contains($0.stringValue) }
     guard known.count == 1 else {

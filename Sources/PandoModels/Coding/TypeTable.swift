@@ -2,32 +2,34 @@ import FoundationEssentials
 import PandoSystem
 import Synchronization
 
-/// What the coder must know of a type, found once and kept for the life of the process.
+/// The facts that the coder needs about a type, determined once and kept until the process ends.
 ///
-/// Asking the runtime whether a type conforms to a protocol costs more than encoding a small field;
-/// metatypes with their conformances cost nothing to keep.
+/// A run-time check for a conformance costs more than encoding a small field; keeping metatypes
+/// costs nothing.
+///
+/// All properties are constants: casts of the type, and facts that are derived from it.
 struct TypeTraits {
-  /// The type, if its values are nodes when they have an identifier.
+  /// The type, if its values with identifiers are nodes.
   let model: (any Model.Type)?
   /// The type, if it is a model of any kind.
   let simpleModel: (any SimpleModel.Type)?
-  /// The type, if this module encodes it itself.
+  /// The type, if this module encodes it.
   let encodable: (any RecordEncodable.Type)?
-  /// The type, if this module decodes it itself.
+  /// The type, if this module decodes it.
   let decodable: (any RecordDecodable.Type)?
-  /// The type, if it reads and writes its fields itself.
+  /// The type, if it has its own field coding.
   let fields: (any FieldCodable.Type)?
-  /// The type, if it reads itself from one item.
+  /// The type, if it decodes itself from one item.
   let item: (any RecordItemDecodable.Type)?
   /// The type, if it declares defaults or former names of fields.
   let history: (any FieldHistory.Type)?
-  /// Where the fields of its values are, if it reads them itself.
+  /// The positions of its fields, if it decodes them itself.
   let hints: FieldHints?
-  /// Whether values may be of a type derived from it.
+  /// Whether values may be of a subclass.
   let isClass: Bool
-  /// Whether values of it have places for children, if they are nodes when they have an identifier.
+  /// Whether its values have places for children, if values with identifiers are nodes.
   let childPlaces: ChildPlaces?
-  /// Whether values of it have been merged by the default of `merge(_:)`, if they are models.
+  /// Whether the default `merge(_:)` has run for its values, if they are models.
   let defaultMerge: DefaultMerge?
 
   init(of type: Any.Type) {
@@ -46,19 +48,19 @@ struct TypeTraits {
     defaultMerge = model == nil ? nil : DefaultMerge()
   }
 
-  /// Whether values of the type are stored whole: a simple model's parts are never nodes.
+  /// Whether values are stored whole: parts of a simple model are never nodes.
   var isWhole: Bool { simpleModel != nil && model == nil }
 }
 
-/// All types met so far, with their traits: a hash table that is read without a lock.
+/// The traits of all types used so far: a hash table that is read without a lock.
 ///
-/// Types are never forgotten, so the table only grows. A slot is filled before its key is published
-/// and never changes after; a table that is full is copied into a larger one, and the smaller one is
-/// kept for readers that are still in it (together they are as large as the last one).
+/// Types are never removed, so the table only grows. A slot's value is written before its key and
+/// never changes afterwards. A full table is copied into a larger one and kept for its present
+/// readers; all old tables together are as large as the last.
 enum TypeTable {
-  /// Returns the traits of a type; they live as long as the process.
+  /// Returns the traits of a type, valid until the process ends.
   static func traits(of type: Any.Type) -> UnsafePointer<TypeTraits> {
-    // A type's identity is unique in the process and never zero.
+    // The identity of a type is unique in the process and never zero.
     let key = UInt(bitPattern: ObjectIdentifier(type))
     if let table = unsafe Table(current.load(ordering: .acquiring)),
       let found = unsafe table.find(key)
@@ -70,13 +72,13 @@ enum TypeTable {
 
   /// The address of the newest table; 0 before the first.
   private static let current = Atomic<UInt>(0)
-  /// Held by the one thread that inserts; the number of types in the newest table.
+  /// The number of types in the newest table; its lock is for inserting.
   private static let count = Locked(0)
 
   @inline(never)
   private static func insert(_ type: Any.Type, key: UInt) -> UnsafePointer<TypeTraits> {
-    // Made outside the lock: a cast may run arbitrary runtime code. Of two threads that meet a type
-    // at once one makes its traits in vain.
+    // Made outside the lock, because a cast may run arbitrary code of the runtime. If two threads
+    // insert one type at once, one of the results is discarded.
     let made = UnsafeMutablePointer<TypeTraits>.allocate(capacity: 1)
     unsafe made.initialize(to: TypeTraits(of: type))
     let address = UInt(bitPattern: made)
@@ -102,7 +104,7 @@ enum TypeTable {
   }
 }
 
-/// One block of memory that is never freed.
+/// A block of memory that is never freed.
 ///
 /// ```
 /// slot 0     capacity, a power of two
@@ -131,7 +133,7 @@ enum TypeTable {
     }
   }
 
-  /// Where the search for a key begins; metatypes are aligned, so their lowest bits say nothing.
+  /// The first slot of a key's search; the lowest bits are omitted, since metatypes are aligned.
   private func start(_ key: UInt) -> Int {
     unsafe Int(truncatingIfNeeded: (key >> 4 &* 0x9E37_79B9_7F4A_7C15) >> 32) & (capacity - 1)
   }
@@ -167,11 +169,11 @@ enum TypeTable {
   }
 }
 
-/// Whether models of a type have places for children: found out from the first one that is asked for
-/// its children, and kept for the life of the process.
+/// Whether models of a type have places for children, determined at the first lookup of a model's
+/// children and kept until the process ends.
 ///
-/// A child is in a property, so a model all of whose stored properties are plain values has none, and
-/// need not be encoded to find that out.
+/// A child is in a property. Without encoding, a model whose stored properties are all plain values
+/// therefore has none.
 final class ChildPlaces: Sendable {
   private enum Answer: UInt8, AtomicRepresentable {
     case unknown, some, none
@@ -179,7 +181,7 @@ final class ChildPlaces: Sendable {
 
   private let answer = Atomic(Answer.unknown)
 
-  /// Whether a model can't have children, whatever its properties hold.
+  /// Whether a model has no place for a child.
   static func areMissing<M: Model>(in model: M) -> Bool {
     guard let places = unsafe TypeTable.traits(of: M.self).pointee.childPlaces else { return false }
     switch places.answer.load(ordering: .relaxed) {
@@ -203,19 +205,19 @@ final class ChildPlaces: Sendable {
       guard isPlain(type) else { return false }
       size = end(of: type, after: size)
     }
-    // A property that can hold values of several types shows the type of what it holds at the moment,
-    // and has another size.
+    // A property of an existential type reflects the type of its present value, whose size is
+    // different.
     return size == MemoryLayout<M>.size
   }
 
-  /// Whether a type's values are texts, numbers and the like, or optionals, lists, sets and maps of such.
+  /// Whether values are texts, numbers and the like, or optionals, lists, sets and maps of such.
   private static func isPlain(_ type: Any.Type) -> Bool {
     if type is any RecordScalar.Type || type == URL.self { return true }
     guard let container = type as? any PlainContainer.Type else { return false }
     return container.contents.allSatisfy { isPlain($0) }
   }
 
-  /// Where a stored property ends that comes behind others.
+  /// The end of a stored property after others.
   private static func end(of type: Any.Type, after size: Int) -> Int {
     func end<Value>(_ type: Value.Type) -> Int {
       let alignment = MemoryLayout<Value>.alignment
@@ -225,7 +227,7 @@ final class ChildPlaces: Sendable {
   }
 }
 
-/// Whether a type of models has no `merge(_:)` of its own: found out when the default runs for it.
+/// Whether a type of models has no own `merge(_:)`, determined when the default runs for it.
 final class DefaultMerge: Sendable {
   private let ran = Atomic(false)
 
@@ -234,7 +236,7 @@ final class DefaultMerge: Sendable {
   func note() { if !hasRun { ran.store(true, ordering: .relaxed) } }
 }
 
-/// A type whose values hold values of other types, and nothing else.
+/// A container type, whose values contain only values of other types.
 private protocol PlainContainer {
   static var contents: [Any.Type] { get }
 }

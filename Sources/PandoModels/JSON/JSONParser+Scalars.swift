@@ -1,5 +1,5 @@
 extension JSONParser {
-  /// Reads a text, with the position at its first quote.
+  /// Reads a text from its opening quote.
   mutating func string() throws(JSONError) -> String {
     let start = position
     position += 1
@@ -20,7 +20,7 @@ extension JSONParser {
     throw error("the text that begins here has no end", at: start)
   }
 
-  /// Reads on after the first quote of a text, and takes escapes for what they mean.
+  /// Reads a text after its opening quote and decodes its escapes.
   private mutating func stringWithEscapes() throws(JSONError) -> String {
     let start = position
     var content: [UInt8] = []
@@ -63,7 +63,7 @@ extension JSONParser {
     }
   }
 
-  /// Reads the digits of one `\u` escape, or of the two that make one character.
+  /// Reads the digits of one `\u` escape, or of two for one character.
   private mutating func unicodeScalar(from start: Int) throws(JSONError) -> String {
     let first = try hexadecimal(from: start)
     if let scalar = UnicodeScalar(first) { return String(scalar) }
@@ -107,15 +107,15 @@ extension JSONParser {
 }
 
 extension JSONParser {
-  /// The most digits an integer may have; what `Decimal` holds exactly.
+  /// The most digits of an integer: `Decimal` represents as many exactly.
   private static var maximumDigitCount: Int { 38 }
 
-  /// Powers of ten that a double holds exactly.
+  /// The powers of ten that a double represents exactly.
   private static let powersOfTen: [Double] = (0...22).map { exponent in
     (0..<exponent).reduce(1) { power, _ in power * 10 }
   }
 
-  /// Reads a number, with the position at its first character.
+  /// Reads a number from its first character.
   mutating func number() throws(JSONError) -> TreeValue {
     let start = position
     let isNegative = bytes[position] == UInt8(ascii: "-")
@@ -140,8 +140,8 @@ extension JSONParser {
     }
     if isInteger { return try integer(from: start, isNegative: isNegative, mantissa: mantissa) }
 
-    // Up to here both factors are exact, so the one rounding of the product is the right one
-    // (Clinger, "How to read floating point numbers accurately").
+    // Both factors are exact so far, so the product is rounded once, correctly (Clinger, "How to
+    // read floating point numbers accurately").
     if digitCount <= 19, mantissa <= 1 << 53, abs(exponent) <= 22 {
       let power = JSONParser.powersOfTen[abs(exponent)]
       let value = exponent < 0 ? Double(mantissa) / power : Double(mantissa) * power
@@ -150,7 +150,7 @@ extension JSONParser {
     return try slowDouble(from: start)
   }
 
-  /// Reads digits; the sum is right while they are 19 or fewer.
+  /// Reads digits; the value is right for up to 19 of them.
   private mutating func digits(into mantissa: inout UInt64) throws(JSONError) -> Int {
     let start = position
     while position < bytes.count, case let digit = bytes[position] &- UInt8(ascii: "0"), digit < 10
@@ -172,7 +172,7 @@ extension JSONParser {
       position += 1
     }
     var value: UInt64 = 0
-    // A long exponent, also one with zeros in front, is left to `slowDouble`.
+    // `slowDouble` reads numbers with a long exponent, even if it begins with zeros.
     let exponent = try digits(into: &value) > 9 ? 999_999_999 : Int(value)
     return isNegative ? -exponent : exponent
   }
@@ -182,7 +182,7 @@ extension JSONParser {
   ) throws(JSONError) -> TreeValue {
     let digitCount = position - start - (isNegative ? 1 : 0)
     if digitCount <= 18 {
-      // JSON tells -0 from 0; only a double keeps the difference.
+      // JSON distinguishes -0 from 0; only a double represents the difference.
       if isNegative, mantissa == 0 { return .double(-0.0) }
       return .integer(isNegative ? -Int64(mantissa) : Int64(mantissa))
     }
@@ -200,7 +200,7 @@ extension JSONParser {
 
   private func slowDouble(from start: Int) throws(JSONError) -> TreeValue {
     let digits = bytes.extracting(start..<position)
-    // Only ASCII digits and signs were read, so the bytes are UTF-8.
+    // The bytes are ASCII digits and signs, so they are UTF-8.
     guard let span = try? UTF8Span(validating: digits),
       let value = Double(String(copying: span)), value.isFinite
     else {
@@ -212,7 +212,7 @@ extension JSONParser {
     return .double(value)
   }
 
-  /// Whether a number has another digit than 0 before its exponent.
+  /// Whether a number has a nonzero digit before its exponent.
   private func hasDigit(from start: Int) -> Bool {
     for index in start..<position {
       switch bytes[index] {
@@ -226,8 +226,8 @@ extension JSONParser {
 }
 
 extension TreeValue {
-  /// An integer in the narrowest case that holds it; beyond 64 bits a decimal number (CBOR tag 4)
-  /// with exponent zero.
+  /// The narrowest case for an integer; above 64 bits a decimal number (CBOR tag 4) with exponent
+  /// zero.
   static func decimalInteger(magnitude: UInt128, isNegative: Bool) -> TreeValue {
     if !isNegative {
       if let value = TreeValue(exactly: magnitude) { return value }
@@ -239,7 +239,7 @@ extension TreeValue {
 }
 
 extension UInt128 {
-  /// The big endian bytes without zeros in front.
+  /// The big-endian bytes without leading zeros.
   fileprivate var significantBytes: [UInt8] {
     let byteCount = (128 - leadingZeroBitCount + 7) / 8
     return (0..<byteCount).reversed().map { UInt8(truncatingIfNeeded: self >> ($0 * 8)) }

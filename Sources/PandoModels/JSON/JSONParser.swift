@@ -1,14 +1,12 @@
 /// Reads one JSON text (RFC 8259) into a ``TreeValue``.
 ///
-/// Foundation's `JSONSerialization` cannot keep a document exactly: it reads numbers of more than
-/// 17 digits through `Decimal`, which changes the last bits of doubles and rounds long integers,
-/// drops one of two equal names, and accepts `[1,]`. So the reading is done here, and the tests
-/// compare the two where Foundation is right.
+/// Foundation's `JSONSerialization` cannot read a document exactly. It changes the last bits of
+/// doubles with more than 17 digits, rounds long integers, drops one of two equal names, and
+/// accepts `[1,]`. The tests compare the two parsers where Foundation is right.
 ///
-/// Containers that are open lie on a stack of the parser's own: a deep text cannot exhaust the
-/// thread's.
+/// Open containers are on a separate stack, so a deep text cannot exhaust the thread's stack.
 struct JSONParser: ~Escapable {
-  /// How many containers may be open at once: in the lossless form a node in a list takes four.
+  /// The most open containers; in the lossless form a node in a list takes four.
   static var maximumDepth: Int {
     4 * RecordLimits.maximumNodeDepth + RecordLimits.maximumNestingDepth
   }
@@ -24,9 +22,9 @@ struct JSONParser: ~Escapable {
   let form: JSONForm
   var position = 0
   private var containers: [Container] = []
-  /// Values that are complete, of all open containers.
+  /// The complete values of all open containers.
   private var values: [TreeValue] = []
-  /// Names read so far, of all open objects, and where they were.
+  /// The names in all open objects, with their positions.
   private var names: [(text: String, position: Int)] = []
 
   @_lifetime(copy bytes)
@@ -55,9 +53,9 @@ struct JSONParser: ~Escapable {
     return values.removeLast()
   }
 
-  /// Reads a whole value that is no container, or opens a container.
+  /// Reads a whole scalar, or opens a container.
   ///
-  /// - Returns: `true` when a container was opened, so that its first value comes next.
+  /// - Returns: Whether a container was opened, so that its first value is next.
   private mutating func beginValue() throws(JSONError) -> Bool {
     skipSpace()
     guard position < bytes.count else { throw error("expected a value, found \(found)") }
@@ -93,9 +91,9 @@ struct JSONParser: ~Escapable {
     return true
   }
 
-  /// Reads what stands after a value in a container.
+  /// Reads the text after a value in a container.
   ///
-  /// - Returns: `true` after a comma, `false` when the container was closed.
+  /// - Returns: `true` after a comma, `false` at the container's end.
   private mutating func continueContainer(_ container: Container) throws(JSONError) -> Bool {
     skipSpace()
     let end = UInt8(ascii: container.isObject ? "}" : "]")

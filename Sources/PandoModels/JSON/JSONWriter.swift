@@ -1,11 +1,11 @@
 import FoundationEssentials
 import PandoSystem
 
-/// Writes a ``TreeValue`` as JSON: names sorted by their bytes, no choice left open.
+/// Writes a ``TreeValue`` as JSON in one fixed form, with names sorted by their bytes.
 ///
-/// What is open lies on a stack of the writer's own, as in ``JSONParser``.
+/// Open containers are on a separate stack, as in ``JSONParser``.
 struct JSONWriter {
-  /// An array or object that is open.
+  /// An open array or object.
   private struct Container {
     /// The names of an object's fields; `nil` for an array.
     let names: [String]?
@@ -36,7 +36,7 @@ struct JSONWriter {
     }
   }
 
-  /// Writes a whole value that holds no other, or opens a container.
+  /// Writes a whole scalar, or opens a container.
   private mutating func begin(_ value: TreeValue) {
     switch value {
     case .null: append("null")
@@ -58,7 +58,7 @@ struct JSONWriter {
     }
   }
 
-  /// Writes the next value of the innermost container, whose index is given.
+  /// Writes the next value of the innermost container, which has the given index.
   private mutating func writeNext(of last: Int) {
     let next = containers[last].next
     containers[last].next += 1
@@ -116,7 +116,7 @@ struct JSONWriter {
     containers.append(Container(names: names, values: sorted.map(\.value)))
   }
 
-  /// Opens an object with one field that stands for another value.
+  /// Opens an object whose single field represents another value.
   private mutating func open(_ escape: String, _ value: TreeValue) {
     append("{")
     containers.append(Container(names: [escape], values: [value]))
@@ -125,7 +125,7 @@ struct JSONWriter {
   private mutating func open(_ entries: [TreeValue: TreeValue]) {
     if form == .plain {
       let fields = entries.compactMap { key, value in key.stringValue.map { ($0, value) } }
-      // Two spellings of one name would be one field.
+      // Two spellings of one name would be the same field.
       let object = Dictionary(fields) { first, _ in first }
       if object.count == entries.count { return open(object) }
     }
@@ -176,7 +176,7 @@ struct JSONWriter {
 }
 
 extension JSONWriter {
-  /// The usual look of a tagged value that is a text: a URL or a UUID.
+  /// The usual text of a tagged URL or UUID.
   static func text(of value: TreeValue, tag: UInt64) -> String? {
     switch (tag, value) {
     case (32, .string(let text)):
@@ -190,7 +190,7 @@ extension JSONWriter {
     }
   }
 
-  /// The digits of a tagged value that is a number: an integer beyond 64 bits or a decimal number.
+  /// The digits of a tagged number: an integer above 64 bits or a decimal number.
   static func number(of value: TreeValue, tag: UInt64) -> String? {
     switch (tag, value) {
     case (2, .bytes(let bytes)):
@@ -222,7 +222,7 @@ extension JSONWriter {
     return bytes.reduce(0) { $0 << 8 | UInt128($1) }
   }
 
-  /// Moves the decimal point, or writes an exponent where that would take many zeros.
+  /// Moves the decimal point, or writes an exponent if that would need many zeros.
   private static func decimal(_ integer: String, exponent: Int64) -> String {
     let isNegative = integer.hasPrefix("-")
     let digits = isNegative ? String(integer.dropFirst()) : integer

@@ -3,14 +3,14 @@ import FoundationEssentials
 extension TreeValue {
   /// Reads a value from JSON.
   ///
-  /// Numbers are kept exactly: integers as integers (also `UInt64` ones; up to 38 digits as a
-  /// decimal number), numbers with a fraction or an exponent as the nearest double. A name that
-  /// occurs twice in one object is refused, because only one of the two could be kept.
+  /// Numbers are read exactly: integers as integers, also above `Int64.max`, and up to 38 digits as
+  /// a decimal number. Numbers with a fraction or an exponent are read as the nearest double. A
+  /// name that occurs twice in one object is an error, because only one could be kept.
   ///
   /// - Parameters:
   ///   - json: A JSON text.
-  ///   - form: ``JSONForm/plain`` takes JSON as it stands, ``JSONForm/lossless`` understands the
-  ///     objects that stand for other values.
+  ///   - form: ``JSONForm/plain`` reads the JSON unchanged, ``JSONForm/lossless`` decodes the
+  ///     objects that represent other values.
   /// - Throws: ``JSONError`` with line, column and reason.
   /// - Complexity: O(*n*) for *n* bytes. Depth is limited to 4 224 containers.
   public init(json: String, form: JSONForm = .plain) throws(JSONError) {
@@ -21,12 +21,12 @@ extension TreeValue {
 
   /// Reads a value from the UTF-8 bytes of a JSON text.
   ///
-  /// The same as for a text; a byte order mark at the beginning is skipped.
+  /// Same as for a text; a byte order mark at the beginning is skipped.
   ///
   /// - Parameters:
   ///   - json: The bytes of a JSON text.
-  ///   - form: ``JSONForm/plain`` takes JSON as it stands, ``JSONForm/lossless`` understands the
-  ///     objects that stand for other values.
+  ///   - form: ``JSONForm/plain`` reads the JSON unchanged, ``JSONForm/lossless`` decodes the
+  ///     objects that represent other values.
   /// - Throws: ``JSONError`` with line, column and reason.
   /// - Complexity: O(*n*) for *n* bytes. Depth is limited to 4 224 containers.
   public init(json: Span<UInt8>, form: JSONForm = .plain) throws(JSONError) {
@@ -36,13 +36,13 @@ extension TreeValue {
 
   /// Returns the value as JSON.
   ///
-  /// The same value gives the same text on every machine: names are sorted by their bytes, doubles
-  /// are the shortest text that reads back exactly, and show that they are no integers (`1.0`).
+  /// Equal values have the same text on every machine. Names are sorted by their bytes; doubles
+  /// have the shortest text that is read exactly and differs from an integer (`1.0`).
   ///
   /// - Parameters:
-  ///   - form: How a value that JSON has no word for is written.
-  ///   - isPretty: Whether to write one element or field a line, indented by two spaces.
-  /// - Returns: The text, without a line break at the end.
+  ///   - form: The form of values that have no counterpart in JSON.
+  ///   - isPretty: Whether each element or field has its own line, indented by two spaces.
+  /// - Returns: The text, without a final line break.
   public func json(_ form: JSONForm = .plain, isPretty: Bool = false) -> String {
     var writer = JSONWriter(form: form, isPretty: isPretty)
     writer.write(self)
@@ -55,7 +55,7 @@ extension TreeValue: CustomStringConvertible {
   public var description: String { json(.lossless) }
 }
 
-/// How a value that JSON has no word for is written as JSON.
+/// The form in JSON of values that have no counterpart there.
 ///
 /// ```swift
 /// let value = TreeValue.bytes([1, 2, 3])
@@ -65,15 +65,15 @@ extension TreeValue: CustomStringConvertible {
 public enum JSONForm: Hashable, Sendable {
   /// JSON for people and other programs.
   ///
-  /// A node is its fields, bytes are base64, a UUID, a URL and a decimal number look as usual, a
-  /// double that is no number is the text `NaN`, `Infinity` or `-Infinity`. A node that is only
-  /// named is `{"$reference": [identifier, type]}`. What has no usual look is written as in
-  /// ``lossless``. Reading takes the JSON as it stands and makes no node.
+  /// A node is written as its fields; bytes are base64; UUIDs, URLs and decimal numbers have their
+  /// usual text. Doubles that are not numbers are the texts `NaN`, `Infinity` and `-Infinity`. A
+  /// named node without content is `{"$reference": [identifier, type]}`. Other values are as in
+  /// ``lossless``. Reading keeps such objects and makes no nodes.
   case plain
 
-  /// JSON that reads back as exactly the same value.
+  /// JSON that is read as exactly the same value.
   ///
-  /// What JSON cannot say is an object with one name that begins with `$`:
+  /// Values without a counterpart in JSON are objects with one name that begins with `$`:
   ///
   /// | JSON | value |
   /// |---|---|
@@ -85,11 +85,11 @@ public enum JSONForm: Hashable, Sendable {
   /// | `{"$required": value}` | ``TreeValue/required(_:)`` |
   /// | `{"$tagged": [tag, value]}` | ``TreeValue/tagged(_:_:)`` |
   ///
-  /// A field whose own name begins with `$` is written with a second `$` in front.
+  /// A field name that begins with `$` is written with a second `$` before it.
   case lossless
 }
 
-/// Why a text is not JSON, or not JSON that can be kept exactly, and where.
+/// An error in a JSON text, or JSON that cannot be represented exactly, with its position.
 ///
 /// ```swift
 /// do {
@@ -105,7 +105,7 @@ public struct JSONError: Error, Hashable, Sendable {
   /// The column, from 1, in Unicode scalars.
   public var column: Int
 
-  /// What was found there and what was expected.
+  /// The text found and the text expected.
   public var reason: String
 
   /// Makes an error.
@@ -113,21 +113,21 @@ public struct JSONError: Error, Hashable, Sendable {
   /// - Parameters:
   ///   - line: The line, from 1.
   ///   - column: The column, from 1, in Unicode scalars.
-  ///   - reason: What was found there and what was expected.
+  ///   - reason: The text found and the text expected.
   public init(line: Int, column: Int, reason: String) {
     self.line = line
     self.column = column
     self.reason = reason
   }
 
-  /// Finds line and column of a byte.
+  /// Finds the line and column of a byte.
   init(reason: String, at position: Int, in bytes: Span<UInt8>) {
     var line = 1
     var column = 1
     for index in 0..<min(position, bytes.count) {
       let byte = bytes[index]
       if byte == UInt8(ascii: "\n") {
-        // The second half of CR LF: the line was counted already.
+        // The second half of CR LF; the line was counted at the first.
         if index == 0 || bytes[index - 1] != UInt8(ascii: "\r") { line += 1 }
         column = 1
       } else if byte == UInt8(ascii: "\r") {
@@ -146,18 +146,18 @@ extension JSONError: CustomStringConvertible {
   public var description: String { "line \(line), column \(column): \(reason)" }
 }
 
-/// The objects that stand for other values in ``JSONForm/lossless``.
+/// The objects that represent other values in ``JSONForm/lossless``.
 enum JSONEscape {
-  /// Why an object that looks like an escape is none.
+  /// The reason that an object with the form of an escape is none.
   struct Failure: Error {
     let reason: String
   }
 
-  /// The value that an object stands for, which has a name that begins with `$`.
+  /// The value of an object that has a name beginning with `$`.
   static func value(of fields: [String: TreeValue]) throws(Failure) -> TreeValue {
     if fields.count == 1, let (name, content) = fields.first, !isDoubled(name) {
       guard let value = value(of: content, named: name) else {
-        throw Failure(reason: "the content of \"\(name)\" is not as it should be")
+        throw Failure(reason: "the content of \"\(name)\" is invalid")
       }
       return value
     }
@@ -175,7 +175,7 @@ enum JSONEscape {
     return .object(result)
   }
 
-  /// Whether a name begins with two `$`, which may be followed by a combining mark.
+  /// Whether a name begins with two `$`; a combining mark may follow.
   private static func isDoubled(_ name: String) -> Bool {
     name.utf8.starts(with: "$$".utf8)
   }

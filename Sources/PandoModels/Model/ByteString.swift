@@ -1,8 +1,8 @@
 import PandoSystem
 
-/// Text as a key of sets and dictionaries that is compared byte by byte.
+/// A text as a key of sets and dictionaries, compared byte by byte.
 ///
-/// `String` compares by Unicode equivalence, under which two different identifiers can be equal.
+/// `String` compares by Unicode equivalence, so two different identifiers can be equal.
 package struct ByteString: Hashable, Comparable {
   package let text: String
 
@@ -20,10 +20,10 @@ package struct ByteString: Hashable, Comparable {
 }
 
 extension String {
-  /// Whether the UTF-8 bytes are the same; `==` takes two spellings of one character for equal.
+  /// Whether the UTF-8 bytes are the same; `==` also matches two spellings of one character.
   package func hasSameBytes(as other: String) -> Bool {
-    // Copies of one text and short ones are found equal without a look at their bytes; from Swift 6.4 on
-    // the name is `isTriviallyIdentical(to:)`.
+    // Copies of a text and short texts are compared without their bytes; from Swift 6.4 the name is
+    // `isTriviallyIdentical(to:)`.
     if _isIdentical(to: other) { return true }
     if utf8.count != other.utf8.count { return false }
     let mine = utf8Span.span
@@ -31,7 +31,7 @@ extension String {
     return mine.count == theirs.count && compareBytes(mine, theirs, count: mine.count) == 0
   }
 
-  /// Whether the UTF-8 bytes come before those of another text.
+  /// Whether the UTF-8 bytes precede those of another text.
   package func hasBytes(before other: String) -> Bool {
     let mine = utf8Span.span
     let theirs = other.utf8Span.span
@@ -41,13 +41,13 @@ extension String {
 
   /// Feeds the UTF-8 bytes to a hasher, with an end mark.
   package func hashBytes(into hasher: inout Hasher) {
-    // Read at once.
+    // Read during the call only.
     unsafe utf8Span.span.withUnsafeBytes { unsafe hasher.combine(bytes: $0) }
     hasher.combine(UInt8(0xff))
   }
 }
 
-/// Compares the first bytes of two spans, each of which has at least so many.
+/// Compares the first bytes of two spans, which have at least `count` bytes.
 private func compareBytes(_ left: Span<UInt8>, _ right: Span<UInt8>, count: Int) -> CInt {
   // Both are read during the call only.
   unsafe left.withUnsafeBytes { left in

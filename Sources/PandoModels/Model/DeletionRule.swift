@@ -1,4 +1,4 @@
-/// What a delete does at an edge, besides what the slot of the child says.
+/// The effect of a delete at an edge, in addition to that of the child's slot.
 ///
 /// ```swift
 /// static let deletionRules: [DeletionRule] = [
@@ -7,50 +7,50 @@
 /// ]
 /// ```
 ///
-/// By the slot alone, a parent that requires a deleted child is deleted too, an optional slot becomes nil, and lists
-/// and maps lose the child; children of what is deleted stay.
+/// Without a rule, a delete also removes parents that require the child; optional slots become nil,
+/// and lists and maps lose the child. Children of deleted nodes stay.
 public struct DeletionRule: Hashable, Sendable {
   /// The kind of a rule.
   public enum Kind: String, Hashable, Sendable {
-    /// The child can't be deleted while this field of a parent holds it, unless the parent goes too.
+    /// The child can't be deleted while this field references it, unless the parent is deleted.
     case restrict
-    /// The child goes with its parent, unless another parent or a collection holds it.
+    /// The child is deleted with its parent, unless another parent or a collection references it.
     case owned
   }
 
-  /// What the rule says.
+  /// The kind of the rule.
   public let kind: Kind
-  /// The field that holds the child or the children, by the name under which it is coded; with dots it leads
-  /// through objects.
+  /// The coded name of the field that contains the child or the children; dots separate the names
+  /// of nested objects.
   public let field: String
 
   /// Makes a rule.
   ///
   /// - Parameters:
-  ///   - kind: What it says.
-  ///   - field: The field, by the name under which it is coded.
+  ///   - kind: The kind of the rule.
+  ///   - field: The coded name of the field.
   public init(_ kind: Kind, _ field: String) {
     self.kind = kind
     self.field = field
   }
 
-  /// Refuses to delete what a field holds.
+  /// Refuses to delete the children in a field.
   ///
-  /// A parent that goes too refuses nothing: another slot of it, without a rule, requires the child, or what owns
-  /// the parent is deleted. The field itself does not take its parent along.
+  /// A parent refuses nothing if it is deleted too: its owner is deleted, or another slot of it,
+  /// without a rule, requires the child. The field itself does not delete its parent.
   ///
-  /// - Parameter field: The field, by the name under which it is coded.
+  /// - Parameter field: The coded name of the field.
   /// - Returns: The rule.
   public static func restrict(_ field: String) -> DeletionRule { DeletionRule(.restrict, field) }
 
-  /// Deletes what a field holds with its parent, unless something else holds it.
+  /// Deletes the children in a field with their parent, unless they have other references.
   ///
-  /// - Parameter field: The field, by the name under which it is coded.
+  /// - Parameter field: The coded name of the field.
   /// - Returns: The rule.
   public static func owned(_ field: String) -> DeletionRule { DeletionRule(.owned, field) }
 }
 
-/// A model type that says what deletes do at its edges.
+/// A model type with rules for deletes at its edges.
 ///
 /// ```swift
 /// struct Issue: Model, Codable, DeletionRuled {
@@ -61,9 +61,9 @@ public struct DeletionRule: Hashable, Sendable {
 ///   static let deletionRules: [DeletionRule] = [.restrict("project"), .owned("comments")]
 /// }
 /// ```
-/// A store keeps the rules with the records: they hold in every process, also where nobody knows the type. They
-/// are taken over by the first write of the type in a process that has others.
+/// A store keeps the rules with the records, so they apply in all processes, even in those without
+/// the type. The first write of the type in a process with different rules replaces them.
 public protocol DeletionRuled {
-  /// The rules, at most one for a field.
+  /// The rules, at most one per field.
   static var deletionRules: [DeletionRule] { get }
 }

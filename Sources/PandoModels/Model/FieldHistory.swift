@@ -1,4 +1,4 @@
-/// The former names and the defaults of a type's fields, so that old records still read.
+/// The former names and the defaults of a type's fields, for reading old records.
 ///
 /// ```swift
 /// struct Person: Model, Codable {
@@ -12,21 +12,21 @@
 /// ```
 ///
 /// Every model conforms. A value inside a model, such as an address, declares its own fields if it
-/// conforms, too. A new optional field needs nothing: it reads as nil. Declare a default for a new field
-/// that the type requires, and the former name of one that was renamed. Write the types of both
-/// declarations out, as above: Swift takes a dictionary of another type for another property.
+/// conforms, too. A new optional field needs no declaration: it is nil. Declare a default for a new
+/// required field, and the former name of a renamed one. Write out both types as above, because
+/// Swift treats a dictionary of another type as another property.
 ///
-/// Indexes, unique fields, filters and orders see these values, too. Use a `Migration` for changes that
-/// these declarations can't say.
+/// Indexes, unique fields, filters and orders use these values, too. For other changes use a
+/// `Migration`.
 ///
-/// - Note: Any thread. Pando reads both declarations when it first meets the type.
+/// - Note: Any thread. Pando reads both declarations at its first use of the type.
 public protocol FieldHistory {
-  /// Values for fields that a record lacks, by field name as stored.
+  /// Values for fields missing in a record, by stored field name.
   static var fieldDefaults: [String: any Encodable & Sendable] { get }
 
-  /// Names that a field had before, the newest first, by its present name.
+  /// Former names of fields, the newest first, by present name.
   ///
-  /// They are looked for where a record lacks the present name.
+  /// They are used if a record lacks the present name.
   static var formerFieldNames: [String: [String]] { get }
 }
 
@@ -38,7 +38,7 @@ extension FieldHistory {
   public static var formerFieldNames: [String: [String]] { [:] }
 }
 
-/// A type that says which version its stored form has.
+/// A type with a version of its stored form.
 ///
 /// ```swift
 /// struct Person: Model, Codable, SchemaVersioned {
@@ -49,10 +49,10 @@ extension FieldHistory {
 /// }
 /// ```
 ///
-/// A type that does not conform has version 1. Former names and defaults of fields need no version: see
-/// ``FieldHistory``.
+/// A type that does not conform has version 1. Former names and defaults of fields need no version:
+/// see ``FieldHistory``.
 public protocol SchemaVersioned: FieldHistory {
-  /// The version of the stored form, from 1; grows by one whenever a migration is needed.
+  /// The version of the stored form, from 1; each migration increases it by one.
   static var schemaVersion: Int { get }
 }
 

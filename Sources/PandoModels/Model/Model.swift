@@ -1,4 +1,4 @@
-/// A node, or a value inside one, that can hold other models: a tree.
+/// A node, or a value inside one, that can contain other models: a tree.
 ///
 /// ```swift
 /// struct Message: Model, Codable, Equatable {
@@ -9,42 +9,42 @@
 /// }
 /// ```
 ///
-/// A child is a model directly inside this one: in a property, an optional, a list or a map, or in a
-/// plain value that is no model. There are three ways to say what the children are:
+/// A child is a model directly inside this one: in a property, an optional, a list, a map, or a
+/// plain value. A type declares its children in one of three ways:
 ///
-/// - nothing at all: a `Codable` model's children are found through its coding;
+/// - no declaration: a `Codable` model's children are found through its coding;
 /// - one line of key paths: conform to ``KeyPathModel``;
 /// - ``map(_:)`` and ``forEach(_:)`` by hand.
 ///
-/// All three give the same trees.
+/// All three result in the same trees.
 public protocol Model: SimpleModel, ChildSlot {
-  /// Returns a copy with every child replaced; grandchildren are left alone.
+  /// Returns a copy with every child replaced, but not grandchildren.
   ///
-  /// A child without which this model can't be takes it along. An optional child becomes `nil`, an
-  /// element of a list and an entry of a map are removed.
+  /// A model that requires a removed child is removed, too. A removed optional child becomes `nil`;
+  /// elements of lists and entries of maps are removed.
   ///
-  /// - Parameter transform: Returns what replaces a child, of the same type; `nil` to remove it.
+  /// - Parameter transform: Returns the replacement of a child, of the same type; `nil` removes it.
   /// - Returns: `nil` if a required child was removed.
   func map(_ transform: (any Model) -> (any Model)?) -> Self?
 
-  /// Does the same as ``map(_:)`` for callers that don't know the type.
+  /// Same as ``map(_:)`` for callers without the static type.
   ///
-  /// There is no need to implement it: it is there so that the compiler makes it for each type, which
-  /// is several times faster than what is made for all.
+  /// No implementation is needed: as a requirement it is compiled for each type, which is several
+  /// times faster than generic code.
   ///
-  /// - Parameter transform: Returns what replaces a child, of the same type; `nil` to remove it.
-  /// - Returns: What ``map(_:)`` returns.
+  /// - Parameter transform: Returns the replacement of a child, of the same type; `nil` removes it.
+  /// - Returns: The result of ``map(_:)``.
   func mapAny(_ transform: (any Model) -> (any Model)?) -> (any Model)?
 
-  /// Calls a closure with every child, in order; not with grandchildren.
+  /// Calls a closure with every child, in order, but not with grandchildren.
   ///
   /// - Parameter visit: Called once for each place of a child.
   func forEach(_ visit: (any Model) -> Void)
 
-  /// Takes the data of a newer model with the same identifier.
+  /// Returns this model with the data of a newer one that has the same identifier.
   ///
-  /// The default returns `other` if it has this type. From another type, fields of the same name flow
-  /// into this model and all others stay; a field that this type can't take keeps its value.
+  /// The default returns `other` if it has this type. From another type, it copies the values of
+  /// fields with the same name; fields that this type can't decode keep their values.
   ///
   /// - Parameter other: The newer model, of any type.
   /// - Returns: A model of this type.
@@ -54,13 +54,13 @@ public protocol Model: SimpleModel, ChildSlot {
 extension Model {
   /// Calls ``map(_:)``.
   ///
-  /// - Parameter transform: Returns what replaces a child, of the same type; `nil` to remove it.
-  /// - Returns: What ``map(_:)`` returns.
+  /// - Parameter transform: Returns the replacement of a child, of the same type; `nil` removes it.
+  /// - Returns: The result of ``map(_:)``.
   @inlinable
   public func mapAny(_ transform: (any Model) -> (any Model)?) -> (any Model)? { map(transform) }
 }
 
-/// A type whose values can hold children: models, and optionals, lists and maps of them.
+/// A type whose values can contain children: models, and optionals, lists and maps of them.
 ///
 /// ```swift
 /// struct Team: KeyPathModel, Codable {
@@ -72,24 +72,24 @@ extension Model {
 /// }
 /// ```
 ///
-/// Key paths of a ``KeyPathModel`` lead to such values. There is no need to conform other types.
+/// Key paths of a ``KeyPathModel`` lead to such values. Other types need not conform.
 public protocol ChildSlot: SendableMetatype {
   /// Returns this value with every child in it replaced.
   ///
-  /// - Parameter transform: Returns what replaces a child; `nil` to remove it.
-  /// - Returns: `nil` if what is around this value can't be without what was removed.
+  /// - Parameter transform: Returns the replacement of a child; `nil` removes it.
+  /// - Returns: `nil` if the surrounding value requires a removed child.
   func mapSlot(_ transform: (any Model) -> (any Model)?) -> Self?
 
   /// Returns this value, an element of a list or map, with every child in it replaced.
   ///
-  /// - Parameter transform: Returns what replaces a child; `nil` to remove it.
+  /// - Parameter transform: Returns the replacement of a child; `nil` removes it.
   /// - Returns: `nil` if the element is removed.
   func mapElement(_ transform: (any Model) -> (any Model)?) -> Self?
 
-  /// Does the same as ``mapSlot(_:)`` in place.
+  /// Same as ``mapSlot(_:)``, but in place.
   ///
-  /// - Parameter transform: Returns what replaces a child; `nil` to remove it.
-  /// - Returns: `false` if ``mapSlot(_:)`` returns `nil`; the value does not count any more then.
+  /// - Parameter transform: Returns the replacement of a child; `nil` removes it.
+  /// - Returns: `false` if ``mapSlot(_:)`` returns `nil`; the value is then undefined.
   mutating func replaceInSlot(_ transform: (any Model) -> (any Model)?) -> Bool
 
   /// Calls a closure with every child in this value.
@@ -99,16 +99,16 @@ public protocol ChildSlot: SendableMetatype {
 }
 
 extension ChildSlot {
-  /// The same as ``mapSlot(_:)``.
+  /// Same as ``mapSlot(_:)``.
   ///
-  /// - Parameter transform: Returns what replaces a child; `nil` to remove it.
+  /// - Parameter transform: Returns the replacement of a child; `nil` removes it.
   /// - Returns: `nil` if the element is removed.
   public func mapElement(_ transform: (any Model) -> (any Model)?) -> Self? { mapSlot(transform) }
 
-  /// Puts what ``mapSlot(_:)`` returns in the place of this value.
+  /// Replaces this value with the result of ``mapSlot(_:)``.
   ///
-  /// - Parameter transform: Returns what replaces a child; `nil` to remove it.
-  /// - Returns: `false` if it returns `nil`.
+  /// - Parameter transform: Returns the replacement of a child; `nil` removes it.
+  /// - Returns: `false` if the result is `nil`.
   public mutating func replaceInSlot(_ transform: (any Model) -> (any Model)?) -> Bool {
     guard let slot = mapSlot(transform) else { return false }
     self = slot
@@ -119,15 +119,15 @@ extension ChildSlot {
 extension Model {
   /// Replaces this model, which is the child.
   ///
-  /// - Parameter transform: Returns what replaces a child; `nil` to remove it. A model of another type
-  ///   replaces nothing.
+  /// - Parameter transform: Returns the replacement of a child; `nil` removes it. A model of
+  ///   another type is ignored.
   /// - Returns: `nil` if it was removed.
   public func mapSlot(_ transform: (any Model) -> (any Model)?) -> Self? {
     guard let replacement = transform(self) else { return nil }
     return Self.unboxed(replacement) ?? self
   }
 
-  /// A model if it has this type; a comparison of types is several times faster than a cast.
+  /// A model, if it has this type; comparing types is several times faster than a cast.
   private static func unboxed<Other: Model>(_ model: Other) -> Self? {
     if Other.self == Self.self { return unsafe unsafeBitCast(model, to: Self.self) }
     return model as? Self
@@ -135,8 +135,8 @@ extension Model {
 
   /// Replaces this model, which is the child, in place.
   ///
-  /// - Parameter transform: Returns what replaces a child; `nil` to remove it. A model of another type
-  ///   replaces nothing.
+  /// - Parameter transform: Returns the replacement of a child; `nil` removes it. A model of
+  ///   another type is ignored.
   /// - Returns: `false` if it was removed.
   @inlinable
   public mutating func replaceInSlot(_ transform: (any Model) -> (any Model)?) -> Bool {
@@ -145,7 +145,7 @@ extension Model {
     return true
   }
 
-  /// Becomes a model that has this type.
+  /// Assigns a model of this type.
   @inlinable
   mutating func take<Other: Model>(_ other: Other) {
     if Other.self == Self.self {
@@ -155,7 +155,7 @@ extension Model {
     }
   }
 
-  /// Becomes another model if a cast says that it has this type.
+  /// Assigns another model if a cast to this type succeeds.
   @usableFromInline @inline(never)
   mutating func takeCast<Other: Model>(_ other: Other) {
     if let other = other as? Self { self = other }
@@ -168,24 +168,24 @@ extension Model {
 }
 
 extension Optional: ChildSlot where Wrapped: ChildSlot {
-  /// Replaces the child, if there is one; a removed one becomes `nil`.
+  /// Replaces the child, if any; a removed one becomes `nil`.
   ///
-  /// - Parameter transform: Returns what replaces a child; `nil` to remove it.
+  /// - Parameter transform: Returns the replacement of a child; `nil` removes it.
   /// - Returns: Never the outer `nil`.
   public func mapSlot(_ transform: (any Model) -> (any Model)?) -> Self? {
     .some(flatMap { $0.mapSlot(transform) })
   }
 
-  /// Replaces the child, if there is one.
+  /// Replaces the child, if any.
   ///
-  /// - Parameter transform: Returns what replaces a child; `nil` to remove it.
+  /// - Parameter transform: Returns the replacement of a child; `nil` removes it.
   /// - Returns: The outer `nil` if the child was removed.
   public func mapElement(_ transform: (any Model) -> (any Model)?) -> Self? {
     guard let wrapped = self else { return .some(.none) }
     return wrapped.mapElement(transform).map { .some($0) }
   }
 
-  /// Calls a closure with the child, if there is one.
+  /// Calls a closure with the child, if any.
   ///
   /// - Parameter visit: Called once for each place of a child.
   public func forEachInSlot(_ visit: (any Model) -> Void) {
@@ -194,9 +194,9 @@ extension Optional: ChildSlot where Wrapped: ChildSlot {
 }
 
 extension Array: ChildSlot where Element: ChildSlot {
-  /// Replaces the children in the elements; an element that can't be without its child is removed.
+  /// Replaces the children in the elements; elements that require a removed child are removed.
   ///
-  /// - Parameter transform: Returns what replaces a child; `nil` to remove it.
+  /// - Parameter transform: Returns the replacement of a child; `nil` removes it.
   /// - Returns: Never `nil`.
   public func mapSlot(_ transform: (any Model) -> (any Model)?) -> Self? {
     compactMap { $0.mapElement(transform) }
@@ -211,9 +211,9 @@ extension Array: ChildSlot where Element: ChildSlot {
 }
 
 extension Dictionary: ChildSlot where Key: Comparable, Value: ChildSlot {
-  /// Replaces the children in the values; an entry that can't be without its child is removed.
+  /// Replaces the children in the values; entries that require a removed child are removed.
   ///
-  /// - Parameter transform: Returns what replaces a child; `nil` to remove it.
+  /// - Parameter transform: Returns the replacement of a child; `nil` removes it.
   /// - Returns: Never `nil`.
   public func mapSlot(_ transform: (any Model) -> (any Model)?) -> Self? {
     compactMapValues { $0.mapElement(transform) }

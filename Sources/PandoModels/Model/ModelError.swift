@@ -1,4 +1,4 @@
-/// A model that can't be stored, or a record that can't be read as the model asked for.
+/// An error of storing a model, or of reading a record as a type.
 ///
 /// ```swift
 /// do {
@@ -10,7 +10,7 @@
 public struct ModelError: Error {
   /// The kind of failure.
   ///
-  /// Match on this; the set may grow.
+  /// Match on this; later versions may add codes.
   public struct Code: RawRepresentable, Hashable, Sendable {
     /// The name of the failure.
     public let rawValue: String
@@ -23,18 +23,18 @@ public struct ModelError: Error {
 
   /// The kind of failure.
   public let code: Code
-  /// The identifier of the node it is about; `nil` if there is none or it is not known.
+  /// The identifier of the affected node; `nil` if there is none or it is unknown.
   public internal(set) var identifier: String?
-  /// The name of the model type it is about, if known.
+  /// The name of the affected model type, if known.
   public internal(set) var typeName: String?
-  /// What is wrong, for people.
+  /// The reason, for people.
   public let reason: String
-  /// What was thrown by the model's own coding, if this error only says where.
+  /// The error of the model's own coding, if this error only adds its position.
   public let underlying: (any Error)?
 
-  /// The keys and indexes from the record that was asked for to the value it is about.
+  /// The keys and indexes from the requested record to the affected value.
   private(set) var path: [String] = []
-  /// How many of them lead to the node that ``identifier`` names.
+  /// The number of them up to the node with ``identifier``.
   private var nodeDepth = 0
 
   @inline(never)
@@ -49,16 +49,16 @@ public struct ModelError: Error {
     self.underlying = underlying
   }
 
-  /// Which field of the node it is about, as in `author.emails[2]`; `nil` if it is about all of it.
+  /// The affected field of the node, as in `author.emails[2]`; `nil` if it is the whole node.
   public var field: String? {
     let own = path.dropFirst(nodeDepth)
     return own.isEmpty ? nil : Self.joined(own)
   }
 
-  /// The field of the record that was asked for in which it happened, however deep inside.
+  /// The field of the requested record that contains the affected value at any depth.
   package var topField: String? { path.first }
 
-  /// A kept `Decoder`, or a container of one, was used after the model had been made.
+  /// A `Decoder` or a container of one was used after the model was complete.
   package static var snapshotEnded: ModelError {
     @inline(never) get {
       ModelError(
@@ -67,7 +67,7 @@ public struct ModelError: Error {
     }
   }
 
-  /// The same error with the node it is about, where that is not known yet.
+  /// The same error with its node, if that was unknown.
   package func about(identifier: String, typeName: String) -> ModelError {
     guard self.identifier == nil else { return self }
     var error = self
@@ -85,7 +85,7 @@ public struct ModelError: Error {
     return error
   }
 
-  /// Joins keys by dots; indexes are in brackets already.
+  /// Joins keys by dots; indexes already have brackets.
   private static func joined(_ path: ArraySlice<String>) -> String {
     path.dropFirst().reduce(into: path.first ?? "") { text, key in
       text += key.hasPrefix("[") ? key : ".\(key)"
@@ -104,30 +104,30 @@ extension ModelError.Code {
   public static var nestingTooDeep: Self { Self(rawValue: "nestingTooDeep") }
   /// A record lacks a field that the type requires.
   public static var missingField: Self { Self(rawValue: "missingField") }
-  /// A field holds a value of another kind than the type wants.
+  /// A field contains a value of another kind than the type requires.
   public static var typeMismatch: Self { Self(rawValue: "typeMismatch") }
-  /// The bytes of a record are not what a record is made of.
+  /// The bytes do not form a record.
   public static var invalidRecord: Self { Self(rawValue: "invalidRecord") }
-  /// A kept `Decoder` was used after its snapshot had ended.
+  /// A `Decoder` was used after the end of its snapshot.
   public static var snapshotEnded: Self { Self(rawValue: "snapshotEnded") }
-  /// A kept `Encoder` was used after its model had been encoded.
+  /// An `Encoder` was used after the end of its encoding.
   public static var encodingEnded: Self { Self(rawValue: "encodingEnded") }
-  /// A generic or local type does not give itself a name.
+  /// A generic or local type has no `modelTypeName` of its own.
   public static var unnamedType: Self { Self(rawValue: "unnamedType") }
-  /// A type name is empty, too long, or holds control characters.
+  /// A type name is empty, too long, or contains control characters.
   public static var badTypeName: Self { Self(rawValue: "badTypeName") }
-  /// A model that has to be coded is not `Codable`.
+  /// A model that needs coding is not `Codable`.
   public static var notCodable: Self { Self(rawValue: "notCodable") }
-  /// A model's own coding threw, or asked for something impossible.
+  /// A model's own coding failed, or called an unsupported operation.
   public static var codingFailed: Self { Self(rawValue: "codingFailed") }
-  /// A field that a type declares for queries is coded under another name, or not at all.
+  /// A field declared for queries has another coded name, or is not coded.
   public static var misdeclaredField: Self { Self(rawValue: "misdeclaredField") }
-  /// Two keys of a dictionary are stored under one name, or two stored keys are equal in Swift.
+  /// Two keys of a dictionary have the same stored name, or two stored keys are equal in Swift.
   public static var duplicateKey: Self { Self(rawValue: "duplicateKey") }
 }
 
 extension ModelError: CustomStringConvertible {
-  /// One line: which node and field, and what is wrong.
+  /// One line with the node, the field and the reason.
   public var description: String {
     var subject = typeName ?? ""
     if let identifier { subject += subject.isEmpty ? "\"\(identifier)\"" : " \"\(identifier)\"" }

@@ -1,6 +1,6 @@
 import PandoSystem
 
-/// A value that providers show and a store keeps, as a whole.
+/// A value that providers show and a store keeps as a whole.
 ///
 /// ```swift
 /// struct Setting: SimpleModel, Codable, Equatable {
@@ -10,24 +10,24 @@ import PandoSystem
 /// }
 /// ```
 ///
-/// A model with an identifier is a node: whatever has the same identifier shows the same data. A
-/// simple model's own parts are never nodes; conform to ``Model`` for trees of nodes. `Equatable` or
-/// `Encodable` gives ``isEqual(to:)`` for nothing.
+/// A model with an identifier is a node: all models with the same identifier show the same data.
+/// Parts of a simple model are never nodes; conform to ``Model`` for trees of nodes. For an
+/// `Equatable` or `Encodable` type, ``isEqual(to:)`` has a default.
 ///
 /// - Note: Models are immutable values, used from any thread.
 public protocol SimpleModel: Sendable, FieldHistory {
-  /// What names this model among all others, of all types; `nil` if it belongs to the node around it.
+  /// The node's identifier, unique across all types; `nil` if the model belongs to an outer node.
   ///
-  /// Identifiers are compared byte by byte, and an empty one is refused.
+  /// Identifiers are compared byte by byte; an empty one is an error.
   var modelIdentifier: String? { get }
 
   /// The name under which a store keeps models of this type.
   ///
-  /// By default the type's own name without module and outer types. Generic and local types have no
-  /// such name (the default is empty, which a store refuses): declare one that never changes.
+  /// By default, the type's own name without module and outer types. For generic and local types
+  /// the default is empty, which a store refuses: declare a constant name.
   static var modelTypeName: String { get }
 
-  /// Whether another model shows the same as this one.
+  /// Whether another model has the same data as this one.
   ///
   /// - Parameter other: A model of any type.
   /// - Returns: `false` if it has another type.
@@ -47,14 +47,14 @@ extension SimpleModel where Self: Equatable {
   @inlinable
   public func isEqual(to other: any SimpleModel) -> Bool { isSame(as: other) }
 
-  /// Compares by `==`; looks at types first, which is several times faster than a cast.
+  /// Compares by `==`; checks the types first, which is several times faster than a cast.
   @inlinable
   func isSame<Other: SimpleModel>(as other: Other) -> Bool {
     if Other.self == Self.self { return self == (unsafe unsafeBitCast(other, to: Self.self)) }
     return isSameCast(as: other)
   }
 
-  /// Compares by `==` with a model if a cast says that it has this type.
+  /// Compares by `==` with a model if a cast to this type succeeds.
   @usableFromInline @inline(never)
   func isSameCast<Other: SimpleModel>(as other: Other) -> Bool {
     guard let other = other as? Self else { return false }
@@ -64,13 +64,13 @@ extension SimpleModel where Self: Equatable {
 
 /// The rules for names of model types.
 package enum ModelTypeName {
-  /// The longest name, in bytes: a name is a key in the store's `types` table, where keys have up to
-  /// 511 bytes, and half of that is plenty for a name.
+  /// The most bytes of a name, a key in the store's `types` table: its keys have up to 511 bytes,
+  /// and half of that is sufficient.
   package static let byteCountMaximum = 255
 
   /// The unqualified name of a type; empty if it is generic, local, or inside such a type.
   ///
-  /// It is remembered: to make it takes as long as to read a few models.
+  /// Names are cached: making one takes as long as reading several models.
   static func defaultName(of type: any SimpleModel.Type) -> String {
     let identity = ObjectIdentifier(type)
     if let name = defaultNames.withLock({ $0[identity] }) { return name }
@@ -83,8 +83,8 @@ package enum ModelTypeName {
 
   private static func makeDefaultName(of type: any SimpleModel.Type) -> String {
     let qualified = _typeName(type, qualified: true)
-    // A generic name has its arguments in angle brackets. A private type's name has one unknown
-    // context before it, which is its file; a local type's has more, one inside the other.
+    // A generic name contains its arguments in angle brackets. A private type's name has one
+    // unknown context, its file; a local type's has nested ones.
     if qualified.contains("<") || isLocal(qualified) { return "" }
     return _typeName(type, qualified: false)
   }
@@ -98,10 +98,10 @@ package enum ModelTypeName {
 
   private static let unknown = "(unknown context"
 
-  /// The name of a type, checked.
+  /// The checked name of a type.
   ///
-  /// - Throws: ``ModelError`` `unnamedType`, or `badTypeName` if a type gives itself a name that
-  ///   can't be stored.
+  /// - Throws: ``ModelError`` `unnamedType`, or `badTypeName` if the type's own name can't be
+  ///   stored.
   package static func validated(_ type: any SimpleModel.Type) throws -> String {
     let name = type.modelTypeName
     guard !name.isEmpty else {

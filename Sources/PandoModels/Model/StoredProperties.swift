@@ -1,12 +1,12 @@
 @_spi(Reflection) import Swift
 
-/// The types of the stored properties of structures, as Swift keeps them for reflection.
+/// The types of the stored properties of structures, from Swift's reflection data.
 package enum StoredProperties {
-  /// The type of a stored property; of an optional one the type inside.
+  /// The type of a stored property, without optionals.
   ///
   /// - Parameters:
   ///   - name: The name of the property.
-  ///   - type: A structure; of an optional or a list the type inside counts.
+  ///   - type: A structure, or an optional of one.
   /// - Returns: The type; `nil` if there is no such property, or the type is no structure.
   package static func type(of name: String, in type: Any.Type) -> Any.Type? {
     var found: Any.Type?
@@ -25,9 +25,9 @@ package enum StoredProperties {
     (unwrapped(type) as? any ElementContainer.Type).map { unwrapped($0.element) }
   }
 
-  /// Whether a type is a structure: of an enum or an existential the runtime needs a value to tell its fields.
+  /// Whether a type is a structure: for enums and existentials the fields depend on the value.
   private static func isStructure(_ type: Any.Type) -> Bool {
-    // Metadata begins with the kind of type, in Swift's stable ABI.
+    // In Swift's stable ABI, metadata begins with the kind of the type.
     unsafe unsafeBitCast(type, to: UnsafePointer<UInt>.self).pointee == 0x200
   }
 

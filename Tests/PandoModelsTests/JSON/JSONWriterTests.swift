@@ -90,14 +90,14 @@ import Testing
   }
 
   @Test(arguments: [
-    (#"{"$nothing":1}"#, "line 1, column 1: the content of \"$nothing\" is not as it should be"),
-    (#"[{"$bytes":"*"}]"#, "line 1, column 2: the content of \"$bytes\" is not as it should be"),
-    (#"{"$node":["a"]}"#, "line 1, column 1: the content of \"$node\" is not as it should be"),
+    (#"{"$nothing":1}"#, "line 1, column 1: the content of \"$nothing\" is invalid"),
+    (#"[{"$bytes":"*"}]"#, "line 1, column 2: the content of \"$bytes\" is invalid"),
+    (#"{"$node":["a"]}"#, "line 1, column 1: the content of \"$node\" is invalid"),
     (
       #"{"$entries":[[1,2],[1,3]]}"#,
-      "line 1, column 1: the content of \"$entries\" is not as it should be"
+      "line 1, column 1: the content of \"$entries\" is invalid"
     ),
-    (#"{"$tagged":[-1,2]}"#, "line 1, column 1: the content of \"$tagged\" is not as it should be"),
+    (#"{"$tagged":[-1,2]}"#, "line 1, column 1: the content of \"$tagged\" is invalid"),
     (#"{"a":1,"$bytes":""}"#, "line 1, column 1: \"$bytes\" must be the only name in its object"),
   ])
   func `an object that only looks like another value is refused`(json: String, expected: String) {
