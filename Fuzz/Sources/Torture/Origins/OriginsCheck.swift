@@ -27,8 +27,9 @@ struct OriginsCheck {
     var first: [String] = []
     for (machine, folder) in folders.enumerated() {
       server.expect(OriginLife(0, of: machine, plan: nil))
-      let log = try OriginsConnection(server.path, machine: machine, life: 0)
-      let replica = try ReplicatedStore(path: folder, log: log, configuration: .torture())
+      let connection = try OriginsConnection(server.path, machine: machine, life: 0)
+      let replica = try ReplicatedStore(
+        path: folder, log: connection, configuration: .torture())
       try await replica.caughtUp()
       let position = try replica.position
       // Machines append marks while they catch up.
