@@ -1,14 +1,14 @@
 import PandoSystem
 
-/// The key of a field, made ready to be looked for in many maps.
+/// The key of a field, prepared for searches in many maps.
 package struct FieldKey: Sendable, Hashable {
   /// The UTF-8 of the key.
   package let bytes: [UInt8]
-  /// The head and the first bytes of the key as they stand in a map, eight at most.
+  /// The head and the first bytes of the key as in a map, at most eight.
   ///
-  /// A key of 24 bytes or more has none: its head has more than one byte.
+  /// Zero for a key of 24 bytes or more, whose head has more than one byte.
   private let start: UInt64
-  /// Which of the eight count.
+  /// The bits of the eight bytes that belong to the key.
   private let mask: UInt64
 
   /// Makes a key.
@@ -35,14 +35,14 @@ package struct FieldKey: Sendable, Hashable {
 
   private static let shortByteCountMaximum = 23
 
-  /// Whether a field may begin with this key; one of less than eight bytes does then.
+  /// Whether a field may begin with this key; it does if the key has less than eight bytes.
   ///
   /// - Parameter field: The first eight bytes of the field, little endian.
-  /// - Returns: `false` if its key is another one.
+  /// - Returns: `false` if its key is a different one.
   @inline(__always)
   fileprivate func mayBegin(_ field: UInt64) -> Bool { field & mask == start }
 
-  /// Whether the beginning of a field tells that its key is another one.
+  /// Whether the beginning of a field can rule out this key.
   fileprivate var hasStart: Bool { mask != 0 }
 
   /// Whether these bytes are the key.
@@ -50,7 +50,7 @@ package struct FieldKey: Sendable, Hashable {
   @inline(never)
   fileprivate func isKey(at address: UnsafeRawPointer, keyCount: Int) -> Bool {
     unsafe bytes.withUnsafeBytes { bytes in
-      // Of a key without bytes none are read.
+      // An empty key has no bytes to read.
       guard let other = bytes.baseAddress, keyCount > 0 else { return keyCount == bytes.count }
       return unsafe FieldLocation(key: address, keyCount: keyCount)
         .hasKey(other, count: bytes.count)
@@ -58,7 +58,7 @@ package struct FieldKey: Sendable, Hashable {
   }
 }
 
-/// Where one field of a map is; its value begins behind its key.
+/// The position of one field of a map; its value follows its key.
 @safe struct FieldLocation {
   let key: UnsafeRawPointer
   let keyCount: Int
@@ -67,7 +67,7 @@ package struct FieldKey: Sendable, Hashable {
   @inline(__always)
   func hasKey(_ other: UnsafeRawPointer, count: Int) -> Bool {
     guard keyCount == count else { return false }
-    // Both keys have `count` bytes. Loads that overlap are cheaper than a call.
+    // Both keys have `count` bytes; overlapping loads are faster than a call.
     if count >= 8 && count <= 16 {
       return unsafe key.loadUnaligned(as: UInt64.self) == other.loadUnaligned(as: UInt64.self)
         && key.loadUnaligned(fromByteOffset: count - 8, as: UInt64.self)
@@ -81,7 +81,7 @@ package struct FieldKey: Sendable, Hashable {
     return unsafe memcmp(key, other, count) == 0
   }
 
-  /// Compares the key with another: shorter ones come first, for their heads are smaller.
+  /// Compares the key with another; shorter ones are first, because their heads are smaller.
   func order(_ other: UnsafeRawPointer, count: Int) -> Int {
     if keyCount != count { return keyCount < count ? -1 : 1 }
     // Both keys have `count` bytes.
@@ -94,11 +94,11 @@ extension CBORReader {
   ///
   /// - Parameters:
   ///   - key: The key.
-  ///   - count: How many fields of the map follow.
-  /// - Returns: Whether the map has the key; if not, the reader is behind the map.
+  ///   - count: The number of fields that follow in the map.
+  /// - Returns: Whether the map has the key; if not, the reader is after the map.
   /// - Throws: ``CBORError``.
   package mutating func find(_ key: FieldKey, among count: Int) throws(CBORError) -> Bool {
-    // Copies that no call can reach stay in registers; it goes as far as fields are of the usual kind.
+    // These copies stay in registers, as no call can access them; the loop ends at unusual fields.
     var field = unsafe position
     let end = unsafe end
     var rest = key.hasStart ? count : 0
@@ -106,7 +106,7 @@ extension CBORReader {
     while rest > 0 {
       let remaining = unsafe end - field
       guard remaining >= 8 else { break }
-      // In bounds, as are key and value by what is checked before each.
+      // In bounds, as are key and value after the checks before them.
       let keyCount = unsafe Int(field.load(as: UInt8.self)) &- 0x60
       guard UInt(bitPattern: keyCount) < 24, keyCount < remaining else { break }
       let value = unsafe field + (1 &+ keyCount)
@@ -143,10 +143,9 @@ extension CBORReader {
   }
 }
 
-/// A field and a plain value to compare it with, made ready for many bodies: neither the body nor the
-/// field is decoded.
+/// A field and a plain value to compare it with, prepared for many bodies; nothing is decoded.
 package struct FieldOperand: Sendable {
-  /// A value that has the same order in a body as decoded.
+  /// A value with the same order in a body as decoded.
   package enum Value: Sendable {
     case bool(Bool)
     case integer(Int64)
@@ -156,10 +155,10 @@ package struct FieldOperand: Sendable {
     case text([UInt8])
   }
 
-  /// How a field stands to the value.
+  /// The order of the field relative to the value.
   package enum Order: Sendable {
     case less, equal, greater
-    /// The field is absent, of another kind, or in a form that has to be decoded.
+    /// The field is absent, of another kind, or in a form that needs decoding.
     case unknown
   }
 
@@ -170,17 +169,17 @@ package struct FieldOperand: Sendable {
   ///
   /// - Parameters:
   ///   - name: The name of a field of the body itself.
-  ///   - value: The value; a double is a number.
+  ///   - value: The value; a double is not NaN.
   package init(field name: String, _ value: Value) {
     key = FieldKey(name)
     self.value = value
   }
 
-  /// How the field of a body stands to the value.
+  /// Returns the order of a body's field relative to the value.
   ///
   /// - Parameter body: A record body; read during the call only.
   /// - Returns: The order, or that it is unknown.
-  /// - Throws: ``CBORError`` when the bytes are no record body.
+  /// - Throws: ``CBORError`` if the bytes are no record body.
   package func order(in body: UnsafeRawBufferPointer) throws(CBORError) -> Order {
     var reader = unsafe CBORReader(body)
     let head = try reader.head()
@@ -215,7 +214,7 @@ package struct FieldOperand: Sendable {
 
 extension FieldOperand.Order {
   fileprivate init<Number: Comparable>(_ found: Number, _ value: Number) {
-    // What is no number is neither.
+    // Not a number: unknown.
     self = found < value ? .less : found == value ? .equal : found > value ? .greater : .unknown
   }
 
@@ -225,7 +224,7 @@ extension FieldOperand.Order {
       guard let left = found.baseAddress, let right = value.baseAddress else {
         return 0
       }
-      // Both have as many bytes.
+      // Both have at least as many bytes.
       return unsafe Int(memcmp(left, right, min(found.count, value.count)))
     }
     self.init(order == 0 ? found.count - value.count : order, 0)

@@ -1,19 +1,19 @@
-/// What a caller has done to a list, to be done to the list as it is by now.
+/// Applies a caller's changes of a list to the present list.
 ///
-/// What the caller took out goes, what the caller put in comes behind the element that stands before it in
-/// the caller's list, and what came last there comes last. What the caller has moved is moved, unless
-/// somebody else has taken it out.
+/// Elements that the caller removed are removed. Elements that the caller inserted follow the same
+/// element as in the caller's list, or are at the end, as there. Elements that the caller moved are
+/// moved, unless another writer removed them.
 struct ListRebaser {
-  /// A number of an element, and in the lower half how often the element has come before in its list.
+  /// The number of an element; in the lower half its number of earlier occurrences in the list.
   private typealias Key = UInt64
 
   private var elements: [RecordReference] = []
   private var numbers: [RecordReference: Key] = [:]
 
   /// - Parameters:
-  ///   - base: The elements that the caller has seen.
-  ///   - new: The elements that the caller wants.
-  ///   - stored: The elements of the list as it is by now.
+  ///   - base: The elements at the caller's read.
+  ///   - new: The elements that the caller writes.
+  ///   - stored: The present elements.
   /// - Returns: The list with the caller's changes.
   /// - Complexity: O(*n* log *n*).
   static func rebase(
@@ -24,7 +24,7 @@ struct ListRebaser {
     return rebase(keys.0, keys.1, keys.2).map { rebaser.elements[Int($0 >> 32)] }
   }
 
-  /// Each element under a key that no other one in the list has, and that it has in all three.
+  /// Returns the elements as keys: unique in a list, and equal for the same element of all three.
   private mutating func keys(_ list: [RecordReference]) -> [Key] {
     var counts: [Key: Int] = [:]
     return list.map { element in
@@ -45,14 +45,14 @@ struct ListRebaser {
     for (place, key) in base.enumerated() { places[key] = place }
     let kept = longestRise(new.map { places[$0] })
     let there = Set(stored)
-    // What does not stay where it is, was taken out or moved.
+    // Elements without a kept place were removed or moved.
     var gone = Set(base)
     for place in kept { gone.remove(new[place]) }
 
-    // Whether somebody else has left an element in, and not put it in, too.
+    // Whether an element of the caller's list stays: other writers neither removed nor inserted it.
     func comes(_ key: Key) -> Bool { (places[key] == nil) != there.contains(key) }
-    // The caller's list in parts, each behind an element that kept its place, or of that the one before
-    // it where somebody else has taken it out; the first part is that of the beginning.
+    // The caller's list in parts, each after an element that kept its place, or after the previous
+    // one if another writer removed that. The first part is at the beginning.
     var parts: [[Key]] = [[]]
     var partOfAnchor: [Key: Int] = [:]
     var next = 0
@@ -72,14 +72,14 @@ struct ListRebaser {
       if !gone.contains(key) { result.append(key) }
       if let part = partOfAnchor[key] { result += parts[part] }
     }
-    // What the caller has behind all that kept its place comes last.
+    // The elements after all kept ones are last.
     if !kept.isEmpty || base.isEmpty {
       result += new[((kept.last ?? -1) + 1)...].filter(comes)
     }
     return result
   }
 
-  /// The places of as many values as possible that rise (patience sorting).
+  /// The positions of a longest rising subsequence (patience sorting).
   private static func longestRise(_ values: [Int?]) -> [Int] {
     var ends: [Int] = []
     var previous = Array(repeating: -1, count: values.count)

@@ -1,24 +1,24 @@
-/// What the store does to record bodies without decoding them.
+/// The operations of the store on record bodies that need no decoding.
 ///
-/// A body is one CBOR item; `docs/format.md` draws it. All functions take any bytes at all: what is
-/// no record body throws ``ModelError`` with the code `invalidRecord` or `nestingTooDeep`, and
-/// memory stays within a small multiple of the body's size.
+/// A body is one CBOR item; `docs/format.md` draws it. All functions accept any bytes. For bytes
+/// that are no record body they throw ``ModelError`` with the code `invalidRecord` or
+/// `nestingTooDeep`. Memory is limited to a small multiple of the body's size.
 package enum RecordBody {
-  /// How many levels of arrays, maps and tags a body or a tree of bodies may have when it is read.
+  /// The most levels of arrays, maps and tags in a body, or in a tree of bodies, at reading.
   ///
-  /// A few more than are written, because tags and what is in them count here.
+  /// It is above the limit for writing, because tags and their contents count here.
   package static var maximumNestingDepth: Int {
     RecordLimits.maximumNestingDepth + 8
   }
 
-  /// Returns the children a body refers to.
+  /// Returns the children in a body.
   ///
   /// - Parameter body: A record body; read during the call only.
-  /// - Returns: One edge for each distinct reference, in the order of node and type number; its
-  ///   kinds are those of all places where the reference stands.
-  /// - Throws: ``ModelError`` when the bytes are no record body.
-  /// - Complexity: O(*n* + *e* log *e*) for *n* bytes and *e* references; it allocates only when
-  ///   there are references.
+  /// - Returns: One edge for each distinct reference, in the order of node and type number, with
+  ///   the kinds of all its places.
+  /// - Throws: ``ModelError`` if the bytes are no record body.
+  /// - Complexity: O(*n* + *e* log *e*) for *n* bytes and *e* references; without references it
+  ///   allocates nothing.
   package static func edges(in body: UnsafeRawBufferPointer) throws(ModelError) -> [RecordEdge] {
     // Read during the call only.
     var cursor = unsafe RecordCursor(body)
@@ -54,20 +54,20 @@ package enum RecordBody {
 }
 
 extension RecordBody {
-  /// Takes deleted children out of a body.
+  /// Removes deleted children from a body.
   ///
-  /// An optional slot becomes null, an array or a dictionary loses the element, an object that
-  /// loses a required slot is lost itself, and so on outward: to the next optional slot, array or
-  /// dictionary around it, or to the body.
+  /// An optional slot becomes null; an array or a dictionary loses the element. An object that
+  /// loses a required slot is lost itself. So are the objects around it, up to the next optional
+  /// slot, array or dictionary, or to the body.
   ///
   /// - Parameters:
-  ///   - children: The numbers of the nodes that are deleted.
+  ///   - children: The numbers of the deleted nodes.
   ///   - body: A record body; read during the call only.
-  ///   - kept: Places in the body whose references stay.
-  /// - Returns: What becomes of the record.
-  /// - Throws: ``ModelError`` when the bytes are no record body.
+  ///   - kept: Places in the body with references that stay.
+  /// - Returns: The fate of the record.
+  /// - Throws: ``ModelError`` if the bytes are no record body.
   /// - Complexity: O(*n* log *n*) for *n* bytes.
-  /// - Note: The elements of a set stay in the order of their bytes before the loss.
+  /// - Note: The elements of a set keep the order of their bytes before the loss.
   package static func losing(
     children: Set<UInt64>, in body: UnsafeRawBufferPointer, keeping kept: [Range<Int>] = []
   ) throws(ModelError) -> RecordLoss {
@@ -81,21 +81,20 @@ extension RecordBody {
 }
 
 extension RecordBody {
-  /// Lets the fields of one body flow into another.
+  /// Copies fields of one body to another.
   ///
-  /// A field flows as a whole. Where it holds children, the node comes from the new body, and the
-  /// kind of the slot from the old one, wherever the old one says it; see ``RecordMerge/Policy``
-  /// for the rest.
+  /// A field is copied as a whole. A child's node comes from the new body; the kind of its slot
+  /// comes from the old one, if known there. ``RecordMerge/Policy`` has the other rules.
   ///
   /// - Parameters:
-  ///   - new: The body that has the newer values; read during the call only.
-  ///   - old: The body they flow into; read during the call only.
-  ///   - policy: Which fields flow.
-  ///   - names: Fields of the old body that are left alone.
-  /// - Returns: The merged body, and what has changed in it.
-  /// - Throws: ``ModelError`` when the bytes are no record bodies.
+  ///   - new: The body with the newer values; read during the call only.
+  ///   - old: The body to copy to; read during the call only.
+  ///   - policy: The rule for the copied fields.
+  ///   - names: Fields of the old body that stay unchanged.
+  /// - Returns: The merged body and its changes.
+  /// - Throws: ``ModelError`` if the bytes are no record bodies.
   /// - Complexity: O(*n*) for *n* bytes in both.
-  /// - Note: The elements of a set stay in the order of their bytes in the new body.
+  /// - Note: The elements of a set keep the order of their bytes in the new body.
   package static func merging(
     _ new: UnsafeRawBufferPointer, into old: UnsafeRawBufferPointer,
     policy: RecordMerge.Policy = .projection, leaving names: Set<String> = []
@@ -110,14 +109,14 @@ extension RecordBody {
 }
 
 extension RecordBody {
-  /// Replaces a text wherever it stands as a whole value.
+  /// Replaces each value that equals a text.
   ///
   /// - Parameters:
-  ///   - text: The text; names of fields and keys are left as they are.
-  ///   - value: The bytes of the item that comes in its place.
+  ///   - text: The text; names of fields and keys stay unchanged.
+  ///   - value: The bytes of the new item.
   ///   - body: The body; read during the call only.
   /// - Returns: The new body.
-  /// - Throws: ``ModelError`` when the bytes are no record body.
+  /// - Throws: ``ModelError`` if the bytes are no record body.
   /// - Complexity: O(*n*) for *n* bytes.
   package static func replacing(
     _ text: String, with value: [UInt8], in body: UnsafeRawBufferPointer
@@ -158,19 +157,19 @@ extension RecordBody {
 }
 
 extension RecordBody {
-  /// A place in a body: the encoded names and keys that lead to it, one behind the other.
+  /// A place in a body: the encoded names and keys on the way to it, joined.
   package typealias Path = [UInt8]
 
-  /// Carries what a caller has changed in a body over to what is stored by now.
+  /// Applies a caller's changes of a body to the present one.
   ///
   /// - Parameters:
-  ///   - new: The body that the caller wants; read during the call only.
-  ///   - base: The body that the caller has changed; read during the call only.
-  ///   - stored: The body that is stored by now, perhaps of another type; read during the call only.
-  ///   - isEnum: Whether the value at a place is one of an enum with payload, as the types of the caller's
-  ///     model say; asked where cases may be different.
-  /// - Returns: The body that is to be stored: the caller's changes in the stored one.
-  /// - Throws: ``ModelError`` when the bytes are no record bodies.
+  ///   - new: The body that the caller writes; read during the call only.
+  ///   - base: The body at the caller's read; read during the call only.
+  ///   - stored: The present body, perhaps of another type; read during the call only.
+  ///   - isEnum: Whether a place has a value of an enum with payload, by the types of the caller's
+  ///     model; called where cases may differ.
+  /// - Returns: The body to store: the present one with the caller's changes.
+  /// - Throws: ``ModelError`` if the bytes are no record bodies.
   /// - Complexity: O(*n* log *n*) for *n* bytes in all.
   package static func rebasing(
     _ new: UnsafeRawBufferPointer, from base: UnsafeRawBufferPointer,
@@ -187,15 +186,15 @@ extension RecordBody {
 }
 
 extension RecordBody {
-  /// Checks that bytes are a record body as the encoder writes it, in every detail.
+  /// Checks that bytes are a record body in exactly the form of the encoder.
   ///
-  /// So two bodies with the same content have the same bytes: lengths and numbers in their shortest
-  /// form, keys in order and each once, texts that are UTF-8, and the tags for slots and references
-  /// where they belong and nowhere else. The order of the elements of a set is not checked, because
-  /// a body does not tell a set from an array.
+  /// Two bodies with the same content then have the same bytes. Lengths and numbers have their
+  /// shortest form, keys are sorted and unique, texts are UTF-8. Tags for slots and references are
+  /// only where they belong. The order in a set is not checked, because a body does not distinguish
+  /// sets from arrays.
   ///
   /// - Parameter body: The bytes to check; read during the call only.
-  /// - Throws: ``ModelError`` that says what is wrong and at which byte.
+  /// - Throws: ``ModelError`` with the reason and the position.
   /// - Complexity: O(*n*) for *n* bytes.
   package static func validate(_ body: UnsafeRawBufferPointer) throws(ModelError) {
     // Read during the call only.
@@ -204,51 +203,50 @@ extension RecordBody {
   }
 }
 
-/// What becomes of a record when some of its children are deleted.
+/// The result for a record of deleting some of its children.
 package enum RecordLoss: Equatable, Sendable {
-  /// It refers to none of them.
+  /// The record has none of the children.
   case unchanged
 
-  /// It goes on without them; this is its new body.
+  /// The record stays without them, with this new body.
   case changed([UInt8])
 
-  /// It cannot be without one of them, so its node goes too.
+  /// The record requires one of them, so its node is deleted, too.
   case lost
 }
 
-/// What a merge of two bodies gave.
+/// The result of merging two bodies.
 package struct RecordMerge: Equatable, Sendable {
-  /// Which fields flow, and what is checked on the way.
+  /// The rule for the copied fields, and the checks on them.
   package enum Policy: Sendable {
-    /// The bodies are of two types with one identifier, and only the new one has changed.
+    /// The bodies are of two types of one node, and only the new one has changed.
     ///
-    /// Fields that both have flow; those that only the new one has are not the old one's. A child
-    /// keeps the type that the old body gives it. A value of another kind than the old one (a text
-    /// for a number, null for a required child) does not flow, because the old type could not be
-    /// decoded any more.
+    /// Fields that only the new one has are ignored. A child keeps the type of the old body. A
+    /// value of another kind (a text for a number, null for a required child) is not copied,
+    /// because the old type could not decode it.
     case projection
 
-    /// The new body holds some of the fields of the same type, with their new values.
+    /// The new body has some fields of the same type, with their new values.
     ///
-    /// All its fields flow, whatever they held before. Only the kind of a slot, required or
+    /// All its fields are copied, whatever their old values. Only the kind of a slot, required or
     /// optional, stays.
     case update
   }
 
-  /// The merged body, or `nil` when it is the same as the old one.
+  /// The merged body; `nil` if it equals the old one.
   package var body: [UInt8]?
 
-  /// The names of the fields that have another value now.
+  /// The names of the fields with a new value.
   package var changedFields: [String]
 
   /// The names of the fields that kept their value, because the new one is of another kind.
   package var keptFields: [String]
 
-  /// Makes a result; unless told otherwise, one of a merge that changed nothing.
+  /// Makes a result, by default that of a merge without changes.
   ///
   /// - Parameters:
-  ///   - body: The merged body, or `nil` when it is the same as the old one.
-  ///   - changedFields: The names of the fields that have another value now.
+  ///   - body: The merged body; `nil` if it equals the old one.
+  ///   - changedFields: The names of the fields with a new value.
   ///   - keptFields: The names of the fields that kept their value.
   package init(
     body: [UInt8]? = nil, changedFields: [String] = [], keptFields: [String] = []
@@ -259,14 +257,14 @@ package struct RecordMerge: Equatable, Sendable {
   }
 }
 
-/// Why bytes are no record body.
+/// The reason that bytes are no record body.
 ///
-/// Small, because functions that recurse throw it: a ``ModelError`` in each of their frames would
-/// take much of a thread's stack. What is `package` throws the ``ModelError`` it stands for.
+/// It is small, because recursive functions throw it: a ``ModelError`` in each of their frames
+/// would use much of the stack. `package` functions throw the corresponding ``ModelError``.
 enum RecordFault: Error {
-  /// The bytes are no CBOR that a record is made of.
+  /// The bytes are not CBOR of the kind in records.
   case cbor(CBORError)
-  /// They are CBOR, but a record does not hold such an item there.
+  /// A CBOR item is in a place where records have none of its kind.
   case misplaced(StaticString, offset: Int)
   /// Levels are nested deeper than the limit.
   case nestingTooDeep
@@ -284,7 +282,7 @@ enum RecordFault: Error {
     }
   }
 
-  /// Runs a function on a body and turns its fault into the error for callers.
+  /// Calls a function and converts its fault to the error for callers.
   static func asModelError<Result: ~Copyable>(
     _ body: () throws(RecordFault) -> Result
   ) throws(ModelError) -> Result {

@@ -1,4 +1,4 @@
-/// What an item of a record is: the grammar of records, which all that walks over them shares.
+/// An item of a record, by the grammar that all functions on records share.
 ///
 /// ```
 /// item      = scalar / reference / list / fields / entries / tagged
@@ -9,31 +9,31 @@
 /// entries   = 20548 ({* key: item})
 /// tagged    = any other tag (item)
 /// ```
-/// `docs/format.md` says what each stands for. A dictionary that holds no reference looks like fields.
+/// `docs/format.md` explains them. A dictionary without references has the same form as fields.
 enum RecordItem {
-  /// It holds no other item and has been read to its end.
+  /// An item without inner items, which has been read completely.
   case scalar(CBORHead)
   /// A child, which has been read; optional if its slot can become null.
   case reference(RecordReference, isOptional: Bool)
-  /// So many items follow.
+  /// The number of items that follow.
   case list(count: Int)
-  /// So many pairs of name and item follow; optional if they lie in a slot that can become null.
+  /// The number of pairs of name and item that follow; optional if their slot can become null.
   case fields(count: Int, isOptional: Bool)
-  /// So many pairs of key and item follow that can be removed one by one.
+  /// The number of removable pairs of key and item that follow.
   case entries(count: Int)
   /// One item follows.
   case tagged(UInt64)
 }
 
-/// A ``CBORReader`` over a record body, for what looks at its structure without decoding it.
+/// A ``CBORReader`` for the structure of a record body, without decoding.
 ///
-/// The body may hold any bytes at all: what is no record ends in a ``RecordFault``.
+/// The body may have any bytes: if they are no record, the result is a ``RecordFault``.
 ///
-/// - Note: The bytes must outlive the cursor, as those of a reader must.
+/// - Note: The bytes must outlive the cursor, as for a reader.
 @safe struct RecordCursor {
   private let bytes: UnsafeRawBufferPointer
   private var reader: CBORReader
-  /// Whether each head must be as short as it can be.
+  /// Whether each head must have its shortest form.
   private let isStrict: Bool
 
   init(_ bytes: UnsafeRawBufferPointer, isStrict: Bool = false) {
@@ -42,24 +42,24 @@ enum RecordItem {
     self.isStrict = isStrict
   }
 
-  /// A cursor at the beginning of a part of the same bytes.
+  /// Makes a cursor at a position in the same bytes.
   init(_ cursor: RecordCursor, at position: Int) {
     self = cursor
     reader = unsafe CBORReader(bytes)
     reader.advance(by: position)
   }
 
-  /// How many bytes there are in all.
+  /// The number of all bytes.
   var byteCount: Int { unsafe bytes.count }
 
-  /// How many bytes have been read.
+  /// The number of bytes read.
   var position: Int { reader.offset }
 
-  /// Reads the next item, or as much of it as comes before the items inside it.
+  /// Reads the next item up to its inner items.
   ///
-  /// - Parameter depth: How deep it lies.
-  /// - Returns: What it is.
-  /// - Throws: ``RecordFault`` when the bytes are no record, or it lies too deep.
+  /// - Parameter depth: The depth of the item.
+  /// - Returns: The item.
+  /// - Throws: ``RecordFault`` if the bytes are no record, or the item is too deep.
   @inline(__always)
   mutating func item(atDepth depth: Int) throws(RecordFault) -> RecordItem {
     guard depth <= RecordBody.maximumNestingDepth else { throw .nestingTooDeep }
@@ -82,7 +82,7 @@ enum RecordItem {
     }
   }
 
-  /// Reads a head, and checks lengths and counts against the bytes that are left.
+  /// Reads a head, and checks lengths and counts against the remaining bytes.
   mutating func head() throws(RecordFault) -> CBORHead {
     let head: CBORHead
     do {
@@ -101,7 +101,7 @@ enum RecordItem {
     }
   }
 
-  /// Reads the head of a map that must come next, inside of a tag, and returns its count.
+  /// Reads the head of the map that must follow in a tag, and returns its count.
   @inline(never)
   private mutating func mapCount() throws(RecordFault) -> Int {
     let head = try head()
@@ -123,15 +123,15 @@ enum RecordItem {
     }
   }
 
-  /// The content of the text or byte string that has just been read.
+  /// The content of the last text or byte string.
   func content(_ head: CBORHead) -> UnsafeRawBufferPointer {
     unsafe slice((position - Int(head.argument))..<position)
   }
 
-  /// The text that has just been read.
+  /// The last text.
   func text(_ head: CBORHead) throws(RecordFault) -> String {
-    // `content` outlives this call. `String(validating:as:)` would do the same, but is generic and many
-    // times slower.
+    // `content` outlives this call. `String(validating:as:)` has the same result, but is generic
+    // and many times slower.
     let content = unsafe Span<UInt8>(_unsafeBytes: content(head))
     guard let text = try? UTF8Span(validating: content) else {
       throw damaged("a text that is not UTF-8")
@@ -139,7 +139,7 @@ enum RecordItem {
     return String(copying: text)
   }
 
-  /// Checks that the text that has just been read is UTF-8.
+  /// Checks that the last text is UTF-8.
   func checkText(_ head: CBORHead) throws(RecordFault) {
     // As above.
     let content = unsafe Span<UInt8>(_unsafeBytes: content(head))
@@ -148,9 +148,9 @@ enum RecordItem {
     }
   }
 
-  /// Moves past one item and all it contains.
+  /// Skips one item with all its contents.
   ///
-  /// - Returns: Where the item lies.
+  /// - Returns: The range of the item.
   @discardableResult
   mutating func skip() throws(RecordFault) -> Range<Int> {
     let start = position
@@ -162,7 +162,7 @@ enum RecordItem {
     return start..<position
   }
 
-  /// Checks that the one item has been read and nothing follows.
+  /// Checks that the one item has been read completely and nothing follows.
   func finish() throws(RecordFault) {
     do {
       try reader.finish()
@@ -171,7 +171,7 @@ enum RecordItem {
     }
   }
 
-  /// The bytes at a range; they live as long as those given to the cursor.
+  /// The bytes in a range; they live as long as those of the cursor.
   func slice(_ range: Range<Int>) -> UnsafeRawBufferPointer {
     unsafe UnsafeRawBufferPointer(rebasing: bytes[range])
   }
@@ -182,13 +182,13 @@ enum RecordItem {
     return unsafe bytes[position]
   }
 
-  /// The fault of an item that no record holds there.
+  /// The fault for an item that records do not have at the position.
   func damaged(_ what: StaticString) -> RecordFault {
     .misplaced(what, offset: position)
   }
 }
 
-/// The slot of a record that a value stands in, which says how a reference there is lost.
+/// The slot of a value in a record, which determines how a reference there is lost.
 enum RecordSlot {
   /// The body itself.
   case root
@@ -199,7 +199,7 @@ enum RecordSlot {
   /// The value of an entry in a dictionary.
   case entry
 
-  /// How a reference with the tag of a required one is lost in this slot.
+  /// The kind of loss of a reference with the tag of a required one in this slot.
   var kindOfRequired: EdgeKinds {
     switch self {
     case .root, .field: .required

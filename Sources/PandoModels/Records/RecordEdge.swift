@@ -1,4 +1,4 @@
-/// Which record a child is: the numbers that the store gave its identifier and its type.
+/// The record of a child: the store's numbers for its identifier and its type.
 package struct RecordReference: Hashable, Sendable {
   /// The number of the identifier.
   package let node: UInt64
@@ -11,11 +11,11 @@ package struct RecordReference: Hashable, Sendable {
   }
 }
 
-/// That a record holds a child; a record has one edge for each distinct child.
+/// The relation of a record to a child; a record has one edge per distinct child.
 package struct RecordEdge: Equatable, Sendable {
   /// The child.
   package let child: RecordReference
-  /// How the record loses it.
+  /// The ways in which the record can lose it.
   package let kinds: EdgeKinds
 
   package init(child: RecordReference, kinds: EdgeKinds) {
@@ -25,7 +25,7 @@ package struct RecordEdge: Equatable, Sendable {
 }
 
 extension [RecordEdge] {
-  /// Sorts by child and joins the edges of one child into one.
+  /// Sorts by child and joins the edges of each child.
   ///
   /// - Complexity: O(*n* log *n*).
   package mutating func normalize() {
@@ -45,17 +45,17 @@ extension [RecordEdge] {
   }
 }
 
-/// How a parent loses a child: the innermost slot the reference stands in, for all its places in one
+/// The ways in which a parent can lose a child: the innermost slots of all references in one
 /// record.
 ///
-/// A reference in a required slot of a value without identifier is ``required``, also when that value
-/// is itself the element of a list: what becomes of the parent is read from the record, not from here.
+/// A reference in a required slot of a value without identifier is ``required``, even if the value
+/// is an element of a list. The effect on the parent is determined from the record.
 package struct EdgeKinds: OptionSet, Sendable {
   package let rawValue: UInt8
 
   package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-  /// The value around the child can't be without it.
+  /// The surrounding value requires the child.
   package static let required = EdgeKinds(rawValue: 1)
   /// The slot becomes null.
   package static let optional = EdgeKinds(rawValue: 2)
@@ -67,18 +67,18 @@ package struct EdgeKinds: OptionSet, Sendable {
 
 /// Limits of the record coder.
 package enum RecordLimits {
-  /// How deep values, lists, maps and models without identifier may be nested in one record.
+  /// The most nested values, lists, maps and models without identifier in one record.
   package static let maximumNestingDepth = 128
 
-  /// How many nodes may lie one inside the other, the root included; lists between them do not count.
+  /// The most nested nodes, including the root; lists between them do not count.
   ///
-  /// One limit for all that makes trees deeper. Coding a tree recurses, on a stack that `LargeStack`
-  /// gives it; but a value of Swift is let go level by level too, on the stack of whoever does it.
+  /// All functions that make trees deeper use this limit. Coding recurses on a stack from
+  /// `LargeStack`, but Swift also deallocates nested values recursively, on the caller's stack.
   package static let maximumNodeDepth = 1024
 }
 
 extension CBORReader {
-  /// Reads what follows a reference's tag.
+  /// Reads a reference after its tag.
   package mutating func reference() throws(CBORError) -> RecordReference {
     let before = self
     guard try arrayHead() == 2 else { throw before.error(.wrongKind) }
@@ -89,10 +89,10 @@ extension CBORReader {
     return RecordReference(node: node, type: type)
   }
 
-  /// The reference that comes next, and how many bytes it has; `nil` if something else comes.
+  /// The next reference and its number of bytes; `nil` for another item.
   package func peekReference() throws(CBORError) -> (reference: RecordReference, byteCount: Int)? {
-    // The tag's head has three bytes, the first of which no other item begins with but tags. In
-    // bounds: more than three are there.
+    // The first of the three bytes of the tag's head begins tags only. In bounds: more than three
+    // bytes are left.
     guard remaining > 3, unsafe position.load(as: UInt8.self) == 0xD9 else { return nil }
     let bits = unsafe position.loadUnaligned(fromByteOffset: 1, as: UInt16.self)
     let tag = UInt64(UInt16(bigEndian: bits))
@@ -108,10 +108,10 @@ extension CBORReader {
     return unsafe (reference, copy.position - position)
   }
 
-  /// Reads what follows a reference's tag where its numbers are small; leaves anything else alone.
+  /// Reads a reference with small numbers after its tag; for other items nothing happens.
   private mutating func shortReference() -> RecordReference? {
     var copy = self
-    // An array of two; in bounds, for a byte is left.
+    // An array of two; in bounds, because a byte is left.
     guard copy.remaining > 0, unsafe copy.position.load(as: UInt8.self) == 0x82 else { return nil }
     copy.advance(by: 1)
     guard let node = copy.takeSmallUnsigned(), let number = copy.takeSmallUnsigned(),

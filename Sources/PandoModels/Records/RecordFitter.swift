@@ -1,5 +1,5 @@
-/// Copies a value into the slot of another body, with the kinds of slots, and if asked for the
-/// types of children, that the shape of the old value tells.
+/// Copies a value to the slot of another body with the kinds of slots, and optionally the types of
+/// children, of the old value's shape.
 struct RecordFitter {
   private var cursor: RecordCursor
   private let keepsTypes: Bool
@@ -9,7 +9,7 @@ struct RecordFitter {
     self.keepsTypes = keepsTypes
   }
 
-  /// Copies the item under the cursor.
+  /// Copies the item at the cursor.
   mutating func fit(
     _ slot: RecordSlot, shape: RecordShape?, into output: inout CBORWriter
   ) throws(RecordFault) {
@@ -18,14 +18,14 @@ struct RecordFitter {
 
   /// Copies the next item.
   ///
-  /// - Returns: Whether the item holds a reference.
+  /// - Returns: Whether the item contains a reference.
   private mutating func copy(
     _ slot: RecordSlot, _ shape: RecordShape?, to output: inout CBORWriter, depth: Int
   ) throws(RecordFault) -> Bool {
     let start = cursor.position
     switch try cursor.item(atDepth: depth) {
     case .scalar:
-      // The bytes outlive the cursor, and are copied at once.
+      // The bytes outlive the cursor and are copied here.
       unsafe output.append(raw: cursor.slice(start..<cursor.position))
       return false
     case .reference(let child, let isOptional):
@@ -58,7 +58,7 @@ struct RecordFitter {
     let slot = major == .map ? RecordSlot.entry : .element
     var hasReference = false
     for _ in 0..<count {
-      // As above.
+      // Same as above.
       if major == .map { unsafe output.append(raw: cursor.slice(try cursor.skip())) }
       let element = shape?.elements.first
       if try copy(slot, element, to: &output, depth: depth + 1) { hasReference = true }
@@ -75,7 +75,7 @@ struct RecordFitter {
     output.append(mapHead: count)
     var hasReference = false
     for _ in 0..<count {
-      // As above.
+      // Same as above.
       let name = unsafe cursor.slice(try cursor.skip())
       unsafe output.append(raw: name)
       let field = shape.flatMap { unsafe $0.fields[Array(name)] }
@@ -86,13 +86,12 @@ struct RecordFitter {
   }
 }
 
-/// What a value in a record tells of the slots in it: how each is lost, and of which type its
-/// children are.
+/// The kinds of slots in a value of a record, and the types of the children in them.
 ///
-/// All elements of an array share one shape, and so do all values of a dictionary: they have one
-/// static type.
+/// All elements of an array share one shape, as do all values of a dictionary, because they have
+/// one static type.
 struct RecordShape {
-  /// What all elements of an array say, if they say the same.
+  /// The common value of all elements of an array, if any.
   private indirect enum Agreement<Value: Equatable> {
     case nothing
     case one(Value)
@@ -114,27 +113,27 @@ struct RecordShape {
   private var types = Agreement<UInt32>.nothing
   private var requirements = Agreement<Bool>.nothing
 
-  /// The type number that references here carry; `nil` when there are none, or several.
+  /// The type number of all references here; `nil` if there are none, or several types.
   var type: UInt32? { types.value }
 
-  /// Whether the slot is required; `nil` when its value does not tell.
+  /// Whether the slot is required; `nil` if unknown.
   var isRequired: Bool? { requirements.value }
 
-  /// The shapes of the fields, under their encoded names.
+  /// The shapes of the fields, by encoded name.
   var fields: [[UInt8]: RecordShape] = [:]
 
   /// The shape of the elements or values, if any is known.
   var elements: [RecordShape] = []
 
-  /// Takes in what the value of a field tells, which lies at a cursor.
+  /// Adds the shape of the field value at a cursor.
   mutating func absorb(_ cursor: RecordCursor) throws(RecordFault) {
     var cursor = cursor
     _ = try absorb(&cursor, .field, depth: 1)
   }
 
-  /// Takes in what the item under a cursor tells, and moves past it.
+  /// Adds the shape of the item at a cursor, and skips it.
   ///
-  /// - Returns: Whether the item holds a reference.
+  /// - Returns: Whether the item contains a reference.
   private mutating func absorb(
     _ cursor: inout RecordCursor, _ slot: RecordSlot, depth: Int
   ) throws(RecordFault) -> Bool {
@@ -166,7 +165,7 @@ struct RecordShape {
   ) throws(RecordFault) -> Bool {
     var hasReference = false
     for _ in 0..<count {
-      // The bytes outlive the cursor, and are copied here.
+      // The bytes outlive the cursor and are copied here.
       let name = unsafe [UInt8](cursor.slice(try cursor.skip()))
       var shape = fields[name] ?? RecordShape()
       if try shape.absorb(&cursor, .field, depth: depth + 1) { hasReference = true }

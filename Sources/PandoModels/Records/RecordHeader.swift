@@ -1,4 +1,4 @@
-/// What lies before the body of each record.
+/// The bytes before the body of each record.
 ///
 /// | offset | size | type | meaning |
 /// |---|---|---|---|
@@ -6,10 +6,10 @@
 /// | 8 | 8 | unsigned, little endian | checksum of commit number and body |
 /// | 16 | rest | CBOR | the body |
 ///
-/// The checksum is ``XXHash64`` of the body with the commit number as seed: a flipped bit in
-/// either shows. See `docs/format.md`, "Records".
+/// The checksum is ``XXHash64`` of the body with the commit number as seed, so it covers both. See
+/// `docs/format.md`, "Records".
 package struct RecordHeader: Equatable, Sendable {
-  /// How many bytes lie before the body.
+  /// The number of bytes before the body.
   package static var byteCount: Int { 16 }
 
   /// The commit that wrote the record.
@@ -32,7 +32,7 @@ package struct RecordHeader: Equatable, Sendable {
   ///
   /// - Parameters:
   ///   - commitNumber: The commit that wrote the record.
-  ///   - checksum: The checksum that was written with it, which may not be that of the body.
+  ///   - checksum: The stored checksum, which may differ from that of the body.
   package init(commitNumber: UInt64, checksum: UInt64) {
     self.commitNumber = commitNumber
     self.checksum = checksum
@@ -40,7 +40,7 @@ package struct RecordHeader: Equatable, Sendable {
 
   /// Reads the header of a record.
   ///
-  /// The checksum is not checked; see ``matches(_:)``. Fewer bytes than a header has give `nil`.
+  /// The checksum is not checked; see ``matches(_:)``. The result is `nil` for too few bytes.
   ///
   /// - Parameter record: The header's and the body's bytes.
   package init?(record: UnsafeRawBufferPointer) {
@@ -55,26 +55,25 @@ package struct RecordHeader: Equatable, Sendable {
   /// Returns the body of a record.
   ///
   /// - Parameter record: The header's and the body's bytes.
-  /// - Returns: The bytes after the header, of the same lifetime; `nil` when there are fewer bytes
-  ///   than a header has.
+  /// - Returns: The bytes after the header, of the same lifetime; `nil` for too few bytes.
   package static func body(of record: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {
     guard record.count >= byteCount else { return nil }
     return unsafe UnsafeRawBufferPointer(rebasing: record[byteCount...])
   }
 
-  /// Whether the checksum is that of a body.
+  /// Whether the checksum matches a body.
   ///
   /// - Parameter body: The body; read during the call only.
-  /// - Returns: `false` when the header or the body was damaged.
+  /// - Returns: `false` if the header or the body is damaged.
   package func matches(_ body: UnsafeRawBufferPointer) -> Bool {
     unsafe XXHash64.hash(body, seed: commitNumber) == checksum
   }
 
   /// Writes the header's bytes.
   ///
-  /// *Precondition:* there is room for ``byteCount`` bytes.
+  /// *Precondition:* the buffer has ``byteCount`` bytes.
   ///
-  /// - Parameter destination: Where the record begins.
+  /// - Parameter destination: The beginning of the record.
   package func write(to destination: UnsafeMutableRawBufferPointer) {
     precondition(destination.count >= RecordHeader.byteCount, "no room for a header")
     // Both are in bounds by the line above.
@@ -106,8 +105,8 @@ package enum XXHash64 {
   /// Returns the hash of some bytes.
   ///
   /// - Parameters:
-  ///   - bytes: What to hash; read during the call only.
-  ///   - seed: A number the hash depends on as much as on the bytes.
+  ///   - bytes: The bytes; read during the call only.
+  ///   - seed: A number that affects the hash like the bytes.
   /// - Returns: The hash, the same on every machine.
   /// - Complexity: O(*n*) for *n* bytes; no allocation.
   package static func hash(_ bytes: UnsafeRawBufferPointer, seed: UInt64 = 0) -> UInt64 {
@@ -151,7 +150,7 @@ package enum XXHash64 {
     return result ^ (result >> 32)
   }
 
-  /// Takes stripes of 32 bytes, each through four lanes.
+  /// Processes stripes of 32 bytes, each in four lanes.
   @inline(__always)
   private static func hashStripes(
     _ next: inout UnsafeRawPointer, _ count: Int, seed: UInt64
@@ -177,7 +176,7 @@ package enum XXHash64 {
     return merged(result, lane4)
   }
 
-  /// *Precondition:* eight bytes lie there.
+  /// *Precondition:* eight bytes are readable.
   @inline(__always)
   private static func load(_ address: UnsafeRawPointer) -> UInt64 {
     unsafe UInt64(littleEndian: address.loadUnaligned(as: UInt64.self))

@@ -1,11 +1,11 @@
 import PandoSystem
 
-/// Walks the fields of two bodies, which both are in the order of their encoded names.
+/// Merges the fields of two bodies, which are both in the order of their encoded names.
 struct RecordMerger: ~Copyable {
   private struct Field {
-    /// Where the encoded name lies.
+    /// The range of the encoded name.
     let key: Range<Int>
-    /// How many bytes of it are the name.
+    /// The number of its bytes that are the name.
     let nameByteCount: Int
     let value: Range<Int>
   }
@@ -54,13 +54,13 @@ struct RecordMerger: ~Copyable {
     return result
   }
 
-  /// Bodies that are no objects have no fields: an update takes the new one, a projection keeps
-  /// the old one.
+  /// Bodies that are no objects have no fields: an update uses the new one, a projection the old
+  /// one.
   private mutating func mergeWhole() throws(RecordFault) -> RecordMerge {
     guard policy == .update else { return result }
     var fitter = RecordFitter(new, keepsTypes: false)
     try fitter.fit(.root, shape: nil, into: &output)
-    // The bytes outlive the cursors, and are read at once.
+    // The bytes outlive the cursors and are read here.
     if unsafe !old.slice(0..<old.byteCount).elementsEqual(output.buffer) {
       result.body = output.bytes
     }
@@ -70,13 +70,13 @@ struct RecordMerger: ~Copyable {
   private mutating func merge(
     _ newField: Field, into oldField: Field, leaving names: Set<String>
   ) throws(RecordFault) {
-    // The bytes outlive the cursors, and are read at once.
+    // The bytes outlive the cursors and are read here.
     let oldValue = unsafe old.slice(oldField.value)
     let newValue = unsafe new.slice(newField.value)
     if unsafe compareBytes(oldValue, newValue) == 0 { return copyOld(oldField) }
     if !names.isEmpty, names.contains(name(oldField, old)) { return copyOld(oldField) }
     var shape = RecordShape()
-    // Scalars hold nothing that has a shape.
+    // Scalars have no shape.
     let hasShape = unsafe !isScalar(oldValue) || !isScalar(newValue)
     if hasShape { try shape.absorb(RecordCursor(old, at: oldField.value.lowerBound)) }
     if policy == .projection, try !fits(newField.value, oldField.value, shape) {
@@ -96,14 +96,14 @@ struct RecordMerger: ~Copyable {
     result.changedFields.append(name(oldField, old))
   }
 
-  /// Whether a value holds no other one, by the major type of its head.
+  /// Whether a value is a scalar, by the major type of its head.
   private func isScalar(_ value: UnsafeRawBufferPointer) -> Bool {
     guard let first = unsafe value.first else { return false }
     let major = CBORHead.Major(first: first)
     return major != .array && major != .map && major != .tag
   }
 
-  /// The name of a field, which has been found to be UTF-8.
+  /// The name of a field, which is known to be UTF-8.
   private func name(_ field: Field, _ cursor: RecordCursor) -> String {
     let end = field.key.upperBound
     return unsafe String(decoding: cursor.slice(end - field.nameByteCount..<end), as: UTF8.self)
@@ -111,16 +111,16 @@ struct RecordMerger: ~Copyable {
 
   private mutating func add(_ field: Field) {
     result.changedFields.append(name(field, new))
-    // The bytes outlive the cursor, and are read at once.
+    // The bytes outlive the cursor and are read here.
     unsafe output.append(raw: new.slice(field.key.lowerBound..<field.value.upperBound))
   }
 
   private mutating func copyOld(_ field: Field) {
-    // As above.
+    // Same as above.
     unsafe output.append(raw: old.slice(field.key.lowerBound..<field.value.upperBound))
   }
 
-  /// Whether the type of the old body can most likely still be decoded with the new value.
+  /// Whether the type of the old body can probably decode the new value.
   private func fits(
     _ newValue: Range<Int>, _ oldValue: Range<Int>, _ shape: RecordShape
   ) throws(RecordFault) -> Bool {
@@ -130,7 +130,7 @@ struct RecordMerger: ~Copyable {
     return oldKind == .null || newKind.fits(oldKind)
   }
 
-  /// Below zero when the first bytes come first, zero when both are the same.
+  /// Negative if the first bytes precede the second ones, zero if both are equal.
   private func compareBytes(
     _ first: UnsafeRawBufferPointer, _ second: UnsafeRawBufferPointer
   ) -> Int {
@@ -142,17 +142,17 @@ struct RecordMerger: ~Copyable {
     return first.count - second.count
   }
 
-  /// The fields of a body that is an object, or `nil` for another body.
+  /// The fields of a body that is an object; `nil` for another body.
   private static func fields(of body: RecordCursor) throws(RecordFault) -> [Field]? {
     var cursor = body
     let head = try cursor.head()
     guard head.major == .map else { return nil }
     var fields: [Field] = []
-    // A damaged head may name any number.
+    // A damaged head may contain any number.
     fields.reserveCapacity(Int(min(head.argument, 32)))
     for _ in 0..<head.argument {
       let start = cursor.position
-      // A key that is no text is one of a dictionary.
+      // Keys that are no texts belong to dictionaries.
       guard case .scalar(let head) = try cursor.item(atDepth: 1), head.major == .text else {
         return nil
       }
@@ -167,12 +167,12 @@ struct RecordMerger: ~Copyable {
   }
 }
 
-/// What a value is, as far as the type that decodes it must expect it.
+/// The kind of a value, as relevant to the type that decodes it.
 enum RecordValueKind: Equatable {
   case null
   case bool
   case integer
-  /// A floating-point number that no integer equals.
+  /// A floating-point number that equals no integer.
   case fraction
   case bytes
   case text
@@ -181,7 +181,7 @@ enum RecordValueKind: Equatable {
   case object
   case tagged(UInt64)
 
-  /// Looks at the item under a cursor.
+  /// Determines the kind of the item at a cursor.
   init(_ cursor: RecordCursor) throws(RecordFault) {
     var cursor = cursor
     let head = try cursor.head()
@@ -201,10 +201,9 @@ enum RecordValueKind: Equatable {
     }
   }
 
-  /// Whether a type that had a value of another kind most likely decodes this one.
+  /// Whether a type whose old value is of another kind can probably decode this one.
   ///
-  /// A number that was a fraction may become an integer, which a `Double` reads; the other way
-  /// round an `Int` could not.
+  /// An integer in place of a fraction is decoded as a `Double`; an `Int` cannot decode a fraction.
   func fits(_ old: RecordValueKind) -> Bool {
     self == old || (self == .integer && old == .fraction)
   }

@@ -1,18 +1,18 @@
-/// Copies a body and leaves out what is lost with some children.
+/// Copies a body without the values that are lost with some children.
 struct RecordPruner: ~Copyable {
-  /// What became of an item.
+  /// The result for an item.
   private enum Fate {
-    /// It was written, and holds a reference or not.
+    /// Written, with or without a reference inside.
     case kept(hasReference: Bool)
-    /// A null was written in its place.
+    /// Replaced with null.
     case nulled
-    /// It takes along what it stands in; what was written of it is to be dropped.
+    /// Lost with its surrounding value, so the written part of that is to be discarded.
     case lost
   }
 
   private var cursor: RecordCursor
   private let children: Set<UInt64>
-  /// The places whose references stay.
+  /// The places of references that stay.
   private let kept: [Range<Int>]
   private var output: CBORWriter
 
@@ -56,7 +56,7 @@ struct RecordPruner: ~Copyable {
     }
   }
 
-  /// Copies a list or entries without the elements that are lost.
+  /// Copies a list or entries without the lost elements.
   @inline(never)
   private mutating func copyElements(
     _ count: Int, _ major: CBORHead.Major, depth: Int
@@ -100,18 +100,18 @@ struct RecordPruner: ~Copyable {
       output.truncate(to: start)
       return appendNull()
     }
-    // The tag is written only around what can be lost.
+    // The tag is only around values with references.
     if hasReference { output.insertHead(.tag, RecordTag.optionalSlot, at: start) }
     return .kept(hasReference: hasReference)
   }
 
   private mutating func copyKey() throws(RecordFault) {
-    // The bytes outlive the cursor, and are copied at once.
+    // The bytes outlive the cursor and are copied here.
     unsafe output.append(raw: cursor.slice(try cursor.skip()))
   }
 
   private mutating func append(from start: Int) {
-    // As above.
+    // Same as above.
     unsafe output.append(raw: cursor.slice(start..<cursor.position))
   }
 

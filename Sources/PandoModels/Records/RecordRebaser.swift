@@ -1,11 +1,10 @@
-/// Carries what a caller has changed in a body over to what is stored by now.
+/// Applies a caller's changes of a body to the present one.
 ///
-/// Three bodies are compared: the one that the caller had read, the one that the caller wants, and the
-/// stored one. An item that the caller left alone stays as it is stored; one that nobody else has changed
-/// becomes what the caller wants; where both have changed something, objects and dictionaries are compared
-/// field by field, lists of children element by element (``ListRebaser``), and of anything else the
-/// caller's counts. So it is of an enum whose case is not the same in all three: nothing of two cases can
-/// stand side by side.
+/// Three bodies are compared: the one at the caller's read, the one that the caller writes, and the
+/// stored one. An item that the caller did not change stays as stored; one that only the caller
+/// changed is written. If both changed it, objects and dictionaries are compared by field, lists of
+/// children by element (``ListRebaser``); of other items the caller's is written. The same applies
+/// to an enum whose case differs between the three, because two cases can't be combined.
 struct RecordRebaser {
   /// An item of one of the bodies.
   private typealias Item = Range<Int>
@@ -14,7 +13,7 @@ struct RecordRebaser {
   private let new: RecordCursor
   private let stored: RecordCursor
 
-  /// Whether the value at a place is one of an enum with payload.
+  /// Whether a place has a value of an enum with payload.
   private let isEnum: (RecordBody.Path) -> Bool
 
   init(
@@ -27,7 +26,7 @@ struct RecordRebaser {
     self.isEnum = isEnum
   }
 
-  /// - Returns: The body that is to be stored.
+  /// - Returns: The body to store.
   func rebase() throws(RecordFault) -> [UInt8] {
     var output = CBORWriter(minimumCapacity: new.byteCount + stored.byteCount)
     _ = try merge(
@@ -36,9 +35,9 @@ struct RecordRebaser {
     return output.bytes
   }
 
-  /// Appends what becomes of an item that is in all three.
+  /// Appends the result for an item of all three bodies.
   ///
-  /// - Returns: Whether that holds a reference.
+  /// - Returns: Whether the result contains a reference.
   private func merge(
     _ base: Item, _ new: Item, _ stored: Item, at path: RecordBody.Path, depth: Int,
     into output: inout CBORWriter
@@ -67,7 +66,7 @@ struct RecordRebaser {
     return !children.isEmpty
   }
 
-  /// The same for what has names, or keys: these are in order in each.
+  /// The same for fields or entries, which are sorted in each body.
   private func merge(
     _ base: ItemPairs, _ new: ItemPairs, _ stored: ItemPairs, at path: RecordBody.Path,
     depth: Int, into output: inout CBORWriter
@@ -100,7 +99,7 @@ struct RecordRebaser {
         hasReference = hasReference || holds
         isThere = true
       case (let known?, let wanted?, nil):
-        // Somebody else has taken it away: that stands, unless the caller has changed it.
+        // Another writer removed it: it stays removed, unless the caller changed it.
         isThere = !isSame(self.new, wanted, self.base, known)
         if isThere {
           let holds = try copy(self.new, wanted, depth: depth + 1, into: &output)
@@ -127,11 +126,11 @@ struct RecordRebaser {
 
   /// Copies an item as it is.
   ///
-  /// - Returns: Whether it holds a reference.
+  /// - Returns: Whether it contains a reference.
   private func copy(
     _ cursor: RecordCursor, _ item: Item, depth: Int, into output: inout CBORWriter
   ) throws(RecordFault) -> Bool {
-    // The bytes outlive the cursor, and are copied at once.
+    // The bytes outlive the cursor and are copied here.
     unsafe output.append(raw: cursor.slice(item))
     var cursor = RecordCursor(cursor, at: item.lowerBound)
     return try cursor.skipLooking(depth: depth)
@@ -140,7 +139,7 @@ struct RecordRebaser {
   private func isSame(
     _ cursor: RecordCursor, _ item: Item, _ other: RecordCursor, _ otherItem: Item
   ) -> Bool {
-    // The bytes outlive the cursors, and are compared at once.
+    // The bytes outlive the cursors and are compared here.
     unsafe cursor.slice(item).elementsEqual(other.slice(otherItem))
   }
 
@@ -179,7 +178,7 @@ private final class ItemPairs {
     }
     var pairs: [(key: [UInt8], value: Range<Int>)] = []
     for _ in 0..<count {
-      // The bytes outlive the cursor, and are copied here.
+      // The bytes outlive the cursor and are copied here.
       let key = unsafe [UInt8](cursor.slice(try cursor.skip()))
       pairs.append((key, try cursor.skip()))
     }
@@ -188,12 +187,12 @@ private final class ItemPairs {
 
   func key(at place: Int) -> [UInt8]? { place < pairs.count ? pairs[place].key : nil }
 
-  /// Whether all three have the same one key, as values of one case of an enum have.
+  /// Whether all three have the same single key, like values of one case of an enum.
   func hasOneKey(with second: ItemPairs, _ third: ItemPairs) -> Bool {
     [self, second, third].allSatisfy { $0.pairs.count == 1 && $0.pairs[0].key == pairs[0].key }
   }
 
-  /// The value at a place, which is left behind, if it is that of a key.
+  /// The value at a place, if it has the key; the place then advances.
   func take(_ key: [UInt8], _ place: inout Int) -> Range<Int>? {
     guard place < pairs.count, pairs[place].key == key else { return nil }
     defer { place += 1 }
@@ -202,9 +201,9 @@ private final class ItemPairs {
 }
 
 extension RecordCursor {
-  /// Moves past an item and all it contains.
+  /// Skips an item with all its contents.
   ///
-  /// - Returns: Whether it holds a reference.
+  /// - Returns: Whether it contains a reference.
   fileprivate mutating func skipLooking(depth: Int) throws(RecordFault) -> Bool {
     let count: Int
     let hasKeys: Bool

@@ -1,26 +1,26 @@
-/// Walks a body and compares each detail with what the encoder would have written.
+/// Compares each detail of a body with the form that the encoder writes.
 ///
-/// What is open lies on a stack of the validator's own: a deep body cannot exhaust the thread's.
+/// Open items are on a separate stack, so a deep body cannot exhaust the thread's stack.
 struct RecordValidator {
   private enum Kind {
     case body
     case array
     case object
-    /// An object in an optional slot, which can be lost.
+    /// An object in an optional slot, which can become null.
     case slot
-    /// A dictionary whose entries can be lost.
+    /// A dictionary with removable entries.
     case entries
     case tag
 
     var isMap: Bool { self == .object || self == .slot || self == .entries }
   }
 
-  /// Something that is open: its items are being read.
+  /// An open item, whose inner items are being read.
   private struct Frame {
     let kind: Kind
-    /// How many items are to come; a map has two for each entry.
+    /// The number of items to read; a map has two for each entry.
     var remaining: Int
-    /// Where the last key lies.
+    /// The range of the last key.
     var key = 0..<0
     var hasReference = false
     var hasOnlyNames = true
@@ -79,12 +79,12 @@ struct RecordValidator {
     }
   }
 
-  /// Compares the key that begins at a position with the key before it.
+  /// Compares the key at a position with the previous key.
   private mutating func checkOrder(of start: Int, after previous: Range<Int>) throws(RecordFault) {
     var copy = RecordCursor(cursor, at: start)
     let key = try copy.skip()
     frames[frames.count - 1].key = key
-    // The bytes outlive the cursor, and are read at once.
+    // The bytes outlive the cursor and are read here.
     guard unsafe cursor.slice(previous).lexicographicallyPrecedes(cursor.slice(key)) else {
       throw copy.damaged("keys that are not in the order of their bytes")
     }
@@ -110,7 +110,7 @@ struct RecordValidator {
     }
   }
 
-  /// Tells the innermost frame that what it got last holds a reference.
+  /// Notes that the last item of the innermost frame contains a reference.
   private mutating func noteReference(isKey: Bool) throws(RecordFault) {
     guard !isKey else { throw cursor.damaged("a reference in a key") }
     frames[frames.count - 1].hasReference = true
@@ -120,7 +120,7 @@ struct RecordValidator {
     let frame = frames.removeLast()
     switch frame.kind {
     case .slot where !frame.hasReference, .entries where !frame.hasReference:
-      throw cursor.damaged("a tag for what can be lost around what cannot")
+      throw cursor.damaged("a tag of a removable value around another one")
     case .object where frame.hasReference && !frame.hasOnlyNames,
       .slot where !frame.hasOnlyNames:
       throw cursor.damaged("a field whose name is no text")

@@ -1,6 +1,9 @@
-/// The work of a ``TreeDecoder``, on a stack of its own: a deep tree cannot exhaust the thread's.
+/// The work of a ``TreeDecoder``, on a separate stack: a deep tree cannot exhaust the thread's.
 struct TreeBuilder {
-  /// Something that is open: its values are being read.
+  /// An open item, whose values are being read.
+  ///
+  /// `kind`, `start`, `depth` and `outerLevel` are set at its opening. `remaining` falls to zero
+  /// before its end; `height` and `hasReference` collect the facts about its values.
   struct Frame {
     enum Kind {
       case body
@@ -10,7 +13,7 @@ struct TreeBuilder {
       case entries
       case tag(UInt64)
 
-      /// Whether it counts as a level of nesting; bodies do not.
+      /// Whether it is a level of nesting; bodies are none.
       var isLevel: Bool {
         switch self {
         case .body, .node: false
@@ -20,37 +23,37 @@ struct TreeBuilder {
     }
 
     let kind: Kind
-    /// How many items are to come; a map has two for each entry.
+    /// The number of items to read; a map has two for each entry.
     var remaining: Int
-    /// Where its values begin.
+    /// The index of its first value.
     let start: Int
-    /// How many levels of nodes may be decoded below.
+    /// The number of levels of nodes to decode below.
     let depth: Int
     /// The level around a node.
     var outerLevel = 0
-    /// How many levels of nodes its values have.
+    /// The number of levels of nodes in its values.
     var height = 0
     var hasReference = false
   }
 
-  /// A node that was decoded with as many levels below it.
+  /// A node decoded with a number of levels below it.
   struct Key: Hashable {
     let reference: RecordReference
     let depth: Int
   }
 
   private var frames: [Frame] = []
-  /// How many of the open frames of the innermost node are arrays, maps and tags.
+  /// The number of arrays, maps and tags among the open frames of the innermost node.
   private var level = 0
-  /// How many nodes are open.
+  /// The number of open nodes.
   private var nodeLevel = 0
-  /// Values that are complete, of all open frames.
+  /// The complete values of all open frames.
   var values: [TreeValue] = []
-  /// The bodies that are open.
+  /// The open bodies.
   private var cursors: [RecordCursor] = []
   private var nodes: [Key: (value: TreeValue, height: Int)] = [:]
 
-  /// Forgets what a failed run left.
+  /// Removes the state of a failed run.
   mutating func reset() {
     frames.removeAll()
     level = 0
@@ -67,7 +70,7 @@ struct TreeBuilder {
 
   /// Opens a node.
   ///
-  /// - Returns: The node if it is known already, or a reference if it has no body.
+  /// - Returns: The node if it was decoded already; a reference if it has no body.
   mutating func open(
     _ reference: RecordReference, depth: Int, isRequired: Bool,
     _ resolve: TreeDecoder.Resolver
@@ -88,12 +91,12 @@ struct TreeBuilder {
     guard nodeLevel < RecordLimits.maximumNodeDepth else { throw EncodingSession.nodesTooDeep }
     let node = TreeNode(record.identifier, type: record.typeName)
     push(.node(node, key, isRequired: isRequired), remaining: 1, depth: depth)
-    // The resolver keeps the bytes until the run is over.
+    // The resolver keeps the bytes until the end of the run.
     cursors.append(unsafe RecordCursor(body))
     return nil
   }
 
-  /// Decodes until all that is open is closed.
+  /// Decodes until all frames are closed.
   mutating func run(_ resolve: TreeDecoder.Resolver) throws -> TreeValue {
     do {
       while let last = frames.indices.last {
@@ -107,7 +110,7 @@ struct TreeBuilder {
     return values.removeLast()
   }
 
-  /// Names the innermost node that is open.
+  /// Adds the innermost open node to an error.
   private func about(_ error: ModelError) -> ModelError {
     for frame in frames.reversed() {
       if case .node(let node, _, _) = frame.kind {
@@ -129,7 +132,7 @@ struct TreeBuilder {
       guard let slot else { throw damaged("a reference in a key") }
       let isRequired = slot == .field && !isOptional
       let depth = frames[frames.count - 1].depth
-      // Without a limit all levels are alike.
+      // Without a limit, all levels are equal.
       let below = depth == .max ? depth : depth - 1
       if let value = try open(child, depth: below, isRequired: isRequired, resolve) {
         values.append(isRequired ? .required(value) : value)
@@ -151,11 +154,11 @@ struct TreeBuilder {
       return Int64(exactly: head.argument).map(TreeValue.integer) ?? .unsigned(head.argument)
     case .negative:
       if let value = Int64(exactly: head.argument) { return .integer(~value) }
-      // Below `Int64.min`: the form that longer integers have.
+      // Below `Int64.min`: the form of longer integers.
       let bytes = (0..<8).map { UInt8(truncatingIfNeeded: head.argument >> (56 - 8 * $0)) }
       return .tagged(RecordTag.negativeBignum, .bytes(bytes))
     case .bytes:
-      // Copied at once.
+      // Copied here.
       return .bytes(unsafe Array(cursors[cursors.count - 1].content(head)))
     case .text:
       return .string(try cursors[cursors.count - 1].text(head))
@@ -167,7 +170,7 @@ struct TreeBuilder {
     }
   }
 
-  /// Where the next item stands; `nil` for the key of a map.
+  /// The slot of the next item; `nil` for the key of a map.
   private var nextSlot: RecordSlot? {
     guard let frame = frames.last else { return .root }
     switch frame.kind {
@@ -190,12 +193,12 @@ struct TreeBuilder {
     }
   }
 
-  /// Tells the innermost frame of a value that it got.
+  /// Notes facts about a value in the innermost frame.
   private mutating func note(height: Int, hasReference: Bool) throws(RecordFault) {
     let last = frames.count - 1
     frames[last].height = max(frames[last].height, height)
     guard hasReference else { return }
-    // What is to come of a map with a key, but without its value, is odd.
+    // Between a key and its value, a map has an odd number of items left.
     if case .entries = frames[last].kind, !frames[last].remaining.isMultiple(of: 2) {
       throw damaged("a reference in a key")
     }

@@ -1,7 +1,7 @@
-/// Makes untyped trees of records.
+/// Makes untyped trees from records.
 ///
-/// A node that occurs in several places is decoded once and shared, so a tree takes no more memory
-/// than its nodes, however often they occur in it. A decoder therefore belongs to one snapshot.
+/// A node that occurs in several places is decoded once and shared, so a tree needs only the memory
+/// of its distinct nodes. A decoder therefore belongs to one snapshot.
 package struct TreeDecoder {
   /// Finds the record of a reference.
   package typealias Resolver = (RecordReference) throws -> TreeRecord
@@ -15,12 +15,12 @@ package struct TreeDecoder {
   ///
   /// - Parameters:
   ///   - body: The body of a record, or the bytes of a value; read during the call only.
-  ///   - depth: How many levels of nodes below the body to decode; zero leaves its children
+  ///   - depth: The number of levels of nodes to decode below the body; with zero its children are
   ///     references.
-  ///   - resolve: Finds the records of children, also of those that stay references.
+  ///   - resolve: Finds the records of children, including those that stay references.
   /// - Returns: The value, in canonical form.
-  /// - Throws: ``ModelError`` when the bytes are no record body, or when a node in it is nested
-  ///   deeper than ``RecordLimits/maximumNodeDepth``; or what `resolve` throws.
+  /// - Throws: ``ModelError`` if the bytes are no record body, or if nodes are nested deeper than
+  ///   ``RecordLimits/maximumNodeDepth``; or the error of `resolve`.
   package mutating func value(
     of body: UnsafeRawBufferPointer, depth: Int = .max, resolve: Resolver
   ) throws -> TreeValue {
@@ -33,11 +33,11 @@ package struct TreeDecoder {
   ///
   /// - Parameters:
   ///   - reference: The numbers of the node.
-  ///   - depth: How many levels of nodes below the node to decode; zero leaves its children
+  ///   - depth: The number of levels of nodes to decode below the node; with zero its children are
   ///     references.
   ///   - resolve: Finds the records of the node and its children.
-  /// - Returns: The node, or a reference when it has no body.
-  /// - Throws: As for a body.
+  /// - Returns: The node; a reference if it has no body.
+  /// - Throws: Same as for a body.
   package mutating func node(
     _ reference: RecordReference, depth: Int = .max, resolve: Resolver
   ) throws -> TreeValue {
@@ -49,9 +49,9 @@ package struct TreeDecoder {
   }
 }
 
-/// The record of one node, as a ``TreeDecoder`` needs it.
+/// The record of a node for a ``TreeDecoder``.
 ///
-/// Whoever makes one promises that the body stays valid.
+/// The caller that makes a record guarantees that its body stays valid.
 @safe package struct TreeRecord {
   /// The node's identifier.
   package var identifier: String
@@ -59,8 +59,7 @@ package struct TreeDecoder {
   /// The name of the node's type.
   package var typeName: String
 
-  /// The record's body, which stays valid until the decoder is done; `nil` leaves the node a
-  /// reference.
+  /// The record's body, valid until the end of the decoding; `nil` makes the node a reference.
   package var body: UnsafeRawBufferPointer?
 
   /// Makes the record of a node.
@@ -68,7 +67,7 @@ package struct TreeDecoder {
   /// - Parameters:
   ///   - identifier: The node's identifier.
   ///   - typeName: The name of the node's type.
-  ///   - body: The record's body, which stays valid until the decoder is done, or `nil`.
+  ///   - body: The record's body, valid until the end of the decoding, or `nil`.
   package init(identifier: String, typeName: String, body: UnsafeRawBufferPointer?) {
     self.identifier = identifier
     self.typeName = typeName
@@ -77,7 +76,7 @@ package struct TreeDecoder {
 }
 
 extension TreeBuilder {
-  /// Makes the value of a frame that has all its items.
+  /// Makes the value of a frame with all its items.
   func contents(of frame: Frame) throws(RecordFault) -> TreeValue {
     switch frame.kind {
     case .body, .node:
@@ -99,11 +98,11 @@ extension TreeBuilder {
     }
   }
 
-  /// A map is an object when all its keys are texts.
+  /// Makes an object of a map if all its keys are texts.
   private func object(_ frame: Frame) throws(RecordFault) -> TreeValue {
     var fields = [String: TreeValue](minimumCapacity: (values.count - frame.start) / 2)
     for index in stride(from: frame.start, to: values.count, by: 2) {
-      // Two spellings of one name are one key to a dictionary of texts, but not to entries.
+      // Two spellings of one name are equal as keys of texts, but not as keys of entries.
       guard case .string(let name) = values[index],
         fields.updateValue(values[index + 1], forKey: name) == nil
       else {

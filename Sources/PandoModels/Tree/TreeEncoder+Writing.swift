@@ -1,14 +1,14 @@
 import PandoSystem
 
 extension TreeEncoder {
-  /// Writes the next value of the innermost frame, whose index is given, or opens it.
+  /// Writes or opens the next value of the innermost frame, which has the given index.
   mutating func writeNext(of last: Int) throws {
     let next = frames[last].next
     switch frames[last].kind {
     case .object:
       record.output.append(frames[last].names[next])
     case .entries:
-      // Copied at once.
+      // Copied here.
       unsafe frames[last].keys[next].withUnsafeBytes { unsafe record.output.append(raw: $0) }
     case .keys:
       if next > 0 { try collectKey() }
@@ -82,11 +82,11 @@ extension TreeEncoder {
     for other in openNodes where other.hasSameBytes(as: identifier) {
       throw ModelError(
         .cyclicModel, identifier: identifier, typeName: typeName,
-        reason: "the node is inside of itself")
+        reason: "the node contains itself")
     }
   }
 
-  /// Closes the innermost frame, which has all its values.
+  /// Closes the innermost frame, whose values are complete.
   mutating func close(_ frame: Frame) throws {
     switch frame.kind {
     case .object(isOptional: true) where frame.hasReference:
@@ -94,7 +94,7 @@ extension TreeEncoder {
     case .entries where frame.hasReference:
       record.output.insertHead(.tag, RecordTag.entries, at: frame.start)
     case .tag(let tag) where frame.hasReference:
-      throw ModelError(.typeMismatch, reason: "a value with the tag \(tag) holds a node")
+      throw ModelError(.typeMismatch, reason: "a value with the tag \(tag) contains a node")
     case .keys(let values):
       return try closeKeys(values)
     case .node(_, let reference, let slot, let isRequired):
@@ -119,17 +119,17 @@ extension TreeEncoder {
     if hasReference, !frames.isEmpty { frames[frames.count - 1].hasReference = true }
   }
 
-  /// Takes the key that was written last.
+  /// Adds the key written last to its frame.
   private mutating func collectKey() throws(ModelError) {
     guard !frames[frames.count - 1].hasReference else {
-      throw ModelError(.typeMismatch, reason: "the key of an entry holds a node")
+      throw ModelError(.typeMismatch, reason: "the key of an entry contains a node")
     }
     let key = popRecord()
     frames[frames.count - 1].keys.append(key.output.bytes)
     recycle(key)
   }
 
-  /// Goes on with the values, when all keys are known.
+  /// Sorts all entries by their keys and begins their values.
   private mutating func closeKeys(_ values: [TreeValue]) throws(ModelError) {
     if !values.isEmpty { try collectKey() }
     let pairs = zip(frames.removeLast().keys, values).ordered {
@@ -143,18 +143,18 @@ extension TreeEncoder {
   }
 }
 
-/// A record that a ``TreeEncoder`` is writing.
+/// A record during its writing by a ``TreeEncoder``.
 final class TreeRecordWriter {
   var output = CBORWriter()
   var edges: [RecordEdge] = []
 
-  /// Forgets what was written and keeps the room for it.
+  /// Removes the content and keeps the capacity.
   func reset() {
     output.removeAll()
     edges.removeAll(keepingCapacity: true)
   }
 
-  /// Appends a reference, tagged by how it is lost.
+  /// Appends a reference with the tag for its kind of loss.
   func append(_ reference: RecordReference, _ slot: RecordSlot, isRequired: Bool) {
     let isOptional = slot == .field && !isRequired
     output.append(reference: reference, isOptional: isOptional)
@@ -162,7 +162,7 @@ final class TreeRecordWriter {
       RecordEdge(child: reference, kinds: isOptional ? .optional : slot.kindOfRequired))
   }
 
-  /// Appends a value that holds no other.
+  /// Appends a scalar.
   func append(scalar value: TreeValue) {
     switch value {
     case .null: output.appendNull()
@@ -172,11 +172,11 @@ final class TreeRecordWriter {
     case .double(let value): output.append(value)
     case .string(let value): output.append(value)
     case .bytes(let value): output.append(byteString: value)
-    default: preconditionFailure("\(value) holds other values")
+    default: preconditionFailure("\(value) contains other values")
     }
   }
 
-  /// Appends an integer that is given as big endian bytes; up to 64 bits it has no tag.
+  /// Appends an integer given as big-endian bytes; up to 64 bits it has no tag.
   func append(bigInteger bytes: [UInt8], tag: UInt64) {
     let significant = bytes.drop { $0 == 0 }
     if significant.count <= 8 {

@@ -1,43 +1,43 @@
 /// Splits untyped trees into records.
 ///
-/// The bytes are those that ``RecordEncoder`` makes of a Swift value with the same content. What is
-/// open lies on a stack of the encoder's own: a deep tree cannot exhaust the thread's.
+/// The bytes equal those of ``RecordEncoder`` for a Swift value with the same content. Open values
+/// are on a separate stack, so a deep tree cannot exhaust the thread's.
 package struct TreeEncoder: ~Copyable {
   let sink: any TreeSink
   var frames: [Frame] = []
-  /// The records that are being written; the last one is of the innermost node, or of a key.
+  /// The records being written; the last one is that of the innermost node, or of a key.
   var records: [TreeRecordWriter] = []
-  /// Records that were written, to be used again.
+  /// Written records for reuse.
   private var spareRecords: [TreeRecordWriter] = []
-  /// How many of the open frames of the innermost node are arrays, maps and tags.
+  /// The number of arrays, maps and tags among the open frames of the innermost node.
   var level = 0
   /// The identifiers of the open nodes, outermost first.
   var openNodes: [String] = []
 
   /// Makes an encoder.
   ///
-  /// - Parameter sink: What takes the records.
+  /// - Parameter sink: The receiver of the records.
   package init(sink: any TreeSink) {
     self.sink = sink
   }
 
-  /// Encodes a node and all it holds.
+  /// Encodes a node with all its contents.
   ///
   /// - Parameter node: The node.
   /// - Returns: The numbers of the node.
   /// - Throws: ``ModelError`` with code `emptyIdentifier`, `cyclicModel`, `nestingTooDeep` or
-  ///   `typeMismatch`, or what the sink throws. The sink may have taken nodes by then.
+  ///   `typeMismatch`, or the error of the sink, which may have received nodes before.
   package mutating func encode(_ node: TreeNode) throws -> RecordReference {
     let (_, edges) = try encodeValue(.node(node))
     guard let edge = edges.first else { preconditionFailure("a node is one reference") }
     return edge.child
   }
 
-  /// Encodes a value that belongs to no node, and all nodes it holds.
+  /// Encodes a value that belongs to no node, with all nodes in it.
   ///
   /// - Parameter value: The value, for instance an element of a collection.
-  /// - Returns: The bytes of the value, and the children they refer to.
-  /// - Throws: As for a node.
+  /// - Returns: The bytes of the value, and its children.
+  /// - Throws: Same as for a node.
   package mutating func encodeValue(
     _ value: TreeValue
   ) throws -> (body: [UInt8], edges: [RecordEdge]) {
@@ -66,14 +66,14 @@ package struct TreeEncoder: ~Copyable {
     records.append(spareRecords.popLast() ?? TreeRecordWriter())
   }
 
-  /// Takes the innermost record out, with its edges in order.
+  /// Removes the innermost record and sorts its edges.
   mutating func popRecord() -> TreeRecordWriter {
     let record = records.removeLast()
     record.edges.normalize()
     return record
   }
 
-  /// Keeps a record that is done with to write another one.
+  /// Keeps a finished record for reuse.
   mutating func recycle(_ record: TreeRecordWriter) {
     record.reset()
     spareRecords.append(record)
@@ -81,7 +81,7 @@ package struct TreeEncoder: ~Copyable {
 
   var record: TreeRecordWriter { records[records.count - 1] }
 
-  /// Says in which node and field an error was met.
+  /// Adds the node and the field to an error.
   private func about(_ error: ModelError) -> ModelError {
     var error = error
     for frame in frames.reversed() {
@@ -97,53 +97,56 @@ package struct TreeEncoder: ~Copyable {
   }
 }
 
-/// What takes the records that a ``TreeEncoder`` makes.
+/// Receives the records of a ``TreeEncoder``.
 package protocol TreeSink: AnyObject {
-  /// A node begins, before the nodes it holds.
+  /// Called at the beginning of a node, before the nodes in it.
   ///
   /// - Parameters:
   ///   - identifier: The node's identifier, never empty.
   ///   - typeName: The name of its type.
-  /// - Returns: The numbers that references to the node carry.
-  /// - Throws: To refuse the node, and with it the whole tree.
+  /// - Returns: The numbers for references to the node.
+  /// - Throws: Any error, to refuse the whole tree.
   func beginNode(identifier: String, typeName: String) throws -> RecordReference
 
-  /// A node is referred to, and its content is not given.
+  /// Called for a node given as a reference, without content.
   ///
   /// - Parameters:
   ///   - identifier: The node's identifier, never empty.
   ///   - typeName: The name of its type.
-  /// - Returns: The numbers that references to the node carry.
-  /// - Throws: To refuse the reference, for instance because there is no such node.
+  /// - Returns: The numbers for references to the node.
+  /// - Throws: Any error, to refuse the reference, for instance if there is no such node.
   func reference(identifier: String, typeName: String) throws -> RecordReference
 
-  /// A node's body is complete; the bodies of the nodes it holds came before.
+  /// Called with the complete body of a node, after those of the nodes in it.
   ///
   /// - Parameters:
-  ///   - reference: What ``beginNode(identifier:typeName:)`` returned.
+  ///   - reference: The result of ``beginNode(identifier:typeName:)``.
   ///   - body: The body; valid during the call only.
-  ///   - edges: The children the body refers to, as ``RecordBody/edges(in:)`` gives them.
-  /// - Throws: To refuse the node, and with it the whole tree.
+  ///   - edges: The children in the body, as from ``RecordBody/edges(in:)``.
+  /// - Throws: Any error, to refuse the whole tree.
   func endNode(_ reference: RecordReference, body: UnsafeRawBufferPointer, edges: [RecordEdge])
     throws
 }
 
 extension TreeEncoder {
-  /// Something that is open: its values are being written.
+  /// An open value, whose inner values are being written.
+  ///
+  /// `values` with `names` or `keys` are the input, and `next` is the index of the next one.
+  /// `start`, `outerLevel` and `hasReference` are for its end.
   struct Frame {
     enum Kind {
-      /// The value that was given to the encoder.
+      /// The value given to the encoder.
       case root
-      /// A node, in its own record, and how the record around it refers to it.
+      /// A node in a record of its own, and its reference in the outer record.
       case node(TreeNode, RecordReference, RecordSlot, isRequired: Bool)
       case array
       case object(isOptional: Bool)
-      /// The keys of entries, each in a record of its own; the values come later.
+      /// The keys of entries, each in a record of its own; the values follow.
       case keys([TreeValue])
       case entries
       case tag(UInt64)
 
-      /// Whether it counts as a level of nesting.
+      /// Whether it is a level of nesting.
       var isLevel: Bool {
         switch self {
         case .root, .node, .keys: false
@@ -158,15 +161,15 @@ extension TreeEncoder {
     var names: [String] = []
     /// The encoded keys of entries.
     var keys: [[UInt8]] = []
-    /// Where its bytes begin in the record.
+    /// The position of its first byte in the record.
     var start = 0
     /// The level around a node.
     var outerLevel = 0
-    /// Which value comes next.
+    /// The index of the next value.
     var next = 0
     var hasReference = false
 
-    /// Where its values stand.
+    /// The slot of its values.
     var slot: RecordSlot {
       switch kind {
       case .root, .node: .root

@@ -1,4 +1,4 @@
-/// Makes models of the untyped records of nodes.
+/// Makes models from the untyped records of nodes.
 ///
 /// - Note: One thread at a time.
 @safe package final class TreeRecords {
@@ -9,23 +9,23 @@
 
   /// Makes a source of models.
   ///
-  /// - Parameter records: Finds the records of a node by its identifier, children as references.
+  /// - Parameter records: Returns the records for an identifier, with children as references.
   package init(_ records: @escaping (String) throws -> [TreeNode]) { self.records = records }
 
   deinit { unsafe bodies.forEach { unsafe $0.deallocate() } }
 
-  /// Makes a model with all it contains.
+  /// Makes a model with all its contents.
   ///
   /// - Parameters:
   ///   - identifier: The identifier of its node.
   ///   - type: Its type.
   /// - Returns: The model.
-  /// - Throws: ``ModelError`` where the records are none of the type, or lack a node.
+  /// - Throws: ``ModelError`` if the records lack a node or do not match the type.
   package func model<Value: SimpleModel & Decodable>(
     _ identifier: String, as type: Value.Type
   ) throws -> Value {
     let root = reference(identifier: identifier, typeName: type.modelTypeName)
-    // The bytes live as long as this object, which the decoder holds.
+    // The bytes live as long as this object, which the decoder retains.
     return try unsafe RecordDecoder(source: self).decode(type, from: body(of: root, as: type))
   }
 }
@@ -69,7 +69,7 @@ extension TreeRecords: TreeSink {
   package func endNode(
     _ reference: RecordReference, body: UnsafeRawBufferPointer, edges: [RecordEdge]
   ) {
-    // Freed by `deinit`.
+    // Deallocated in `deinit`.
     let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: body.count, alignment: 8)
     unsafe bytes.copyMemory(from: body)
     unsafe bodies.append(unsafe bytes)

@@ -1,10 +1,10 @@
 import PandoSystem
 
 extension TreeValue {
-  /// The value of a field, or `nil` when there is none.
+  /// The value of a field; `nil` if there is none.
   ///
-  /// Looks into objects, entries with text keys and nodes, also when they are required. Assigning
-  /// `nil` removes the field; assigning to a value that has no fields stops the process.
+  /// It is found in objects, entries with text keys and nodes, also in required ones. Assigning
+  /// `nil` removes the field; assigning to a value without fields stops the process.
   ///
   /// - Parameter name: The name of the field.
   public subscript(name: String) -> TreeValue? {
@@ -40,9 +40,9 @@ extension TreeValue {
     }
   }
 
-  /// The element at a position of an array, or `nil` when there is none.
+  /// The element at a position of an array; `nil` if there is none.
   ///
-  /// Assigning `nil` removes the element; assigning past the end, or to a value that is no array,
+  /// Assigning `nil` removes the element. Assigning past the end, or to a value that is no array,
   /// stops the process.
   ///
   /// - Parameter index: The position, from zero.
@@ -72,17 +72,17 @@ extension TreeValue {
     if case .null = self { true } else { false }
   }
 
-  /// The truth value, or `nil` when this is something else.
+  /// The truth value; `nil` for other values.
   public var boolValue: Bool? {
     if case .bool(let value) = self { value } else { nil }
   }
 
-  /// The integer, or `nil` when this is something else or does not fit.
+  /// The integer; `nil` for other values, and for integers above `Int64.max`.
   public var integerValue: Int64? {
     if case .integer(let value) = self { value } else { nil }
   }
 
-  /// The number, or `nil` when this is no number or an integer that a double cannot hold exactly.
+  /// The number; `nil` for other values, and for integers that a double cannot represent exactly.
   public var doubleValue: Double? {
     switch self {
     case .double(let value): value
@@ -92,17 +92,17 @@ extension TreeValue {
     }
   }
 
-  /// The text, or `nil` when this is something else.
+  /// The text; `nil` for other values.
   public var stringValue: String? {
     if case .string(let value) = self { value } else { nil }
   }
 
-  /// The bytes, or `nil` when this is something else.
+  /// The bytes; `nil` for other values.
   public var bytesValue: [UInt8]? {
     if case .bytes(let value) = self { value } else { nil }
   }
 
-  /// The elements of an array, or `nil` when this is something else.
+  /// The elements of an array; `nil` for other values.
   public var arrayValue: [TreeValue]? {
     switch self {
     case .array(let values): values
@@ -111,7 +111,7 @@ extension TreeValue {
     }
   }
 
-  /// The fields of an object, or `nil` when this is something else.
+  /// The fields of an object; `nil` for other values.
   public var objectValue: [String: TreeValue]? {
     switch self {
     case .object(let fields): fields
@@ -120,7 +120,7 @@ extension TreeValue {
     }
   }
 
-  /// The node, or `nil` when this is something else.
+  /// The node; `nil` for other values.
   public var nodeValue: TreeNode? {
     switch self {
     case .node(let node): node
@@ -178,8 +178,7 @@ extension TreeValue: ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral,
     self = .object(Dictionary(uniqueKeysWithValues: elements))
   }
 
-  /// Makes an integer from one of any width, or `nil` when it is below `Int64.min` or above
-  /// `UInt64.max`.
+  /// Makes an integer from one of any width; `nil` below `Int64.min` or above `UInt64.max`.
   ///
   /// - Parameter value: An integer.
   public init?(exactly value: some BinaryInteger) {

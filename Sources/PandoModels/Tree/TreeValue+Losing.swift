@@ -1,8 +1,8 @@
 extension TreeValue {
-  /// This value as the removal of nodes leaves it.
+  /// The value after the removal of nodes.
   ///
-  /// - Parameter isGone: Whether the node of an identifier is removed.
-  /// - Returns: The value; `nil` if it can't be without one of them.
+  /// - Parameter isGone: Whether the node with an identifier is removed.
+  /// - Returns: The value; `nil` if it requires one of them.
   package func losing(_ isGone: (String) -> Bool) -> TreeValue? {
     switch self {
     case .reference(let identifier, _): return isGone(identifier) ? nil : self

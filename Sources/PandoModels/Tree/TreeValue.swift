@@ -1,7 +1,7 @@
-/// A value inside a node, as tools see it that know no Swift type.
+/// A value inside a node, for tools without the Swift type.
 ///
-/// Records are made of these values and of nothing else, so a `TreeValue` can say all that a record
-/// can. Literals write the simple cases, subscripts reach into objects and arrays:
+/// Records consist of these values only, so a `TreeValue` can represent any record. Literals make
+/// the simple cases; subscripts access objects and arrays:
 ///
 /// ```swift
 /// var value: TreeValue = ["title": "Pando", "stems": 47_000, "tags": ["aspen", "clone"]]
@@ -9,21 +9,21 @@
 /// let stems = value["stems"]?.integerValue
 /// ```
 ///
-/// A node, or a reference to one, can stand in a slot of an object, in an array, or in entries. How
-/// it is lost when somebody deletes it follows from the place: out of an ``array(_:)`` and out of
-/// ``entries(_:)`` it is removed; a slot of an ``object(_:)`` becomes null; and a slot wrapped in
-/// ``required(_:)`` takes the object around it along.
+/// A node, or a reference to one, can be in a slot of an object, in an array, or in entries. Its
+/// place determines the effect of its deletion. It is removed from an ``array(_:)`` and from
+/// ``entries(_:)``. A slot of an ``object(_:)`` becomes null; a slot with ``required(_:)`` removes
+/// the object, too.
 ///
-/// Two values are equal when their bytes are: texts are compared byte by byte (`"é"` in its two
-/// Unicode spellings is two texts), doubles by bit pattern.
+/// Two values are equal if their bytes are. Texts are compared byte by byte, so two Unicode
+/// spellings of `"é"` differ; doubles are compared by bit pattern.
 ///
-/// What a record gives back is the *canonical* form of what was written: `required` only around
-/// what can be lost, `entries` only around a map that holds a node or has keys that are no texts.
-/// JSON and literals are canonical from the start.
+/// Reading a record results in the *canonical* form of the written value. In it, `required` is only
+/// around values that can be lost, `entries` only around maps with nodes or with keys that are no
+/// texts. JSON and literals are canonical from the start.
 ///
 /// - Note: A value; any thread.
 public enum TreeValue: Sendable {
-  /// An explicit null, which is not the same as a field that is absent.
+  /// An explicit null, which differs from an absent field.
   case null
 
   /// A truth value.
@@ -44,72 +44,72 @@ public enum TreeValue: Sendable {
   /// Raw bytes.
   case bytes([UInt8])
 
-  /// A list, which loses an element when the node inside it is deleted.
+  /// A list, which loses an element if the node in it is deleted.
   case array([TreeValue])
 
-  /// A value with named fields, or a dictionary from texts to values that hold no node.
+  /// A value with named fields, or a dictionary from texts to values without nodes.
   ///
-  /// Each slot is optional: it becomes null when the node in it is deleted. Wrap the slot in
-  /// ``required(_:)`` to lose the whole object instead.
+  /// Each slot is optional: it becomes null if the node in it is deleted. Use ``required(_:)``
+  /// around the slot to lose the whole object instead.
   case object([String: TreeValue])
 
-  /// A dictionary, which loses an entry when the node inside it is deleted.
+  /// A dictionary, which loses an entry if the node in it is deleted.
   ///
-  /// Keys are any values that hold no node, texts as a rule.
+  /// Keys are any values without nodes, usually texts.
   case entries([TreeValue: TreeValue])
 
-  /// A value with a CBOR tag that says how to read it: 37 for a UUID, 32 for a URL, and so on.
+  /// A value with a CBOR tag for its meaning: 37 for a UUID, 32 for a URL, and so on.
   ///
-  /// It holds no node.
+  /// It contains no node.
   indirect case tagged(UInt64, TreeValue)
 
-  /// A node with what it holds.
+  /// A node with its contents.
   indirect case node(TreeNode)
 
-  /// A node that is only named: it is in the store already, or lies below the depth asked for.
+  /// A node without its contents: it is already stored, or below the requested depth.
   indirect case reference(identifier: String, typeName: String)
 
-  /// A slot of an object that cannot be without its node.
+  /// A slot of an object that requires its node.
   indirect case required(TreeValue)
 }
 
-/// A node as tools see it that know no Swift type: an identifier, a type name and fields.
+/// A node for tools without the Swift type: an identifier, a type name and fields.
 ///
-/// The same tables, records and rules serve a `TreeNode` and a `Codable` model: what one writes the
-/// other reads.
+/// A `TreeNode` and a `Codable` model have the same tables, records and rules, so each can read the
+/// other's data.
 ///
 /// ```swift
 /// var person = TreeNode("person:1", type: "Person", fields: ["name": "Ada", "age": 36])
 /// person["portrait"] = .node(TreeNode("image:7", type: "Image", fields: ["width": 640]))
 /// ```
 ///
-/// The identifier is not one of the fields. A Swift type that keeps its identifier in a stored
-/// property finds it in the field of that name, so a tool that writes for such a type sets both.
+/// The identifier is not one of the fields. A Swift type with a stored identifier decodes it from
+/// the field of that name, so a tool for such a type sets both.
 ///
 /// - Note: A value; any thread.
 public struct TreeNode: Hashable, Sendable {
-  /// The name under which the store keeps the node and its parents hold it.
+  /// The name of the node in the store, by which its parents reference it.
   public var identifier: String
 
   /// The name of the node's type on disk.
   public var typeName: String
 
-  /// What the node holds, as a rule a ``TreeValue/object(_:)``.
+  /// The contents of the node, usually a ``TreeValue/object(_:)``.
   public var fields: TreeValue
 
   /// Makes a node.
   ///
   /// - Parameters:
-  ///   - identifier: The node's name in the store; empty ones are refused when it is written.
+  ///   - identifier: The node's name in the store; an empty one is an error at the write.
   ///   - typeName: The name of the node's type on disk.
-  ///   - fields: What the node holds; nothing unless given.
+  ///   - fields: The contents of the node; empty by default.
   public init(_ identifier: String, type typeName: String, fields: TreeValue = .object([:])) {
     self.identifier = identifier
     self.typeName = typeName
     self.fields = fields
   }
 
-  /// The value of a field, or `nil` when the node has no such field.
+  /// The value of a field; `nil` if the node has no such field.
   ///
   /// Assigning `nil` removes the field; assigning ``TreeValue/null`` keeps it as an explicit null.
   ///
@@ -119,12 +119,12 @@ public struct TreeNode: Hashable, Sendable {
     set { fields[name] = newValue }
   }
 
-  /// Whether two nodes hold the same, byte for byte.
+  /// Whether two nodes are equal, byte for byte.
   ///
   /// - Parameters:
   ///   - left: A node.
   ///   - right: Another node.
-  /// - Returns: `true` when identifier, type name and fields are the same.
+  /// - Returns: `true` if identifier, type name and fields are the same.
   public static func == (left: TreeNode, right: TreeNode) -> Bool {
     left.identifier.hasSameBytes(as: right.identifier)
       && left.typeName.hasSameBytes(as: right.typeName) && left.fields == right.fields
@@ -141,12 +141,12 @@ public struct TreeNode: Hashable, Sendable {
 }
 
 extension TreeValue: Hashable {
-  /// Whether two values are the same, byte for byte.
+  /// Whether two values are equal, byte for byte.
   ///
   /// - Parameters:
   ///   - left: A value.
   ///   - right: Another value.
-  /// - Returns: `true` when both are of one case and their contents are the same; `-0.0` and `0.0`
+  /// - Returns: `true` if both are of one case and their contents are equal; `-0.0` and `0.0`
   ///   differ, a NaN equals a NaN with the same payload.
   public static func == (left: TreeValue, right: TreeValue) -> Bool {
     switch (left, right) {
@@ -198,7 +198,7 @@ extension TreeValue: Hashable {
     }
   }
 
-  /// A dictionary finds a key in either Unicode spelling, so the bytes of the keys are compared too.
+  /// A dictionary finds a key in either Unicode spelling, so key bytes are compared, too.
   private static func haveSameFields(
     _ left: [String: TreeValue], _ right: [String: TreeValue]
   ) -> Bool {
