@@ -147,8 +147,8 @@ extension DataFilePlace {
     moved("\(path) was written over while it was open: \(detail)")
   }
 
-  /// Reads the meta page that this transaction number writes: its number, and a checksum of that
-  /// page and of the root page of the main table.
+  /// Reads the meta page that this transaction number writes: its number, and a checksum of it and
+  /// the main table's root page.
   private func meta(
     _ number: UInt64, _ file: borrowing DataFile, _ environment: OpaquePointer?
   ) -> (number: UInt64, sum: UInt64)? {

@@ -69,8 +69,8 @@ extension Environment {
 
   /// Makes sure that a map of some size fits into the address space.
   ///
-  /// This comes first: liblmdb unmaps the old map before it maps the new one, and writes the size
-  /// into a new file before it maps that.
+  /// This is first, because liblmdb unmaps the old map before it maps the new one. Into a new file,
+  /// it writes the size before it maps that.
   static func checkAddressSpace(_ size: Int) throws(LMDBError) {
     let probe = unsafe mmap(
       nil, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)

@@ -2,8 +2,8 @@ import CPandoLMDB
 import PandoSystem
 import Synchronization
 
-/// Room for writes that free space: without it, a full store could not be emptied, because a
-/// removal writes new pages before it frees old ones.
+/// Room for writes that free space. A full store could not be emptied without it, because a removal
+/// writes new pages before it frees old ones.
 ///
 /// ```
 ///                 maximumMapSizeInBytes           mapReserveInBytes

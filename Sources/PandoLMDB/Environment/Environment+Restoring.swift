@@ -23,10 +23,9 @@ extension Environment {
 
   /// Makes sure, before any page is read, that the data file shows a complete version.
   ///
-  /// The version of the last checkpoint is restored if the last writer with checkpoints did not
-  /// close the file and the system has restarted since, or if this is a copy. A writer also takes a
-  /// lock that excludes the other kind of writer: one without checkpoints would reuse pages of the
-  /// last checkpoint.
+  /// The version of the last checkpoint is restored if this is a copy, or if the last writer with
+  /// checkpoints did not close the file before a restart. A writer also takes a lock that excludes
+  /// the other kind of writer: one without checkpoints would reuse pages of the last checkpoint.
   ///
   /// - Parameters:
   ///   - file: The data file; it holds the lock afterwards.

@@ -18,9 +18,10 @@ import Synchronization
 @safe
 public final class Environment: Sendable {
   // `init` alone writes `signal`, `namespaces`, `checkpoints`, `isRegistered` and
-  // `cutsBeforeOpening`. `pointer`, `mapNumber` and `loss` change only while the writer lock is held
-  // and no reader is inside; a reader or the holder of the lock reads them. The writer lock guards
-  // `staleReaderCheck` and `diskRoomEnd`. `pointer` is `nil` only after `close()` or with a `loss`.
+  // `cutsBeforeOpening`. `pointer`, `mapNumber` and `loss` change only while the writer lock is
+  // held and no reader is inside. A reader or the holder of the lock reads them. The writer lock
+  // guards `staleReaderCheck` and `diskRoomEnd`. `pointer` is `nil` only after `close()` or with a
+  // `loss`.
 
   /// The folder.
   public let path: String

@@ -39,8 +39,8 @@ package final class CommitSignal: Sendable {
   /// Safe to share: they stay mapped as long as this object exists. The number is aligned, so a
   /// load is never torn.
   nonisolated(unsafe) private let start: UnsafeRawPointer
-  /// Half of the bits, chosen at random by each process: a wake with the complement of one mask
-  /// reaches sleepers of every other mask, not those of the same one.
+  /// Half of the bits, random in each process: a wake with the complement of a mask reaches
+  /// sleepers of every other mask only.
   private let mask: UInt32
   /// Why the number can't be used, as of the last comparison.
   private let refusal = Locked<String?>(nil)

@@ -2,8 +2,8 @@ import PandoSystem
 
 /// The data files that are open in this process, by device and inode.
 ///
-/// Closing a file drops every record lock of the process on it, so a second handle on a file would
-/// drop the locks of the first.
+/// Closing a file drops all record locks of the process on it, so a second handle would drop the
+/// locks of the first.
 enum OpenFiles {
   /// Two paths with the same identity are the same file.
   struct Identity: Hashable, Sendable {

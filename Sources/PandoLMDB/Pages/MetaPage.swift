@@ -75,8 +75,8 @@ struct MetaRecord: Equatable {
 extension MetaRecord {
   /// The impossible statement of this page about its version, if any.
   ///
-  /// The limit on the last page bounds the memory of a walk: every page up to it is in the file or
-  /// in the free list, which takes 8 bytes of the file for each.
+  /// The limit on the last page bounds the memory of a walk. Every page up to it is in the file or
+  /// in the free list, which has 8 bytes for each.
   func versionProblem(fileSizeInBytes: UInt64) -> PageProblem? {
     let pageSize = UInt64(pageSizeInBytes)
     guard lastPage >= PageFormat.metaPageCount - 1 else {

@@ -2,7 +2,7 @@ import PandoSystem
 
 /// A data file opened for reading with `pread`, never through a map.
 ///
-/// A second descriptor of a data file that is open in this process is harmless: liblmdb takes its
+/// A second descriptor of a data file that is open in this process is harmless. liblmdb has its
 /// `fcntl` locks on `lock.mdb`, so closing this one releases none of them.
 final class PageFile: Sendable {
   let path: String

@@ -25,9 +25,9 @@
 /// | 6 | 2 | byte count of the key | byte count of the key (the first key is not used) |
 /// | 8 | | key, then value | key: no key of the child sorts before it |
 ///
-/// In place of the value, a leaf node can contain the number of the first page of an overflow run
-/// (8 bytes) or the record of another tree (``TreeRecord``, 48 bytes). Tables with several values
-/// under one key (`MDB_DUPSORT`) have other pages, which Pando neither writes nor reads.
+/// Instead of the value, a leaf node can contain the first page number of an overflow run (8 bytes)
+/// or a ``TreeRecord`` (48 bytes). Tables with several values under one key (`MDB_DUPSORT`) have
+/// other pages, which Pando neither writes nor reads.
 enum PageFormat {
   /// The bits for the type of a page.
   enum Flags {

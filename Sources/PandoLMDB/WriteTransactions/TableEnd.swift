@@ -124,8 +124,8 @@ extension WriteTransaction {
 }
 
 extension TableEnd {
-  /// Whether a value lies where it must if its entry follows the last one on the same page, which
-  /// fills from its end; a first entry proves nothing.
+  /// Whether a value is where it must be if its entry follows the last one on the same page, which
+  /// fills from its end; never after a first entry.
   fileprivate func isBelowLastValue(
     _ address: UnsafeMutableRawPointer, _ entryByteCount: Int
   ) -> Bool {

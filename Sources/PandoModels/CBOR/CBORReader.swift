@@ -162,8 +162,8 @@
 /// The length of items that follows from their first one or two bytes, as for numbers and short
 /// texts.
 enum ShortItem {
-  /// The length of an item by its first byte; 0 if it does not follow from that, 127 if the second
-  /// byte has the length of a text.
+  /// The length of an item by its first byte; 0 if that is insufficient, 127 if the second byte has
+  /// the length of a text.
   ///
   /// A string literal, because it is the one constant that is read in place: all lengths are ASCII.
   private static var byteCounts: StaticString {

@@ -123,8 +123,8 @@ extension CollectionChangeInformation {
 
 /// A list while changes are applied to it: the origin of each element.
 ///
-/// The elements surround a gap at the position of the next change, so ascending or descending
-/// changes together cost no more than the length of the list.
+/// The elements surround a gap at the next change's position, so ascending or descending changes
+/// together cost no more than the list's length.
 struct ChangedList {
   /// Positions in the old list; -1 for elements of the new list.
   private var origins: [Int]

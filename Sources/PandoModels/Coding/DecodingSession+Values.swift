@@ -192,8 +192,8 @@ extension DecodingSession {
     return try LargeStack.coding(isFirst: outer == LargeStack.firstLevel, body)
   }
 
-  /// Throws for a value that is too deep, unless it is a model in a body encoded as a whole: such
-  /// models have levels of their own.
+  /// Throws for a value that is too deep, except for models in a body encoded as a whole, which
+  /// have levels of their own.
   @inline(never)
   private func decodeBelowLimit<Value: Decodable>(
     _ type: Value.Type, _ traits: UnsafePointer<TypeTraits>, from value: CBORReader, level: Int

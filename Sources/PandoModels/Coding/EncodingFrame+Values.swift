@@ -1,7 +1,7 @@
 extension EncodingFrame {
   /// Encodes a value of any type.
   ///
-  /// The static type of the slot, `Value`, determines the encoding, never a cast of the value: an
+  /// The static type of the slot, `Value`, determines the encoding. A cast would not do: an
   /// optional of a model casts to a model, but is none.
   func encode<Value: Encodable>(
     _ value: Value, slot: EncodingSlot, level: Int

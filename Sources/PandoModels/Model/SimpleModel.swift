@@ -64,8 +64,8 @@ extension SimpleModel where Self: Equatable {
 
 /// The rules for names of model types.
 package enum ModelTypeName {
-  /// The most bytes of a name, a key in the store's `types` table: its keys have up to 511 bytes,
-  /// and half of that is sufficient.
+  /// The most bytes of a name, a key in the store's `types` table: keys have up to 511 bytes, and
+  /// half is sufficient.
   package static let byteCountMaximum = 255
 
   /// The unqualified name of a type; empty if it is generic, local, or inside such a type.

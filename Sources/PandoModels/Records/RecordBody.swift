@@ -222,8 +222,8 @@ package struct RecordMerge: Equatable, Sendable {
     /// The bodies are of two types of one node, and only the new one has changed.
     ///
     /// Fields that only the new one has are ignored. A child keeps the type of the old body. A
-    /// value of another kind (a text for a number, null for a required child) is not copied,
-    /// because the old type could not decode it.
+    /// value of another kind (a text for a number, null for a required child) is not copied: the
+    /// old type could not decode it.
     case projection
 
     /// The new body has some fields of the same type, with their new values.

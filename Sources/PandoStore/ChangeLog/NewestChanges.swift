@@ -1,7 +1,7 @@
 import PandoModels
 
-/// The newest change sets of the log, in a row of `meta` beside the counters: a small commit
-/// changes only their page, and several commits share one write to `changes`.
+/// The newest change sets of the log, in a row of `meta` beside the counters: small commits change
+/// only their page, and share one write to `changes`.
 ///
 /// ```
 /// offset 0        8      12

@@ -51,8 +51,8 @@ extension StoreCheck {
     }
   }
 
-  /// Checks that every record has an intact header and a valid body, is listed among the nodes of
-  /// its type, and has its edges in the dependency index.
+  /// Checks that every record has an intact header and a valid body, is listed among its type's
+  /// nodes, and has its edges in the dependency index.
   mutating func checkRecords(_ reader: borrowing StoreReader) throws {
     let total = try reader.snapshot.count(of: reader.tables.nodes)
     var nodeCount = 0

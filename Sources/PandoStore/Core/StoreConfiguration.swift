@@ -13,8 +13,8 @@ public import PandoModels
 /// ]
 /// ```
 ///
-/// Most changes need none: a new optional field reads as nil, a new required one gets the declared
-/// default, and a renamed one is found by its former name.
+/// Most changes need none: a new optional field is nil, a new required one has the declared
+/// default, a renamed one has its former name.
 public struct Migration: Sendable {
   /// The type of the changed records.
   public let typeName: String

@@ -211,9 +211,8 @@ extension CountedList {
 
   /// The range of the element whose item begins at an offset; `nil` if it is impossible.
   ///
-  /// An item of a leaf is the length of the element and its bytes. The length takes one to five
-  /// bytes with seven bits each, the lowest first; the top bit is set when more follow (LEB128 in
-  /// its shortest form).
+  /// An item of a leaf is the length of the element and its bytes. The length has one to five bytes
+  /// of seven bits, the lowest first; the top bit is set if more follow (shortest LEB128).
   ///
   /// The item ends at the end of the element.
   static func elementRange(in payload: Span<UInt8>, at offset: Int) -> Range<Int>? {

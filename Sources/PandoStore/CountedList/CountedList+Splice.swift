@@ -197,8 +197,8 @@ extension CountedList.Splice {
 
   /// Whether a neighbour is joined with an underfull piece, or with an empty place.
   ///
-  /// Two underfull rows must not be adjacent. Beyond that, the first neighbour is joined if both
-  /// fit in one row or if it has several items, but not if it is one large element.
+  /// Two underfull rows must not be adjacent. The first neighbour is also joined if both fit in one
+  /// row or if it has several items, but never one large element.
   private func isToBeJoined(
     _ row: CountedList.Row, with piece: Piece?, isFirst: Bool
   ) -> Bool {

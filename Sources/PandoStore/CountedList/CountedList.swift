@@ -3,10 +3,10 @@ import PandoModels
 
 /// An ordered list of byte strings in the rows of one table, cheap to change anywhere.
 ///
-/// It is a B+tree without keys. The leaves contain the elements in list order, and every inner
-/// entry contains the number of elements below it, so a search adds counts on the way down. An
-/// insert into a million elements rewrites one leaf and the two or three rows above it. See
-/// "Ordered lists" in `docs/format.md`.
+/// It is a B+tree without keys. The leaves contain the elements in list order. Every inner entry
+/// contains the number of elements below it, so a search adds counts on the way down. An insert
+/// into a million elements rewrites one leaf and the two or three rows above it. See "Ordered
+/// lists" in `docs/format.md`.
 ///
 /// A list is only a table and a number, and is neither created nor closed. A list without elements
 /// has no rows, and an unused number is an empty list.
@@ -49,8 +49,8 @@ extension CountedList {
     /// The size of one element; LMDB allows no value of 4 GiB or more.
     static let elementByteCountMax = 1 << 30
 
-    /// More elements than a file can contain, since each takes a byte; a sum of such counts over
-    /// the items of a row fits in an integer.
+    /// More elements than a file can contain, since each needs a byte; the sum of such counts in
+    /// one row fits in an integer.
     static let elementCountMax = 1 << 48
 
     /// More blocks than can ever be used.

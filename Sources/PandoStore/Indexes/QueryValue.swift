@@ -9,10 +9,10 @@ import PandoModels
 /// ```
 ///
 /// All values have one total order, in memory and on disk: null, Booleans (false first),
-/// not-a-number, numbers, texts by their bytes, data, UUIDs, and then all others, such as lists.
-/// Numbers compare exactly, regardless of their type: `3` and `3.0` are equal, `UInt64.max` and the
-/// nearest `Double` are not, and the two zeros are. A date is the number of its seconds since
-/// 2001-01-01 00:00 UTC, as it is stored.
+/// not-a-number, numbers, texts by their bytes, data, UUIDs, others. Numbers compare exactly,
+/// regardless of their type: `3` and `3.0` are equal, `UInt64.max` and the nearest `Double` are
+/// not, and the two zeros are. A date is the number of its seconds since 2001-01-01 00:00 UTC, as
+/// it is stored.
 ///
 /// - Note: A value; any thread.
 public enum QueryValue: Sendable {

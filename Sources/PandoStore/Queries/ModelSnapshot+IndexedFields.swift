@@ -1,7 +1,7 @@
 extension ModelSnapshot {
   /// The same query with the fields of the type's indexes.
   ///
-  /// It serves tools without Swift types: if the index of a field has former names or a default,
+  /// It serves tools without Swift types. If the index of a field has former names or a default,
   /// the query also finds records without the present name.
   package func byIndexedFields(_ query: RecordQuery) throws -> RecordQuery {
     let indexes = try reader.directory.catalog.type(named: query.typeName, in: reader).indexes

@@ -29,11 +29,11 @@ enum QueryPurpose: Equatable {
 
 /// Decides how a query is answered.
 ///
-/// The filter determines the candidates: a comparison with an indexed field is a range of rows,
-/// `and` narrows ranges and offers a choice, `or` needs candidates for each part. The planner
-/// chooses the fewest rows. It counts all of them in turns, each a little further, so that it finds
-/// a rare value before it has counted many rows of a common one. If the fewest are a large part of
-/// all records, a scan in table order is faster.
+/// The filter determines the candidates: a comparison with an indexed field is a range of rows.
+/// `and` narrows ranges and offers a choice; `or` needs candidates for each part. The planner
+/// chooses the fewest rows. It counts all of them in turns, so that it finds a rare value before it
+/// has counted many rows of a common one. If the fewest are a large part of all records, a scan in
+/// table order is faster.
 struct QueryPlanner {
   /// A scan is faster if at least one of this many records is a candidate.
   private static let scanShare = 3

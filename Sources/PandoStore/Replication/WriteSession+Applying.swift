@@ -301,7 +301,7 @@ private struct EffectsApplication {
 
   private static let null: [UInt8] = [0xF6]
 
-  // MARK: What must not be left
+  // MARK: Removals and refusals
 
   mutating func removeNodes() throws {
     for node in gone {

@@ -36,8 +36,8 @@ public struct StoreStatistics: Sendable, Hashable {
   public internal(set) var oldestReaderAgeInSeconds: Double?
   /// The format version in the store.
   ///
-  /// The present one is 6. A store written with `relaxed` has 5 during that time, and one whose
-  /// writes go through a log has 4; both have the rows of version 6.
+  /// The present one is 6. A store written with `relaxed` has 5 during that time, and one with
+  /// writes through a log has 4; both have the rows of version 6.
   public internal(set) var formatVersion = Int(StoreState.formatVersion)
   package static let presentFormatVersion = Int(StoreState.formatVersion)
   package static let checkpointedFormatVersion = Int(StoreState.checkpointedFormatVersion)

@@ -155,8 +155,8 @@ extension ModelStore {
 
 /// Passes the result of a write to its caller.
 ///
-/// Sendable because one thread at a time uses it: the writing one until the caller has waited for
-/// the end of the turn, then the caller's.
+/// Sendable because one thread at a time uses it: the writing one until the end of the turn, then
+/// the caller's, which waits for that.
 private final class WriteOutcome<Result: Sendable>: @unchecked Sendable {
   private var result: Result?
   private var outcome: Swift.Result<ChangeSet?, any Error>?

@@ -21,7 +21,7 @@ extension WriteSession {
   }
 
   /// Deletes a node: optional edges to it become nil, lists and maps lose it, and parents that
-  /// require it are deleted, too, and so on upwards.
+  /// require it are deleted in the same way.
   ///
   /// - Returns: The effects; `nil` if there is no such node.
   func delete(_ identifier: String) throws -> Deletion? {

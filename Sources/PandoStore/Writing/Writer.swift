@@ -3,8 +3,8 @@ import PandoModels
 import PandoSystem
 import Synchronization
 
-/// The group commit of a store, led by a thread of the shared pool while there are writes; a
-/// waiting caller without concurrent writes leads its own.
+/// The group commit of a store, led by a thread of the shared pool during writes; a waiting caller
+/// without concurrent writes leads its own.
 ///
 /// Each write has its own commit number, change set, and success or error. LMDB binds a write
 /// transaction to its thread, and models may be deep, so this uses a thread and not a queue or an
