@@ -123,7 +123,8 @@ struct StoreCopy {
     try Self.check(descriptor, path)
     defer { PandoSystem.close(descriptor) }
     try body {
-      let part = try unsafe [UInt8](unsafeUninitializedCapacity: Self.partByteCount) { part, count in
+      let part = try unsafe [UInt8](unsafeUninitializedCapacity: Self.partByteCount) {
+        part, count in
         let readCount = retryInterrupted {
           unsafe PandoSystem.read(descriptor, part.baseAddress, part.count)
         }
