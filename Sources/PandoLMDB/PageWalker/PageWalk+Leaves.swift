@@ -136,7 +136,7 @@ extension PageWalk {
   ///
   /// The key is the number (8 bytes) of the transaction that freed the pages. The value is a list
   /// of 8-byte numbers: the count, then the page numbers in descending order. Unused room may
-  /// follow: liblmdb reserves records before it knows their length.
+  /// follow: liblmdb reserves records before their length is final.
   func readFreeRecord(
     key: Span<UInt8>, pages: Span<UInt8>, on page: UInt64, in tree: inout PageTree
   ) throws {
