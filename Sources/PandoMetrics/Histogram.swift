@@ -1,4 +1,4 @@
-/// How often a measured value fell into which range.
+/// The number of measured values in each of several ranges.
 ///
 /// ```swift
 /// var seconds = Histogram(bounds: [0.001, 0.01, 0.1, 1])
@@ -6,11 +6,11 @@
 /// print(seconds.count, seconds.quantile(0.99) ?? 0)  // 1 0.01
 /// ```
 ///
-/// A value; whoever shares one puts it behind a lock.
+/// A value; threads that share one guard it with a lock.
 public struct Histogram: Sendable, Hashable {
   /// The upper bounds of the ranges, in order; a last range without bound follows.
   public let bounds: [Double]
-  /// How many values fell into each range: one more than there are bounds.
+  /// The number of values in each range: one more than there are bounds.
   public private(set) var counts: [Int]
   /// The sum of all values.
   public private(set) var sum = 0.0
@@ -26,7 +26,7 @@ public struct Histogram: Sendable, Hashable {
     counts = Array(repeating: 0, count: bounds.count + 1)
   }
 
-  /// How many values there are.
+  /// The number of values.
   public var count: Int { counts.reduce(0, +) }
 
   /// Adds a value.
@@ -38,7 +38,7 @@ public struct Histogram: Sendable, Hashable {
     sum += value
   }
 
-  /// The bound of the range that a share of the values does not exceed.
+  /// Returns the upper bound of the range that completes a share of the values.
   ///
   /// - Parameter share: From 0 to 1; 0.5 is the median.
   /// - Returns: The upper bound of the range, infinity in the last one; `nil` without values.

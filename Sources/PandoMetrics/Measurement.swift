@@ -1,4 +1,4 @@
-/// One figure of a service, with its name and unit: what a system for metrics takes in.
+/// One figure of a service, with name and unit, for a metrics system.
 ///
 /// ```swift
 /// for measurement in metrics.measurements() {
@@ -6,27 +6,27 @@
 /// }
 /// ```
 ///
-/// Names stay as they are within a major version, and end with their unit. Counters end with `_total`.
+/// Names are stable within a major version. They end with the unit, or `_total` for a counter.
 public struct Measurement: Sendable, Hashable {
-  /// What a figure is.
+  /// The kind of a figure and its value.
   ///
   /// ```swift
   /// if case .histogram(let seconds) = measurement.value { print(seconds.quantile(0.99) ?? 0) }
   /// ```
   public enum Value: Sendable, Hashable {
-    /// How often something has happened; it never falls while a process runs.
+    /// The number of events; it never falls while a process runs.
     case counter(Int)
-    /// How much there is now.
+    /// The present amount.
     case gauge(Double)
-    /// How measured values are spread.
+    /// The distribution of measured values.
     case histogram(Histogram)
   }
 
   /// The name, of letters, digits and underscores.
   public let name: String
-  /// One sentence about what is measured.
+  /// One sentence that describes the measured value.
   public let help: String
-  /// Tells figures of one name apart, by the name of the label.
+  /// Labels that distinguish figures of the same name, by label name.
   public let labels: [String: String]
   /// The figure.
   public let value: Value
@@ -35,8 +35,8 @@ public struct Measurement: Sendable, Hashable {
   ///
   /// - Parameters:
   ///   - name: The name, of letters, digits and underscores.
-  ///   - help: One sentence about what is measured.
-  ///   - labels: Tells figures of one name apart.
+  ///   - help: One sentence that describes the measured value.
+  ///   - labels: Labels that distinguish figures of the same name.
   ///   - value: The figure.
   public init(_ name: String, _ help: String, labels: [String: String] = [:], _ value: Value) {
     self.name = name

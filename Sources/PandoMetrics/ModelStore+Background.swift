@@ -2,7 +2,7 @@ import PandoReplication
 public import PandoStore
 import PandoSystem
 
-/// How far a copy or a dump has come.
+/// The progress of a copy or a dump.
 ///
 /// ```swift
 /// try await store.copy(to: "backup") { progress in
@@ -10,11 +10,11 @@ import PandoSystem
 /// }
 /// ```
 ///
-/// A dump counts nodes. A copy counts bytes, each twice: when it is written, and when it is checked.
+/// A dump counts nodes. A copy counts each byte twice: when it writes it, and when it checks it.
 public struct StoreProgress: Sendable {
-  /// How many are done.
+  /// The number of units done.
   public let completedCount: Int
-  /// How many there are, as far as that is known when the work begins; at least as many as are done.
+  /// The total, as known when the work started; never less than the number done.
   public let totalCount: Int
 
   init(_ completed: Int, of total: Int) {
@@ -22,20 +22,20 @@ public struct StoreProgress: Sendable {
     totalCount = max(completed, total)
   }
 
-  /// How much is done, from 0 to 1.
+  /// The share that is done, from 0 to 1.
   public var fraction: Double { totalCount == 0 ? 1 : Double(completedCount) / Double(totalCount) }
 }
 
-/// Long work for a task: on a thread of its own, told of its progress, and ended with its task.
+/// Long operations for tasks: each runs on its own thread, reports progress and ends with its task.
 extension ModelStore {
-  /// Writes a copy of one committed version without blocking a thread of the caller's.
+  /// Writes a copy of one committed version, and blocks no thread of the caller.
   ///
   /// - Parameters:
   ///   - destination: A directory that does not exist or is empty.
-  ///   - compacting: Whether to leave free pages out.
-  ///   - progress: Told how far the copy has come, about once a MiB; on the thread that copies.
-  /// - Throws: As the synchronous form; `CancellationError` if the task is cancelled, and then there is no copy. A
-  ///   copy that waits for a long write of another process ends behind that.
+  ///   - compacting: Whether the copy omits free pages.
+  ///   - progress: Called about once per MiB, on the thread that copies.
+  /// - Throws: As the synchronous form; `CancellationError` if the task is cancelled: no copy
+  ///   remains. A copy that waits for a long write of another process ends after that write.
   /// - Complexity: O(size of the file).
   public func copy(
     to destination: String, compacting: Bool = false,
@@ -59,14 +59,14 @@ extension ModelStore {
     }
   }
 
-  /// How many bytes of a copy lie between two calls of its progress closure.
+  /// The number of bytes between two calls of the progress closure.
   private static var copiedByteCountPerReport: Int { 1 << 20 }
 
-  /// Checks the whole store without blocking a thread of the caller's.
+  /// Checks the whole store, and blocks no thread of the caller.
   ///
-  /// - Parameter progress: Told how far the check has come, about once for each thousand pages and each ten
-  ///   thousand rows; on the thread that checks.
-  /// - Returns: What was found; nothing is repaired.
+  /// - Parameter progress: Called about once per thousand pages and per ten thousand rows, on the
+  ///   thread that checks.
+  /// - Returns: The findings; the check repairs nothing.
   /// - Throws: As the synchronous form; `CancellationError` if the task is cancelled.
   /// - Complexity: Reads the file twice.
   public func verify(
@@ -78,12 +78,12 @@ extension ModelStore {
     }
   }
 
-  /// Checks a store that may be too damaged to be opened, without blocking a thread of the caller's.
+  /// Checks a store that may be too damaged to open, and blocks no thread of the caller.
   ///
   /// - Parameters:
   ///   - path: The directory of the store.
-  ///   - progress: Told how far the check has come; on the thread that checks.
-  /// - Returns: What was found; nothing is repaired.
+  ///   - progress: Called during the check, on the thread that checks.
+  /// - Returns: The findings; the check repairs nothing.
   /// - Throws: As the synchronous form; `CancellationError` if the task is cancelled.
   /// - Complexity: As the synchronous form.
   public static func verify(

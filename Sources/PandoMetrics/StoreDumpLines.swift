@@ -2,7 +2,7 @@ import PandoReplication
 public import PandoStore
 import PandoSystem
 
-/// The lines of a dump, as they are asked for.
+/// The lines of a dump, made on demand.
 ///
 /// ```swift
 /// for try await line in store.dump() {
@@ -10,34 +10,34 @@ import PandoSystem
 /// }
 /// ```
 ///
-/// Each loop is a dump of the version that is the newest when it begins, made on a thread of its own, which
-/// waits for who takes the lines: that version is kept until the loop ends. A loop that is left, or whose task is
-/// cancelled, ends the dump.
+/// Each loop dumps the newest version at its start, on its own thread. The thread waits for the
+/// reader; the store keeps that version until the loop ends. Leaving the loop or cancelling its
+/// task ends the dump.
 public struct StoreDumpLines: AsyncSequence, Sendable {
   let store: ModelStore
   let progress: (@Sendable (StoreProgress) -> Void)?
 
-  /// Begins a dump.
+  /// Starts a dump.
   public func makeAsyncIterator() -> AsyncIterator {
     AsyncIterator(store, progress)
   }
 
-  /// Gives one line after another.
+  /// Returns one line after another.
   public struct AsyncIterator: AsyncIteratorProtocol {
     private let source: DumpSource
     private var lines: [String] = []
-    /// How many of the lines are given.
+    /// The number of lines already returned.
     private var given = 0
 
     init(_ store: ModelStore, _ progress: (@Sendable (StoreProgress) -> Void)?) {
       source = DumpSource(store, progress)
     }
 
-    /// Returns the next line, without a line break; `nil` behind the last one.
+    /// Returns the next line, without a line break; `nil` after the last one.
     ///
-    /// - Throws: `CancellationError` if the task is cancelled; `StoreError` or `LMDBError` when the store
-    ///   can't be read.
-    /// - Complexity: O(1), and the wait for the thread that makes the line.
+    /// - Throws: `CancellationError` if the task is cancelled; `StoreError` or `LMDBError` if the
+    ///   store can't be read.
+    /// - Complexity: O(1), plus the wait for the thread that makes the line.
     public mutating func next() async throws -> String? {
       if given == lines.count {
         lines = try await source.more()
@@ -51,18 +51,17 @@ public struct StoreDumpLines: AsyncSequence, Sendable {
 }
 
 extension ModelStore {
-  /// Gives one committed version as lines of JSON from which ``load(nextLine:)`` makes an equal store, without
-  /// blocking a thread of the caller's.
+  /// Returns one committed version as lines of JSON, without blocking a thread of the caller.
   ///
-  /// - Parameter progress: Told how far the dump has come, about once each thousand nodes; on the thread that dumps.
-  /// - Returns: The lines, as the other form gives them to its closure.
-  /// - Complexity: O(*n*); lines are made as they are asked for, a few hundred ahead.
+  /// - Parameter progress: Called about once per thousand nodes, on the thread that dumps.
+  /// - Returns: The lines that the synchronous form passes to its closure, for ``load(nextLine:)``.
+  /// - Complexity: O(*n*); the thread makes lines on demand, a few hundred ahead.
   public func dump(progress: (@Sendable (StoreProgress) -> Void)? = nil) -> StoreDumpLines {
     StoreDumpLines(store: self, progress: progress)
   }
 }
 
-/// The end of a dump that its reader holds: when it goes, the dump ends.
+/// The reader's end of a dump: its deinitializer ends the dump.
 private final class DumpSource: Sendable {
   private let line: DumpLineQueue
 
@@ -80,7 +79,7 @@ private final class DumpSource: Sendable {
 
   deinit { line.cancel() }
 
-  /// The next lines; none behind the last one.
+  /// Returns the next lines; none after the last one.
   func more() async throws -> [String] {
     try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { line.take($0) }
@@ -102,34 +101,34 @@ private final class DumpSource: Sendable {
   }
 }
 
-/// Lines on their way from the thread that makes them to the task that asks for them.
+/// Lines between the thread that makes them and the task that reads them.
 private final class DumpLineQueue: Sendable {
   typealias Reader = CheckedContinuation<[String], any Error>
 
   private struct State {
     var lines: [String] = []
     var reader: Reader?
-    /// How the dump has ended.
+    /// How the dump ended.
     var end: Result<Void, any Error>?
     var isCancelled = false
   }
 
-  /// How many lines are made ahead.
+  /// How many lines the thread makes ahead.
   private static let countMaximum = 256
-  /// How long it waits until it looks again whether the store closes, in nanoseconds.
+  /// The time between two checks whether the store closes, in nanoseconds.
   private static let pause: Int64 = 50_000_000
   private let state = Monitor(State())
-  /// Why no more lines may be made, if it is so.
+  /// Returns the reason why no more lines may be made, if there is one.
   private let obstacle: @Sendable () -> StoreError?
 
   init(_ obstacle: @escaping @Sendable () -> StoreError?) { self.obstacle = obstacle }
 
-  /// Adds a line; waits while there are many.
+  /// Adds a line; waits while the queue is full.
   func put(_ line: String) throws {
     let reader = try state.waiting { state, pause -> Result<Reader?, any Error>? in
       if state.isCancelled { return .failure(CancellationError()) }
       if state.lines.count >= Self.countMaximum {
-        // Whoever closes the store may be the one who takes the lines.
+        // The reader of the lines may be the one that closes the store.
         if let obstacle = obstacle() { return .failure(obstacle) }
         pause = Self.pause
         return nil
@@ -151,7 +150,7 @@ private final class DumpLineQueue: Sendable {
     reader?.resume(with: result.map { [] })
   }
 
-  /// Answers a reader with what there is, or as soon as there is something.
+  /// Resumes a reader with the queued lines, or with the next one.
   func take(_ reader: Reader) {
     let answer = state.withLock { state -> Result<[String], any Error>? in
       if state.isCancelled { return .failure(CancellationError()) }

@@ -1,7 +1,7 @@
 public import PandoStore
 
 extension StoreEvent {
-  /// The name of the kind of event, as metrics and logs have it.
+  /// The name of the kind of event, for metrics and logs.
   public var name: String {
     switch self {
     case .slowCommit: "slow_commit"

@@ -5,7 +5,7 @@ public import PandoReplication
 public import PandoStore
 import PandoSystem
 
-/// Counts and measures what a store does, and what stands on it: for a system that collects metrics.
+/// Counts and measures the work of a store and of the layers above, for metrics systems.
 ///
 /// ```swift
 /// let metrics = StoreMetrics()
@@ -16,7 +16,7 @@ import PandoSystem
 /// let text = metrics.measurements().prometheusText  // for GET /metrics
 /// ```
 ///
-/// It costs a flush a lock and two additions. What it watches it does not keep alive.
+/// Watched objects are not retained. A flush costs a lock, two additions and a task per manager.
 ///
 /// - Note: Any thread.
 public final class StoreMetrics: StoreObserver {
@@ -29,20 +29,20 @@ public final class StoreMetrics: StoreObserver {
     var lastNumber = 0
   }
 
-  /// Where figures come from.
+  /// A source of figures.
   private struct Source {
-    /// What there can be once only; `nil` for what somebody else has added.
+    /// The key of a source that exists once; `nil` for sources added by a program.
     let key: String?
     let number: Int
     let figures: @Sendable () -> [Measurement]?
   }
 
-  /// Live data over the store, and how long it takes to be told.
+  /// The live data of one manager, and the delay of its callbacks.
   private final class Views: Sendable {
     weak let manager: ConsistencyManager?
     let name: String
     let lag = Locked(Histogram.seconds)
-    /// Whether a flush is being followed to the last callback.
+    /// Whether a measurement is in progress.
     let isMeasuring = Locked(false)
 
     init(_ manager: ConsistencyManager, _ name: String) {
@@ -50,7 +50,7 @@ public final class StoreMetrics: StoreObserver {
       self.name = name
     }
 
-    /// Follows a flush to the last callback that it leads to, unless an earlier one is on its way.
+    /// Measures the time until the last callback of a flush, unless a measurement is in progress.
     func measure() {
       guard let manager, !isMeasuring.withLock({ exchange(&$0, with: true) }) else { return }
       let start = ContinuousClock.now
@@ -67,14 +67,14 @@ public final class StoreMetrics: StoreObserver {
   /// The labels of all figures.
   private let labels: [String: String]
 
-  /// Makes metrics that have seen nothing.
+  /// Makes metrics without values.
   ///
-  /// - Parameter store: A name for the store, the label `store` of all figures; none if there is only one.
+  /// - Parameter store: The label `store` of all figures; `nil` for no label.
   public init(store: String? = nil) {
     labels = store.map { ["store": $0] } ?? [:]
   }
 
-  /// Measures a flush, and what follows from it.
+  /// Measures a flush and its callbacks.
   public func storeDidFlush(_ flush: StoreFlush) {
     let views = state.withLock { state in
       state.flushSeconds.record(flush.duration / .seconds(1))
@@ -91,24 +91,24 @@ public final class StoreMetrics: StoreObserver {
 }
 
 extension StoreMetrics {
-  /// Adds figures of a store: its sizes, counts, readers and queues.
+  /// Adds the figures of a store: sizes, counts, readers and queues.
   ///
-  /// For one store at a time: another one, or the same opened again, takes the place of the former. Several
-  /// stores have metrics of their own, told apart by the name that ``init(store:)`` takes.
+  /// One instance watches one store: another store, or the same one opened again, replaces the
+  /// former. For several stores, make an instance for each, with a name for ``init(store:)``.
   ///
-  /// - Parameter store: The store, to whose configuration this was given.
+  /// - Parameter store: A store whose configuration has this observer.
   public func watch(_ store: ModelStore) {
     add("store") { [weak store, labels] in store.map { Self.figures(of: $0, labels) } }
   }
 
-  /// Adds figures of live data: how many views there are, and how long after a commit the last of them is told.
+  /// Adds the figures of live data: view count, and the time from a commit to its last callback.
   ///
-  /// One flush at a time is followed, so that measuring costs little however many there are. A callback
-  /// that never returns ends the measuring.
+  /// It measures one flush at a time, so the cost does not grow with their number. A callback that
+  /// never returns ends the measuring.
   ///
   /// - Parameters:
   ///   - manager: The manager of the views.
-  ///   - name: The label `manager` of its figures; another manager of that name takes its place.
+  ///   - name: The label `manager` of its figures; another manager with that name replaces it.
   public func watch(_ manager: DataModelManager, name: String = "main") {
     let views = Views(manager.consistencyManager, name)
     state.withLock { state in
@@ -129,7 +129,7 @@ extension StoreMetrics {
     }
   }
 
-  /// Adds figures of a container's caches.
+  /// Adds the figures of a container's caches.
   ///
   /// - Parameter container: The container.
   public func watch(_ container: CoreManagerContainer) {
@@ -148,22 +148,22 @@ extension StoreMetrics {
     }
   }
 
-  /// Adds figures of a replicated store.
+  /// Adds the figures of a replicated store.
   ///
   /// - Parameter replica: The store.
   public func watch(_ replica: ReplicatedStore) {
     add("replica") { [weak replica, labels] in
       guard let replica else { return nil }
-      // Without its position nobody knows how far it is behind.
+      // Without the position, the lag is unknown.
       guard (try? replica.position) != nil else { return [] }
       return Self.figures(of: replica.status, labels)
     }
   }
 
-  /// Adds figures of somebody else.
+  /// Adds figures of the program.
   ///
-  /// - Parameter figures: Measures them, on the thread that asks for ``measurements()``; `nil` once there will be
-  ///   none any more.
+  /// - Parameter figures: Returns the figures, on the thread that calls ``measurements()``; `nil`
+  ///   removes the source.
   public func add(_ figures: @escaping @Sendable () -> [Measurement]?) { add(nil, figures) }
 
   private func add(_ key: String?, _ figures: @escaping @Sendable () -> [Measurement]?) {
@@ -176,11 +176,11 @@ extension StoreMetrics {
 }
 
 extension StoreMetrics {
-  /// All figures, as they are now.
+  /// Returns the present value of all figures.
   ///
-  /// What can't be measured, because its store is closed, is left out.
+  /// Figures of a closed store are left out.
   ///
-  /// - Complexity: O(*t*) for *t* types in the stores that are watched.
+  /// - Complexity: O(*t*) for *t* types in the watched stores.
   public func measurements() -> [Measurement] {
     let state = state.withLock { state in
       state.views.removeAll { $0.manager == nil }

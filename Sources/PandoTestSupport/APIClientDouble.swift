@@ -2,9 +2,9 @@ import FoundationEssentials
 public import PandoRemote
 import PandoSystem
 
-/// A server in memory: answers as it is told, and remembers what it was asked.
+/// A server in memory: answers by rules and records its requests.
 ///
-/// What it was told no answer to gets the status 404.
+/// A request without a rule gets the status 404.
 ///
 /// ```swift
 /// let server = APIClientDouble()
@@ -33,7 +33,7 @@ public final class APIClientDouble: APIClient {
 
   /// The name of the server.
   public let identifier: String
-  /// How many requests that change something it takes at the same time.
+  /// The maximum number of concurrent requests that change something.
   public let laneCountMaximum: Int
   private let state = Locked(State())
 
@@ -41,22 +41,22 @@ public final class APIClientDouble: APIClient {
   ///
   /// - Parameters:
   ///   - identifier: Its name among the servers of a store.
-  ///   - laneCountMaximum: How many requests that change something it takes at the same time.
+  ///   - laneCountMaximum: The maximum number of concurrent requests that change something.
   public init(identifier: String = "default", laneCountMaximum: Int = 4) {
     self.identifier = identifier
     self.laneCountMaximum = laneCountMaximum
   }
 
-  /// The requests that have come, in order; those that found it offline are not among them.
+  /// The requests received, in order, without those sent while the server was offline.
   public var requests: [APIRequest] { state.withLock { $0.requests } }
 
-  /// Whether it can't be reached.
+  /// Whether requests fail as if the server were unreachable.
   public var isOffline: Bool {
     get { state.withLock { $0.isOffline } }
     set { state.withLock { $0.isOffline = newValue } }
   }
 
-  /// Answers a request alike each time; the last rule for a request counts.
+  /// Adds a rule with a constant answer; the last rule for a request counts.
   ///
   /// - Parameters:
   ///   - method: The method of the request.
@@ -66,20 +66,20 @@ public final class APIClientDouble: APIClient {
     answer(method, path) { _ in response }
   }
 
-  /// Answers a request by a closure; the last rule for a request counts.
+  /// Adds a rule with a closure; the last rule for a request counts.
   ///
   /// - Parameters:
   ///   - method: The method of the request.
   ///   - path: Its path, without the query.
-  ///   - handler: Makes the answer.
+  ///   - handler: Returns the answer.
   public func answer(_ method: HTTPMethod, _ path: String, by handler: @escaping Handler) {
     state.withLock { $0.rules.append(Rule(method: method, path: path, handler: handler)) }
   }
 
-  /// Keeps answers back until ``release()``.
+  /// Holds answers back until ``release()``.
   public func hold() { state.withLock { $0.isHolding = true } }
 
-  /// Lets the answers go that were kept back, and those to come.
+  /// Releases all held answers, and holds back no more.
   public func release() {
     let held = state.withLock { state in
       state.isHolding = false
@@ -89,9 +89,9 @@ public final class APIClientDouble: APIClient {
     for continuation in held { continuation.resume() }
   }
 
-  /// Waits until so many requests have come, all together.
+  /// Waits until the server has received a number of requests in all.
   ///
-  /// - Parameter count: How many.
+  /// - Parameter count: The number of requests.
   public func received(_ count: Int) async {
     await withCheckedContinuation { continuation in
       let waits = state.withLock { state in
@@ -106,8 +106,8 @@ public final class APIClientDouble: APIClient {
   /// Answers a request.
   ///
   /// - Parameter request: The request.
-  /// - Returns: The answer that was told, or status 404.
-  /// - Throws: `APIError` `connectionLost` while it is offline.
+  /// - Returns: The answer of the last matching rule, or status 404.
+  /// - Throws: `APIError` `connectionLost` while the server is offline; errors of the handler.
   public func send(_ request: APIRequest) async throws -> APIResponse {
     guard let handler = try receive(request) else { return APIResponse(status: 404) }
     await withCheckedContinuation { continuation in

@@ -1,7 +1,7 @@
 public import PandoManagers
 import PandoSystem
 
-/// Iterates over a followed query or graph and keeps all elements it gets.
+/// Iterates over a followed query or graph and keeps all received elements.
 ///
 /// ```swift
 /// let recorder = ContinuousRecorder(books.continuousAll().values)
@@ -10,8 +10,8 @@ import PandoSystem
 /// recorder.cancel()
 /// ```
 ///
-/// An observer that is slower than the changes gets the newest element only, and so does this one. Any
-/// thread may use it.
+/// An observer slower than the changes receives only the newest element, and so does the recorder.
+/// Any thread may use it.
 public final class ContinuousRecorder<Element: Sendable>: Sendable {
   private struct State {
     var elements: [Element] = []
@@ -22,9 +22,9 @@ public final class ContinuousRecorder<Element: Sendable>: Sendable {
   private let state: Locked<State>
   private let task: Task<Void, Never>
 
-  /// Begins to iterate.
+  /// Starts to iterate.
   ///
-  /// - Parameter sequence: What is recorded.
+  /// - Parameter sequence: The sequence to record.
   public init(_ sequence: ContinuousSequence<Element>) {
     let state = Locked(State())
     self.state = state
@@ -42,14 +42,14 @@ public final class ContinuousRecorder<Element: Sendable>: Sendable {
 
   deinit { task.cancel() }
 
-  /// All elements so far.
+  /// All elements received so far.
   public var elements: [Element] { state.withLock { $0.elements } }
 
-  /// Waits for an element that has come or is to come.
+  /// Waits for an element that meets a condition, starting with those already received.
   ///
-  /// - Parameter condition: Whether this is the one.
-  /// - Returns: The first element that fulfils the condition.
-  /// - Throws: What ended the sequence; ``ContinuousEnd`` if it ended without an error.
+  /// - Parameter condition: The condition.
+  /// - Returns: The first element that meets the condition.
+  /// - Throws: The error that ended the sequence; ``ContinuousEnd`` if it ended without one.
   @discardableResult
   public func element(where condition: (Element) -> Bool) async throws -> Element {
     var seen = 0

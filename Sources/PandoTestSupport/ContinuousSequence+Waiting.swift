@@ -1,14 +1,14 @@
 public import PandoManagers
 
-/// Waiting for what a followed query or graph comes to.
+/// Waiting for an element of a followed query or graph.
 extension ContinuousSequence {
-  /// Waits for an element, from the present one on.
+  /// Waits for an element that meets a condition, starting with the present one.
   ///
-  /// There is no limit of time: give the test one.
+  /// The wait has no time limit: give the test one.
   ///
-  /// - Parameter condition: Whether this is the one.
-  /// - Returns: The first element that fulfils the condition.
-  /// - Throws: What ends the sequence; `ContinuousEnd` if it ends without an error.
+  /// - Parameter condition: The condition.
+  /// - Returns: The first element that meets the condition.
+  /// - Throws: The error that ends the sequence; `ContinuousEnd` if it ends without one.
   public func value(
     where condition: (Element) throws -> Bool
   ) async throws -> Element {
@@ -17,7 +17,7 @@ extension ContinuousSequence {
   }
 }
 
-/// A sequence ended, and what was waited for had not come.
+/// The error of a wait whose sequence ended before the element arrived.
 ///
 /// ```swift
 /// do {
@@ -29,6 +29,6 @@ extension ContinuousSequence {
 public struct ContinuousEnd: Error, CustomStringConvertible {
   init() {}
 
-  /// What happened.
+  /// A description of the error.
   public var description: String { "the sequence ended before the value came" }
 }

@@ -1,6 +1,6 @@
 public import PandoManagers
 
-/// Makes entities for tests, all different and the same each time.
+/// Makes entities for tests: all different, and the same in each run.
 ///
 /// ```swift
 /// struct Books: EntityFactory {
@@ -14,7 +14,7 @@ public protocol EntityFactory<E> {
 
   /// Makes an entity.
   ///
-  /// - Parameter number: Tells it from all others; the same number gives an equal entity.
+  /// - Parameter number: The number of the entity; equal numbers give equal entities.
   /// - Returns: The entity.
   func entity(_ number: Int) -> E
 }
@@ -22,7 +22,7 @@ public protocol EntityFactory<E> {
 extension EntityFactory {
   /// Makes several entities.
   ///
-  /// - Parameter numbers: The number of each.
+  /// - Parameter numbers: The numbers of the entities.
   /// - Returns: The entities, in the order of the numbers.
   public func entities(_ numbers: some Sequence<Int>) -> [E] { numbers.map(entity) }
 
@@ -30,7 +30,7 @@ extension EntityFactory {
   ///
   /// - Parameters:
   ///   - number: The number of the entity.
-  ///   - change: What is different from the entity with this number.
+  ///   - change: Changes the entity of this number.
   /// - Returns: The changed entity.
   public func entity(_ number: Int, _ change: (inout E) -> Void) -> E {
     var entity = entity(number)

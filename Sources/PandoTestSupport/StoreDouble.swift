@@ -1,7 +1,7 @@
 public import PandoManagers
 import PandoSystem
 
-/// A store of entities in memory, at any level, that remembers its calls and fails when it is told to.
+/// A store of entities in memory, for any level, that records its calls and can fail them.
 ///
 /// ```swift
 /// let server = StoreDouble<Book>(.remote, entities: [book])
@@ -9,9 +9,9 @@ import PandoSystem
 /// server.failure = Offline()
 /// ```
 ///
-/// It knows no order of writes: whoever writes last is right. Any thread may use it.
+/// It keeps no order of writes: the last write wins. Any thread may use it.
 public final class StoreDouble<E: Entity>: Storing {
-  /// A call.
+  /// A call of the store.
   ///
   /// ```swift
   /// let books = CoreManager<Book>(stores: [server])
@@ -19,15 +19,15 @@ public final class StoreDouble<E: Entity>: Storing {
   /// print(server.calls == [.get([.remote("7")])])  // true
   /// ```
   public enum Call: Equatable, Sendable {
-    /// Entities were asked for by their identifiers.
+    /// A get by identifiers.
     case get([EntityIdentifier<E>])
-    /// Entities were searched.
+    /// A search.
     case search(Query<E>)
-    /// Entities were set.
+    /// A set of entities.
     case set([E])
-    /// Entities were removed.
+    /// A removal by identifiers.
     case remove([EntityIdentifier<E>])
-    /// What matches was removed.
+    /// A removal of all entities that match a query.
     case removeAll(Query<E>)
   }
 
@@ -37,30 +37,30 @@ public final class StoreDouble<E: Entity>: Storing {
     var failure: (any Error)?
   }
 
-  /// Where it stands in for a store.
+  /// The level that the double represents.
   public let level: StoreLevel
   private let state: Locked<State>
 
   /// Makes a store.
   ///
   /// - Parameters:
-  ///   - level: Where it stands in for a store.
-  ///   - entities: What it has.
+  ///   - level: The level that the double represents.
+  ///   - entities: The initial entities.
   public init(_ level: StoreLevel = .remote, entities: [E] = []) {
     self.level = level
     state = Locked(State(entities: entities))
   }
 
-  /// What it has, in the order in which it came.
+  /// The entities, in the order of their first set.
   public var entities: [E] {
     get { state.withLock { $0.entities } }
     set { state.withLock { $0.entities = newValue } }
   }
 
-  /// The calls so far, in order; failed ones are among them.
+  /// The calls so far, in order, including the failed ones.
   public var calls: [Call] { state.withLock { $0.calls } }
 
-  /// What every call throws; `nil` to answer.
+  /// The error of every call; `nil` to answer calls.
   public var failure: (any Error)? {
     get { state.withLock { $0.failure } }
     set { state.withLock { $0.failure = newValue } }
@@ -80,8 +80,8 @@ public final class StoreDouble<E: Entity>: Storing {
   ///
   /// - Parameters:
   ///   - query: A query by identifiers.
-  ///   - context: Does not matter.
-  /// - Returns: Those that are there, in the order of the identifiers.
+  ///   - context: Ignored.
+  /// - Returns: The entities found, in the order of the identifiers.
   /// - Throws: ``failure``.
   public func get(
     withQuery query: Query<E>, in context: ReadContext<E>
@@ -96,7 +96,7 @@ public final class StoreDouble<E: Entity>: Storing {
   ///
   /// - Parameters:
   ///   - query: The query.
-  ///   - context: Does not matter.
+  ///   - context: Ignored.
   /// - Returns: The entities, in the order of the query.
   /// - Throws: ``failure``; `QueryError`.
   public func search(
@@ -105,11 +105,11 @@ public final class StoreDouble<E: Entity>: Storing {
     try perform(.search(query)) { try query.apply(to: $0) }
   }
 
-  /// Keeps entities.
+  /// Stores entities.
   ///
   /// - Parameters:
   ///   - entities: The new values.
-  ///   - context: Does not matter.
+  ///   - context: Ignored.
   /// - Returns: The entities.
   /// - Throws: ``failure``.
   public func set(_ entities: [E], in context: WriteContext<E>) async throws -> [E] {
@@ -125,11 +125,11 @@ public final class StoreDouble<E: Entity>: Storing {
     }
   }
 
-  /// Lets go of entities.
+  /// Removes entities.
   ///
   /// - Parameters:
   ///   - identifiers: Their identifiers.
-  ///   - context: Does not matter.
+  ///   - context: Ignored.
   /// - Throws: ``failure``.
   public func remove(
     _ identifiers: [EntityIdentifier<E>], in context: WriteContext<E>
@@ -139,12 +139,12 @@ public final class StoreDouble<E: Entity>: Storing {
     }
   }
 
-  /// Lets go of all entities that match a query.
+  /// Removes all entities that match a query.
   ///
   /// - Parameters:
   ///   - query: The query.
-  ///   - context: Does not matter.
-  /// - Returns: The identifiers of those that went.
+  ///   - context: Ignored.
+  /// - Returns: The identifiers of the removed entities.
   /// - Throws: ``failure``; `QueryError`.
   public func removeAll(
     withQuery query: Query<E>, in context: WriteContext<E>

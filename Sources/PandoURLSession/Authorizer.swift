@@ -1,9 +1,9 @@
 import Foundation
 import PandoRemote
 
-/// Gives requests the value of `Authorization`, and gets one new value for all that were refused.
+/// Supplies `Authorization` values to requests; refused requests share one refresh.
 final class Authorizer: @unchecked Sendable {
-  /// A value, and how many refreshes there had been when it was asked for.
+  /// A value with the number of refreshes before its closure was called.
   struct Grant: Sendable {
     var value: String?
     var refreshCount: Int
@@ -11,11 +11,11 @@ final class Authorizer: @unchecked Sendable {
 
   typealias Authorize = @Sendable (APIResponse?) async throws -> String?
 
-  /// Those that the code which runs is called by; what it sends waits for none of them.
+  /// The authorizers whose closure runs in this task; requests that it sends wait for none of them.
   @TaskLocal private static var calling: Set<ObjectIdentifier> = []
 
   private let authorize: Authorize
-  // Sendable because the rest is used under the lock.
+  // Sendable because the lock guards the other properties.
   private let lock = NSLock()
   private var refreshCount = 0
   private var lastValue: String?
@@ -23,10 +23,10 @@ final class Authorizer: @unchecked Sendable {
 
   init(_ authorize: @escaping Authorize) { self.authorize = authorize }
 
-  /// Whether the closure is asked for a request that is sent now.
+  /// Whether the closure supplies the value of a request sent now.
   var isAsked: Bool { !Self.calling.contains(ObjectIdentifier(self)) }
 
-  /// The value for a request that has not been sent.
+  /// Returns the value for a request that was not sent yet.
   func grant() async throws -> Grant {
     let (running, count) = lock.withLock { (refresh, refreshCount) }
     if let running, let value = try await running.value() {
@@ -36,7 +36,7 @@ final class Authorizer: @unchecked Sendable {
     return Grant(value: value?.text, refreshCount: count)
   }
 
-  /// The value for a request that was refused with another one; `nil` if there is none.
+  /// Returns the value for a request refused with another one; `nil` if there is none.
   func grant(after refused: Grant, _ answer: APIResponse) async throws -> Grant? {
     while true {
       let (known, running) = lock.withLock { () -> (Grant?, SharedCall?) in
@@ -47,7 +47,7 @@ final class Authorizer: @unchecked Sendable {
         return (nil, refresh)
       }
       if let known { return known.value == nil ? nil : known }
-      // Abandoned by others just now: once more.
+      // All waiters of that call were cancelled: try again.
       guard let value = try await running?.value() else { continue }
       return value.text.map { Grant(value: $0, refreshCount: refused.refreshCount + 1) }
     }
@@ -75,13 +75,13 @@ final class Authorizer: @unchecked Sendable {
   }
 }
 
-/// A call that several wait for; it is cancelled when nobody does any more.
+/// A call with several waiters; cancelled when the last waiter is.
 final class SharedCall: @unchecked Sendable {
   struct Value: Sendable {
     var text: String?
   }
 
-  // Sendable because what changes is used under the lock; `onEnd` is set before the first wait.
+  // Sendable because the lock guards all variables; `onEnd` is set before the first wait.
   private let lock = NSLock()
   private let body: @Sendable () async throws -> String?
   private var task: Task<Void, Never>?
@@ -93,10 +93,10 @@ final class SharedCall: @unchecked Sendable {
 
   init(_ body: @escaping @Sendable () async throws -> String?) { self.body = body }
 
-  /// Whether all who waited have gone.
+  /// Whether all waiters were cancelled.
   var isAbandoned: Bool { lock.withLock { hasNobody } }
 
-  /// Waits for the value; `nil` if the call was abandoned before.
+  /// Waits for the value; returns `nil` if the call was cancelled before.
   func value() async throws -> Value? {
     let number = lock.withLock {
       waiterCount += 1

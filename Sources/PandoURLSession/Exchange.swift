@@ -2,13 +2,13 @@ import Foundation
 import FoundationNetworking
 import PandoRemote
 
-/// One request on its way and what has come of its answer so far.
+/// A request in progress and the received part of its answer.
 ///
-/// URLSession calls from its thread, one reader asks. Once `limit` bytes wait for the reader, what comes
-/// is put into a file until the reader has caught up: FoundationNetworking can neither pause a transfer
-/// (`suspend()` sends the request again, 6.3.1), nor be held up, because all sessions share one thread.
+/// URLSession calls from its one thread; one reader reads. Once `limit` bytes wait, later content
+/// goes to a file until the reader has caught up. FoundationNetworking (6.3.1) can't pause a
+/// transfer: `suspend()` sends the request again, and all sessions share one thread.
 final class Exchange: @unchecked Sendable {
-  // Sendable because what changes is used under the lock.
+  // Sendable because the lock guards all variables.
   private let lock = NSLock()
   private let request: APIRequest
   private let limit: Int?
@@ -20,23 +20,23 @@ final class Exchange: @unchecked Sendable {
   private var receivedCount = 0
   private var waitingCount = 0
   private var overflow: OverflowFile?
-  /// How it ended; `.success` when all has come.
+  /// How it ended; `.success` after the last of the content.
   private var end: Result<Void, any Error>?
   private var reader: CheckedContinuation<Void, Never>?
 
-  /// Makes one whose task has not been started.
+  /// Makes an exchange whose task has not started.
   ///
   /// - Parameters:
-  ///   - request: What the task sends.
+  ///   - request: The request, for errors.
   ///   - task: The task.
-  ///   - limit: How many bytes may wait for the reader; `nil` for any number.
+  ///   - limit: How many bytes may wait in memory; `nil` for any number.
   init(_ request: APIRequest, _ task: URLSessionDataTask, limit: Int?) {
     (self.request, self.task, self.limit) = (request, task, limit)
   }
 
   /// Starts the task.
   ///
-  /// - Parameter timeoutInSeconds: When it fails if it has not ended by then.
+  /// - Parameter timeoutInSeconds: The time for the whole answer; `nil` for no limit.
   func start(timeoutInSeconds: Double?) {
     if let timeoutInSeconds {
       let made = DispatchSource.makeTimerSource(queue: .global())
@@ -62,7 +62,7 @@ final class Exchange: @unchecked Sendable {
     }
   }
 
-  /// Waits for more content; `nil` after the last of it.
+  /// Waits for more content; returns `nil` after the last of it.
   func next() async throws -> Data? {
     while true {
       let (piece, end) = try lock.withLock { () -> (Data?, Result<Void, any Error>?) in
@@ -90,14 +90,14 @@ final class Exchange: @unchecked Sendable {
     return content
   }
 
-  /// Ends it, whatever is on its way.
+  /// Ends the exchange, in whatever state it is.
   func stop(_ error: any Error = CancellationError()) {
     finish(.failure(error))
-    // Not here: it waits for URLSession's thread, which may be about to wake the caller.
+    // Not on this thread: it waits for URLSession's thread, which may be about to wake the caller.
     DispatchQueue.global().async { [task] in task.cancel() }
   }
 
-  /// Waits until there is something new to see, or the end.
+  /// Waits until the condition holds or the exchange ends.
   private func something(_ isThere: @escaping (Exchange) -> Bool) async throws {
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
@@ -115,14 +115,14 @@ final class Exchange: @unchecked Sendable {
   }
 }
 
-/// What URLSession tells, on its thread.
+/// The calls of URLSession, on its thread.
 extension Exchange {
-  /// Status and header fields have come.
+  /// Receives status and header fields.
   func received(_ response: HTTPURLResponse) {
     var headers = APIHeaders()
     for (name, value) in response.allHeaderFields { headers["\(name)"] = "\(value)" }
     let status = response.statusCode
-    // What comes before the answer, such as 103, is none.
+    // Informational responses such as 103 are not the answer.
     guard status >= 200 else { return }
     wake {
       head = APIResponse(status: status, headers: headers)
@@ -133,7 +133,7 @@ extension Exchange {
     }
   }
 
-  /// A piece of content has come.
+  /// Receives a piece of content.
   func received(_ data: Data) {
     guard !data.isEmpty else { return }
     wake {
@@ -156,7 +156,7 @@ extension Exchange {
     }
   }
 
-  /// Nothing more comes.
+  /// Ends the exchange; the first result counts.
   func finish(_ result: Result<Void, any Error>) {
     wake {
       guard end == nil else { return }
@@ -180,13 +180,13 @@ extension Exchange {
     }
   }
 
-  /// The task has ended.
+  /// Receives the end of the task.
   func completed(_ task: URLSessionTask, _ error: (any Error)?) {
     if let error {
       finish(.failure(failure(error)))
       return
     }
-    // URLSession keeps the heads of redirects to itself until the end.
+    // URLSession reports the heads of redirects only at the end.
     if lock.withLock({ head == nil }), let response = task.response as? HTTPURLResponse {
       received(response)
     }

@@ -1,21 +1,21 @@
 import Foundation
 import FoundationNetworking
 
-/// Hands what URLSession tells to the exchanges it is about.
+/// Passes URLSession's calls to the exchanges of their tasks.
 final class ExchangeDelegate: NSObject, URLSessionDataDelegate, @unchecked Sendable {
-  // Sendable because the table is used under the lock.
+  // Sendable because the lock guards the table.
   private let lock = NSLock()
   private var exchanges: [ObjectIdentifier: Exchange] = [:]
 
   /// Makes a session.
   ///
-  /// - Parameter configuration: How it connects.
+  /// - Parameter configuration: The configuration of the session.
   /// - Returns: A session that calls this delegate.
   func makeSession(_ configuration: URLSessionConfiguration) -> URLSession {
     URLSession(configuration: configuration, delegate: self, delegateQueue: CallingThread())
   }
 
-  /// Says whom a task belongs to, until it ends.
+  /// Assigns a task to an exchange, until the task ends.
   func add(_ exchange: Exchange, of task: URLSessionTask) {
     lock.withLock { exchanges[ObjectIdentifier(task)] = exchange }
   }
@@ -43,10 +43,10 @@ final class ExchangeDelegate: NSObject, URLSessionDataDelegate, @unchecked Senda
     exchange?.completed(task, error)
   }
 
-  /// A redirect is an answer here.
+  /// Handles a redirect as the answer.
   ///
-  /// The handler is never called: when the task is cancelled at the same time, FoundationNetworking
-  /// ends the process (6.3.1).
+  /// It never calls the handler: FoundationNetworking (6.3.1) ends the process when the task is
+  /// cancelled at the same time.
   func urlSession(
     _ session: URLSession, task: URLSessionTask,
     willPerformHTTPRedirection response: HTTPURLResponse, newRequest request: URLRequest,
@@ -58,7 +58,7 @@ final class ExchangeDelegate: NSObject, URLSessionDataDelegate, @unchecked Senda
     DispatchQueue.global().async { task.cancel() }
   }
 
-  /// A 401 that asks for a password is an answer too; without this it would never come.
+  /// Handles a 401 with a password challenge as the answer, which would never arrive otherwise.
   func urlSession(
     _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
     completionHandler: @escaping (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
@@ -68,9 +68,9 @@ final class ExchangeDelegate: NSObject, URLSessionDataDelegate, @unchecked Senda
   }
 }
 
-/// A queue that is none: what is told is told on the thread that knows it, one after another.
+/// A queue that runs each block at once, on the calling thread.
 ///
-/// Otherwise FoundationNetworking would queue up whatever comes.
+/// FoundationNetworking would queue all calls without limit otherwise.
 private final class CallingThread: OperationQueue, @unchecked Sendable {
   // Sendable as its superclass is; it has no state.
   override func addOperation(_ block: @escaping @Sendable () -> Void) { block() }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Bytes that wait on disk for their reader, first in, first out, in a file without a name.
+/// Bytes on disk that wait for their reader: a first-in, first-out queue in an unlinked file.
 ///
 /// One thread at a time uses it.
 final class OverflowFile {
@@ -9,7 +9,7 @@ final class OverflowFile {
   private var readOffset: UInt64 = 0
   private var byteCount: UInt64 = 0
 
-  /// Makes an empty one in the folder for temporary files.
+  /// Makes an empty file in the folder for temporary files.
   init() throws {
     let url = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
     try Data().write(to: url, options: .withoutOverwriting)
@@ -17,17 +17,17 @@ final class OverflowFile {
     try FileManager.default.removeItem(at: url)
   }
 
-  /// Whether all has been read.
+  /// Whether the reader has taken all bytes.
   var isEmpty: Bool { readOffset == byteCount }
 
-  /// Puts bytes behind all others.
+  /// Appends bytes.
   func append(_ data: Data) throws {
     try file.seek(toOffset: byteCount)
     try file.write(contentsOf: data)
     byteCount += UInt64(data.count)
   }
 
-  /// Takes the next bytes; `nil` if there are none.
+  /// Takes the next bytes; returns `nil` if there are none.
   func next() throws -> Data? {
     guard !isEmpty else { return nil }
     try file.seek(toOffset: readOffset)

@@ -1,7 +1,7 @@
 public import Foundation
 public import PandoRemote
 
-/// An answer whose content comes piece by piece.
+/// An answer whose content arrives in pieces.
 ///
 /// ```swift
 /// let answer = try await client.stream(APIRequest(.get, "/export"))
@@ -16,7 +16,7 @@ public struct StreamedResponse: AsyncSequence, Sendable {
   /// Status and header fields; the content is empty.
   public let head: APIResponse
 
-  // Ends the exchange with the last copy of the answer.
+  // Ends the exchange when the last copy of the answer is released.
   fileprivate final class Reading: Sendable {
     let exchange: Exchange
 
@@ -32,20 +32,20 @@ public struct StreamedResponse: AsyncSequence, Sendable {
     reading = Reading(exchange)
   }
 
-  /// Reads the content, which comes once.
+  /// Reads the content, once.
   public struct Iterator: AsyncIteratorProtocol {
     fileprivate let reading: Reading
 
     /// Waits for the next piece.
     ///
     /// - Returns: Some bytes; `nil` after the last of them.
-    /// - Throws: `APIError` `connectionLost` or `timedOut` when the content does not come to its end;
+    /// - Throws: `APIError` `connectionLost` or `timedOut` if the content is incomplete;
     ///   `CancellationError` if the task was cancelled, which ends the request.
     public mutating func next() async throws -> Data? { try await reading.exchange.next() }
   }
 
   /// Makes the reader of the content.
   ///
-  /// - Returns: The reader; a second one gets what the first has left.
+  /// - Returns: The reader; a second one continues where the first has stopped.
   public func makeAsyncIterator() -> Iterator { Iterator(reading: reading) }
 }

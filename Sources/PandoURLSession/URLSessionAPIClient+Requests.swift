@@ -3,7 +3,7 @@ import FoundationNetworking
 import PandoRemote
 
 extension URLSessionAPIClient {
-  /// Makes what URLSession sends.
+  /// Makes the request for URLSession.
   func urlRequest(_ request: APIRequest) throws -> URLRequest {
     guard let url = URL(string: base + request.target), url.host != nil,
       url.scheme == "http" || url.scheme == "https"
@@ -28,8 +28,8 @@ extension URLSessionAPIClient {
     return made
   }
 
-  /// A timeout as FoundationNetworking can take it: it cuts off what is less than a second, and numbers
-  /// beyond all measure end the process (6.3.1).
+  /// Returns a timeout that FoundationNetworking (6.3.1) accepts: it truncates fractions of a
+  /// second, and huge numbers end the process.
   private static func timeout(_ seconds: Double) -> Double {
     guard seconds < 1_000_000 else { return 1_000_000 }
     return max(seconds.rounded(.up), 1)
@@ -40,7 +40,7 @@ extension URLRequest {
   /// Sets header fields.
   fileprivate mutating func set(_ headers: APIHeaders, _ request: APIRequest) throws {
     for field in headers.fields {
-      // A line break would begin another field.
+      // A line break would start another field.
       guard
         !(field.name + field.value).unicodeScalars.contains(where: { $0.value < 32 && $0 != "\t" })
       else {
@@ -50,13 +50,13 @@ extension URLRequest {
     }
   }
 
-  /// The request to where a redirect leads; `nil` if the answer is none that is followed.
+  /// Returns the request to the target of a redirect; `nil` if Pando does not follow the answer.
   func redirected(by head: APIResponse) -> URLRequest? {
     let isReading = httpMethod == "GET" || httpMethod == "HEAD"
     guard
       isReading
         ? [301, 302, 303, 307, 308].contains(head.status)
-        // With 301 and 302 some would go on with GET: what was to be written would be lost.
+        // Some clients continue with GET after 301 and 302; the written content would be lost.
         : [303, 307, 308].contains(head.status),
       let location = head.headers["Location"], !location.isEmpty,
       let target = URL(string: location, relativeTo: url)?.absoluteURL, target.host != nil,

@@ -2,7 +2,7 @@ public import Foundation
 import FoundationNetworking
 public import PandoRemote
 
-/// Carries requests over HTTP with FoundationNetworking.
+/// Sends requests over HTTP with FoundationNetworking.
 ///
 /// ```swift
 /// let client = URLSessionAPIClient(baseURL: url)
@@ -12,7 +12,7 @@ public import PandoRemote
 ///
 /// - Note: Any thread may call it, several at the same time.
 public final class URLSessionAPIClient: APIClient {
-  /// How a client connects.
+  /// The settings of a client.
   ///
   /// ```swift
   /// var configuration = URLSessionAPIClient.Configuration()
@@ -22,49 +22,47 @@ public final class URLSessionAPIClient: APIClient {
   /// let client = URLSessionAPIClient(baseURL: url, configuration: configuration)
   /// ```
   public struct Configuration: Sendable {
-    /// The name of the server among those that one store has requests for.
+    /// The name of the server, unique among the servers of one store.
     public var identifier = "default"
-    /// Header fields of every request; those of the request itself come before them.
+    /// Header fields of every request; fields of the request itself take precedence.
     public var headers: APIHeaders = ["Accept": "application/json"]
-    /// How long to wait while nothing comes, in seconds, where the request does not say.
+    /// The longest time without data, in seconds, for requests that set no timeout.
     ///
-    /// In whole seconds, rounded up; one at least.
+    /// The client rounds it up to whole seconds; the minimum is 1, the maximum 1 000 000.
     public var timeoutInSeconds = 60.0
-    /// How long to wait for the end of an answer, in seconds, also while it comes byte by byte; `nil` for
-    /// as long as it takes.
+    /// The longest time until the end of an answer, in seconds; `nil` for no limit.
     ///
-    /// It counts for each attempt and each redirect by itself, and not for streamed answers.
+    /// It applies to each attempt and each redirect separately, and not to streamed answers.
     public var totalTimeoutInSeconds: Double? = 600
-    /// How many connections to the server are open at most.
+    /// The maximum number of open connections to the server.
     public var connectionCountMaximum = 16
-    /// How many requests that change something are on their way at the same time at most.
+    /// The maximum number of concurrent requests that change something.
     public var laneCountMaximum = 4
-    /// Completes a request before each attempt; `nil` to send it as it is.
+    /// Completes a request before each attempt; `nil` to send it unchanged.
     public var prepare: (@Sendable (APIRequest) async throws -> APIRequest)?
-    /// Gives the value of `Authorization`; `nil` to set none.
+    /// Supplies the value of `Authorization`; `nil` to set none.
     ///
-    /// Asked before each request that has no such field, with `nil`; it should have the value at hand
-    /// then. Asked again after a 401, with that answer's status and header fields: it gets a new value,
-    /// with which the request is sent once more, or `nil` if there is none. The answer to the second
-    /// attempt counts, also if it is 401. Of requests that are refused at the same time one asks for all;
-    /// those that come meanwhile wait for the new value. Requests that the closure itself sends with
-    /// this client go without.
+    /// The client calls it with `nil` before each request without that field; it should return a
+    /// value that it has at hand. After a 401 the client calls it with status and header fields of
+    /// that answer. It returns a new value for a second attempt, or `nil`. The second answer
+    /// counts, even if it is 401. Requests refused at the same time share one call; later requests
+    /// wait for its value. Requests that the closure sends with this client get no value.
     ///
-    /// What it throws is thrown to those who send; a queue tries again after any error but an `APIError`
-    /// of another kind than `connectionLost` and `timedOut`.
+    /// The sender receives the closure's errors. A queue retries after them, except after an
+    /// `APIError` other than `connectionLost` and `timedOut`.
     public var authorize: (@Sendable (_ refused: APIResponse?) async throws -> String?)?
-    /// Reads the content of an answer that says no; `nil` to quote it.
+    /// Converts the content of an error answer to an error; `nil` to quote the content.
     public var errorPayload: (@Sendable (APIResponse, APIRequest) -> (any Error)?)?
 
-    /// Makes the usual configuration.
+    /// Makes the default configuration.
     public init() {}
   }
 
   /// The address that paths are relative to.
   public let baseURL: URL
-  /// The name of the server among those that one store has requests for.
+  /// The name of the server, unique among the servers of one store.
   public var identifier: String { configuration.identifier }
-  /// How many requests that change something are on their way at the same time at most.
+  /// The maximum number of concurrent requests that change something.
   public var laneCountMaximum: Int { configuration.laneCountMaximum }
 
   let configuration: Configuration
@@ -78,7 +76,7 @@ public final class URLSessionAPIClient: APIClient {
   ///
   /// - Parameters:
   ///   - baseURL: The address that paths are relative to, such as `https://example.org/v1`.
-  ///   - configuration: How to connect.
+  ///   - configuration: The settings of the client.
   public init(baseURL: URL, configuration: Configuration = Configuration()) {
     self.baseURL = baseURL
     self.configuration = configuration
@@ -87,7 +85,7 @@ public final class URLSessionAPIClient: APIClient {
     authorizer = configuration.authorize.map(Authorizer.init)
     sessionConfiguration = .ephemeral
     sessionConfiguration.httpMaximumConnectionsPerHost = configuration.connectionCountMaximum
-    // What is kept of answers is kept above the transport, where it can be asked for.
+    // Caches lie above the transport, where a program can read them.
     sessionConfiguration.urlCache = nil
     sessionConfiguration.requestCachePolicy = .reloadIgnoringLocalCacheData
     sessionConfiguration.urlCredentialStorage = nil
@@ -98,9 +96,9 @@ public final class URLSessionAPIClient: APIClient {
 
   /// Completes a request as the configuration says.
   ///
-  /// - Parameter request: The request as it was made.
-  /// - Returns: The request as it is sent.
-  /// - Throws: What the closure of the configuration throws.
+  /// - Parameter request: The original request.
+  /// - Returns: The request to send.
+  /// - Throws: Any error of the configuration's closure.
   public func prepareRequest(_ request: APIRequest) async throws -> APIRequest {
     guard let prepare = configuration.prepare else { return request }
     return try await prepare(request)
@@ -108,18 +106,18 @@ public final class URLSessionAPIClient: APIClient {
 
   /// Sends a request and waits for the whole answer.
   ///
-  /// A request with content has a connection of its own. One without may be sent twice when a connection
-  /// that was kept open breaks before the answer begins.
+  /// A request with content uses a connection of its own. A request without content may be sent
+  /// twice, if a kept connection breaks before the answer starts.
   ///
-  /// A redirect is followed if that can lose nothing: a reading request follows all, another one 307 and
-  /// 308 with method and content, and 303 with GET. Otherwise the redirect is the answer, and likewise
-  /// from https to http and after 20 of them; its content is empty. `Authorization` and `Cookie` don't go
-  /// to another scheme, host or port; other header fields do.
+  /// A redirect is followed if nothing can be lost. GET and HEAD follow all redirects; other
+  /// methods follow 307 and 308 with method and content, and 303 with GET. Any other redirect, one
+  /// from https to http, and the 21st are the answer, without content. Only requests to the same
+  /// scheme, host and port keep `Authorization` and `Cookie`.
   ///
   /// - Parameter request: The request.
-  /// - Returns: The answer, whatever its status is.
-  /// - Throws: ``APIError`` `connectionLost`, `timedOut` or `invalidRequest`; what
-  ///   ``Configuration/authorize`` throws; `CancellationError` if the task was cancelled, which ends the
+  /// - Returns: The answer, with any status.
+  /// - Throws: ``APIError`` `connectionLost`, `timedOut` or `invalidRequest`; errors of
+  ///   ``Configuration/authorize``; `CancellationError` if the task was cancelled, which ends the
   ///   request at once.
   public func send(_ request: APIRequest) async throws -> APIResponse {
     var (response, exchange) = try await open(request, limit: nil)
@@ -127,35 +125,36 @@ public final class URLSessionAPIClient: APIClient {
     return response
   }
 
-  /// How many bytes of a streamed answer wait for the reader in memory, but for the last piece.
+  /// How many bytes of a streamed answer may wait in memory, without the last piece.
   static let streamedByteCountMaximum = 1 << 20
 
-  /// Sends a request and returns as soon as status and header fields of the answer are there.
+  /// Sends a request and returns when status and header fields of the answer have arrived.
   ///
-  /// About 1 MB of the content is held in memory, however large the answer is. What comes beyond that while
-  /// the reader is slower than the server waits in a file without a name, in the folder for temporary files.
-  /// The request ends when nobody holds the answer any more. For 200 MB a debug build on two cores needed 6 MB
-  /// more, 10 MB with a reader that began when all had come; ``send(_:)`` needs as much as the answer.
+  /// Memory holds about 1 MB of the content, however large the answer is. If the reader is slower
+  /// than the server, the rest waits in an unlinked file in the folder for temporary files. The
+  /// request ends when the last copy of the answer is released. For 200 MB a debug build on two
+  /// cores needed 6 MB more, and 10 MB with a late reader; ``send(_:)`` needs as much as the
+  /// answer.
   ///
   /// - Parameter request: The request.
-  /// - Returns: The answer, whatever its status is.
-  /// - Throws: As ``send(_:)``; what goes wrong later is thrown to who reads the content.
+  /// - Returns: The answer, with any status.
+  /// - Throws: As ``send(_:)``; the reader of the content receives later errors.
   public func stream(_ request: APIRequest) async throws -> StreamedResponse {
     let (head, exchange) = try await open(request, limit: Self.streamedByteCountMaximum)
     return StreamedResponse(head, exchange)
   }
 
-  /// Reads the content of an answer that says no, as the configuration says.
+  /// Converts the content of an error answer to an error, as the configuration says.
   ///
   /// - Parameters:
   ///   - response: The answer.
-  ///   - request: What it answers.
-  /// - Returns: An error in the words of the API, or `nil` to quote the content.
+  ///   - request: The request.
+  /// - Returns: An error of the API, or `nil` to quote the content.
   public func errorPayload(of response: APIResponse, to request: APIRequest) -> (any Error)? {
     configuration.errorPayload?(response, request)
   }
 
-  /// Sends a request, with what it needs to be let in, until an answer begins that counts.
+  /// Sends a request, a second time after a 401, and returns when the final answer starts.
   private func open(
     _ request: APIRequest, limit: Int?
   ) async throws -> (head: APIResponse, exchange: Exchange) {
@@ -183,7 +182,7 @@ public final class URLSessionAPIClient: APIClient {
     return (again.head, again.exchange)
   }
 
-  /// Sends a request, and again where redirects lead.
+  /// Sends a request and follows redirects.
   private func follow(
     _ made: URLRequest, _ request: APIRequest, _ limit: Int?
   ) async throws -> (head: APIResponse, exchange: Exchange, isElsewhere: Bool) {
@@ -203,9 +202,9 @@ public final class URLSessionAPIClient: APIClient {
   }
 
   private func start(_ made: URLRequest, _ request: APIRequest, _ limit: Int?) -> Exchange {
-    // On a connection that the server has just closed, libcurl sends it again on another one, where
-    // FoundationNetworking has no content for it any more: both sides wait (6.3.1). A session of its own
-    // has no such connection.
+    // If the server has just closed a connection, libcurl sends the request again on another one.
+    // FoundationNetworking (6.3.1) then has no content for it, and both sides wait. A session of
+    // its own has no such connection.
     let isAlone = made.httpBody?.isEmpty == false
     let session = isAlone ? delegate.makeSession(sessionConfiguration) : session
     defer { if isAlone { session.finishTasksAndInvalidate() } }
