@@ -1,7 +1,7 @@
 #if PostgreSQL
   import PandoReplication
 
-  /// The address of a server, without anything secret.
+  /// The address of a server, without secrets.
   struct PostgreSQLAddress: Hashable, CustomStringConvertible {
     /// A host, or the folder of a Unix socket.
     let host: String
@@ -9,12 +9,12 @@
 
     /// Reads an address.
     ///
-    /// - Parameter text: For example `127.0.0.1:5432`.
-    /// - Throws: ``LogFault`` `unavailable`, which names what is wrong and nothing secret.
+    /// - Parameter text: The text, for example `127.0.0.1:5432`.
+    /// - Throws: ``LogFault`` `unavailable`, whose text contains no secret.
     init(_ text: String) throws(LogFault) {
       var rest = Substring(text)
       guard !text.contains("@"), !text.contains("://"), !text.contains("=") else {
-        // Connection strings hold passwords, and are not shown.
+        // Connection strings contain passwords; the error does not show them.
         throw .unavailable("the address of a server is a host and a port, and no connection string")
       }
       var port = Self.defaultPort
@@ -42,7 +42,7 @@
 
     var isSocket: Bool { host.hasPrefix("/") }
 
-    /// Whether what is sent there stays on this machine.
+    /// Whether the address is on this machine.
     var isLocal: Bool {
       if isSocket || host == "localhost" || host == "::1" { return true }
       let numbers = host.split(separator: ".", omittingEmptySubsequences: false)

@@ -3,24 +3,24 @@
   import PandoReplication
   import PandoSystem
 
-  /// A connection with a server.
+  /// A connection to a server.
   ///
-  /// Nothing of it blocks longer than it is told to. Statements are not cancelled: the server ends them by itself
-  /// (`statement_timeout`). A cancel that comes while a commit waits for a standby would have the server
-  /// acknowledge what the standby does not have, and `PQcancel` waits for a server that stands still.
+  /// No call blocks past its deadline. Pando does not cancel statements: the server ends them
+  /// (`statement_timeout`). During a wait for a standby, a cancel would make the server acknowledge
+  /// a commit that the standby lacks. `PQcancel` also waits for a server that hangs.
   @safe
   final class PostgreSQLConnection: @unchecked Sendable {
-    // Sendable because who takes it from its link has it alone.
+    // Sendable because one call at a time holds a connection.
     let address: PostgreSQLAddress
     private let handle: OpaquePointer
     private let wake: PostgreSQLWake
 
     /// Connects.
     ///
-    /// - Parameters:
-    ///   - address: Where.
-    ///   - configuration: How.
-    ///   - wake: What lets go who waits.
+    /// - address: The address of the server.
+    ///   - configuration: The settings of the log.
+    ///   - wake: Wakes waiting calls when the log closes.
+    ///   - deadline: The end of the attempt.
     ///   - deadline: How long it may take.
     /// - Throws: ``PostgreSQLFailure``; nothing was done.
     init(
@@ -44,9 +44,9 @@
 
     deinit { unsafe PQfinish(handle) }
 
-    /// Whether it takes another statement.
+    /// Whether the connection can run another statement.
     ///
-    /// Looks for what the server has said meanwhile, and whether it has gone.
+    /// The check reads the server's pending messages, and notices the end of the connection.
     var isUsable: Bool {
       for _ in 0..<Self.lookMaximum {
         guard unsafe PQstatus(handle) == CONNECTION_OK,
@@ -67,10 +67,10 @@
     /// Runs a statement.
     ///
     /// - Parameters:
-    ///   - sql: The statement, one.
-    ///   - values: Its parameters.
-    ///   - deadline: How long it may take.
-    /// - Returns: Its rows. What it has done is committed, unless it stands in a transaction.
+    ///   - sql: One statement.
+    ///   - values: The parameters.
+    ///   - deadline: The end of the wait.
+    /// - Returns: The rows. Outside a transaction, the changes are committed.
     /// - Throws: ``PostgreSQLFailure``.
     @discardableResult
     func run(
@@ -84,8 +84,8 @@
         try wait(POLLIN | POLLOUT, until: deadline)
         try consume()
       }
-      // A server acknowledges a statement before it commits it: only when it is ready for the next one, and
-      // there is no more answer, has it.
+      // The server acknowledges a statement before its commit. The commit is complete when the
+      // server is ready for the next statement and there is no further result.
       var rows: PostgreSQLRows?
       var failure: PostgreSQLFailure?
       while let result = unsafe try nextResult(until: deadline) {
@@ -105,8 +105,8 @@
 
     /// Waits for notices.
     ///
-    /// - Parameter deadline: How long.
-    /// - Returns: Their texts; none when the time is up.
+    /// - Parameter deadline: The end of the wait.
+    /// - Returns: The texts; empty when the time is up.
     /// - Throws: ``PostgreSQLFailure``.
     func notices(until deadline: Int64) throws(PostgreSQLFailure) -> [String] {
       while true {
@@ -129,7 +129,7 @@
       let all = parts.reduce(into: [UInt8]()) { $0 += $1 ?? [] } + [0]
       return unsafe all.withUnsafeBufferPointer { buffer in
         var place = 0
-        // They lie in one array, which is there as long as this closure; libpq copies them.
+        // The bytes lie in one array that outlives this closure; libpq copies them.
         let pointers = unsafe parts.map { part -> UnsafePointer<CChar>? in
           guard let part else { return nil }
           defer { place += part.count }
@@ -179,7 +179,7 @@
       }
     }
 
-    /// What libpq says.
+    /// The error text of libpq.
     private var words: String {
       let text = unsafe PQerrorMessage(handle).map { unsafe String(cString: $0) } ?? ""
       return text.isEmpty ? "the connection is lost" : oneLine(text)
@@ -206,13 +206,13 @@
       }
     }
 
-    /// What a server says that lets nobody in at present, or the library of one that has gone.
+    /// Errors of a server that takes no connections at present, or that has gone.
     private static let passing = [
       "starting up", "shutting down", "recovery mode", "too many", "closed the connection",
       "Connection reset",
     ]
 
-    /// Sees that the server can hold a log, and how it treats this connection.
+    /// Checks that the server can hold a log, and sets up the session.
     private func prepare(
       _ configuration: PostgreSQLLogConfiguration, until deadline: Int64
     ) throws(PostgreSQLFailure) {
@@ -222,7 +222,7 @@
         throw PostgreSQLFailure(
           .refused, "it is version \(version / 10_000), and the log needs 12 or later")
       }
-      // Before the caller stops to wait, so that he knows that nothing was done.
+      // Shorter than the caller's wait, so that a timeout proves that nothing was done.
       let timeout = max(1, configuration.requestTimeoutInMilliseconds)
       let rows = try run(
         """

@@ -1,34 +1,34 @@
 #if PostgreSQL
   import CPandoPostgreSQL
 
-  /// Why a statement, or a connection, has failed.
+  /// The error of a statement or a connection attempt.
   struct PostgreSQLFailure: Error {
     enum Kind {
-      /// The server says no; nothing was done.
+      /// The server refused; nothing was done.
       case refused
-      /// Nothing was done; it may go at another time.
+      /// Nothing was done; a later attempt may succeed.
       case notNow
-      /// What was sent may have been done.
+      /// The statement may have been executed.
       case lost
-      /// The log was closed while something was on its way.
+      /// The log was closed during the call.
       case closed
     }
 
     let kind: Kind
-    /// The server's code of five letters; empty if it has said nothing.
+    /// The server's code of five characters; empty without an answer of the server.
     var code = ""
-    /// What is wrong, with nothing secret.
+    /// The error text, without secrets.
     let words: String
-    /// The constraint that keeps a row out.
+    /// The violated constraint.
     var constraint = ""
-    /// Whether a server could not be reached, and did not refuse a connection.
+    /// Whether a server was unreachable, as opposed to refusing the connection.
     var isAway = false
 
     init(_ kind: Kind, _ words: String, isAway: Bool = false) {
       (self.kind, self.words, self.isAway) = (kind, words, isAway)
     }
 
-    /// Reads what a server has answered.
+    /// Reads an error answer.
     init(_ result: OpaquePointer) {
       func text(_ field: UnsafePointer<CChar>?) -> String {
         unsafe field.map { unsafe String(cString: $0) } ?? ""
@@ -39,25 +39,25 @@
       let words = unsafe text(pando_pq_words(result))
       self.words =
         words.isEmpty ? oneLine(unsafe text(PQresultErrorMessage(result))) : "\(words) (\(code))"
-      // Who is put out may have committed before: a server that crashes tells all of it.
+      // A terminated session may have committed before: a crashing server ends all sessions.
       kind = severity != "ERROR" ? .lost : Self.isPassing(code) ? .notNow : .refused
     }
 
-    /// Whether an error is one of the moment: a conflict, a lock, too few resources.
+    /// Whether an error is temporary: a conflict, a lock, a lack of resources.
     ///
-    /// A statement that the server has ended has waited long enough.
+    /// A statement ended by the statement timeout has waited long enough.
     private static func isPassing(_ code: String) -> Bool {
       ["40", "53", "57"].contains(code.prefix(2)) && code != "57014"
         || ["25006", "55P03", "55006"].contains(code)
     }
 
-    /// Whether another server has to be looked for: this one takes no writes any more.
+    /// Whether this server takes no writes any more, so that another one is needed.
     var isElsewhere: Bool { code == "25006" }
-    /// Whether a row is there already.
+    /// Whether the row exists already.
     var isTwice: Bool { code == "23505" }
   }
 
-  /// What libpq says, in one line.
+  /// Returns the text of libpq in one line.
   func oneLine(_ text: String) -> String {
     text.split(whereSeparator: \.isNewline).map { line in
       String(line.drop(while: \.isWhitespace))

@@ -2,21 +2,21 @@
   import PandoReplication
   import PandoSystem
 
-  /// The connections of a log: one for each call that is under way, of which two are kept.
+  /// The connections of a log: one for each running call; two stay open for later calls.
   final class PostgreSQLLink: Sendable {
     private struct State {
       var idle: [PostgreSQLConnection] = []
       var isClosed = false
-      /// The server that answered last.
+      /// The index of the server that answered last.
       var preferred = 0
-      /// When a connection may be tried, and how long after it the next one.
+      /// The time of the next connection attempt, and the pause after it.
       var nextAttempt: Int64 = 0
       var pause = PostgreSQLLink.pauseMinimum
-      /// What was wrong last.
+      /// The last connection error.
       var trouble: String?
-      /// Whether the last call that failed found nobody who could answer.
+      /// Whether the last failed call reached no server that could answer.
       var wasAway = false
-      /// How often a connection was made, or lost.
+      /// The number of connections made or lost.
       var changeCount: UInt64 = 0
     }
 
@@ -25,9 +25,9 @@
     private let addresses: [PostgreSQLAddress]
     private let state = Monitor(State())
 
-    /// Connects, unless the servers are away: then it goes on trying whenever it is asked for something.
+    /// Connects; if no server is reachable, later calls try again.
     ///
-    /// - Throws: ``LogFault`` `unavailable` if they refuse the connection, or the configuration can't be.
+    /// - Throws: ``LogFault`` `unavailable` if a server refuses, or the configuration is not valid.
     init(_ configuration: PostgreSQLLogConfiguration) throws(LogFault) {
       self.configuration = configuration
       var addresses: [PostgreSQLAddress] = []
@@ -43,22 +43,22 @@
       }
     }
 
-    /// Whether there is a connection that nobody uses.
+    /// Whether there is an idle connection.
     var isConnected: Bool { state.withLock { !$0.idle.isEmpty } }
 
-    /// Whether the last call that failed found nobody who could answer: it may go at another time.
+    /// Whether the last failed call reached no server that could answer: a later one may.
     var wasAway: Bool { state.withLock(\.wasAway) }
 
     var timeout: Int64 { Int64(max(1, configuration.requestTimeoutInMilliseconds)) * 1_000_000 }
 
     var isClosed: Bool { state.withLock(\.isClosed) }
 
-    /// How often a connection was made, or lost.
+    /// The number of connections made or lost.
     var changeCount: UInt64 { state.withLock(\.changeCount) }
 
-    /// Ends all connections, and lets go who waits.
+    /// Ends all connections and wakes waiting calls.
     ///
-    /// - Returns: Whether it was not closed before.
+    /// - Returns: Whether this call closed the link.
     func close() -> Bool {
       let (isFirst, idle) = state.withLock { state in
         defer { state.isClosed = true }
@@ -70,16 +70,16 @@
       return isFirst
     }
 
-    /// Runs a closure with a connection that stands, until it has an answer or the time is up.
+    /// Runs a closure with a connection, until it has an answer or the time is up.
     ///
     /// - Parameters:
-    ///   - what: What it is about, for errors.
-    ///   - isAppend: Whether it can't be repeated when the answer is lost. It gives up halfway where the caller has said
-    ///     how long it waits (`LogDeadline`), and will ask again.
-    ///   - body: Gets the connection, and how long to wait. What it throws as ``PostgreSQLFailure`` that passes
-    ///     has it called again.
-    /// - Returns: What the closure returns.
-    /// - Throws: ``LogFault``; what else the closure throws.
+    ///   - what: The operation, for errors.
+    ///   - isAppend: Whether a lost answer forbids a repetition. With a deadline of the caller
+    ///     (`LogDeadline`), an append waits half of the time, since the caller repeats it.
+    ///   - body: Receives the connection and the deadline. The link calls it again after a
+    ///     temporary ``PostgreSQLFailure``.
+    /// - Returns: The result of the closure.
+    /// - Throws: ``LogFault``; other errors of the closure.
     func call<Result>(
       _ what: String, isAppend: Bool = false,
       _ body: (PostgreSQLConnection, Int64) throws -> Result
@@ -122,7 +122,7 @@
       }
     }
 
-    /// Waits a while.
+    /// Waits for a time.
     ///
     /// - Returns: Whether the log is still open.
     func wait(_ nanoseconds: Int64) -> Bool {
@@ -136,11 +136,11 @@
       }
     }
 
-    /// Connects to one of the servers that takes writes.
+    /// Connects to a server that takes writes.
     ///
-    /// - Parameter deadline: How long to try; each server has its part of that.
-    /// - Returns: A connection of the caller's own.
-    /// - Throws: ``PostgreSQLFailure``, whose words name the servers.
+    /// - Parameter deadline: The end of the attempt; each server gets its share of the time.
+    /// - Returns: A connection for the caller alone.
+    /// - Throws: ``PostgreSQLFailure``, whose text names the servers.
     func connect(until deadline: Int64) throws(PostgreSQLFailure) -> PostgreSQLConnection {
       let first = state.withLock(\.preferred)
       var reasons: [String] = []
@@ -163,7 +163,7 @@
       throw PostgreSQLFailure(.notNow, reasons.joined(separator: "; "), isAway: areAway)
     }
 
-    /// A connection that stands, for the caller alone.
+    /// Returns a usable connection for the caller alone.
     private func connection(until deadline: Int64) throws(LogFault) -> PostgreSQLConnection {
       enum Step {
         case use(PostgreSQLConnection)
@@ -212,7 +212,7 @@
       }
     }
 
-    /// Keeps a connection for others, if it can be used.
+    /// Keeps a usable connection for later calls.
     private func put(_ connection: PostgreSQLConnection) {
       guard connection.isUsable else { return }
       state.withLock { state in
@@ -221,11 +221,11 @@
     }
 
     private static let isClosedFault = LogFault.unavailable("the log is closed")
-    /// In nanoseconds, from one attempt to the next.
+    /// In nanoseconds, between two attempts.
     private static let pauseMinimum: Int64 = 50_000_000
     private static let pauseMaximum: Int64 = 1_000_000_000
     private static let idleMaximum = 2
-    /// In nanoseconds: the least that an append waits, if there is as much.
+    /// In nanoseconds: the minimal wait of an append, if that much time is left.
     private static let appendWaitMinimum: Int64 = 1_000_000_000
   }
 #endif

@@ -3,17 +3,17 @@
   import PandoReplication
   import PandoSystem
 
-  /// Copies of stores, in tables of their own: parts, and a row that closes them.
+  /// Copies of stores, in two tables: parts, and a row that closes each copy.
   extension PostgreSQLLog {
-    /// Keeps a copy of a store beside the log; the two newest are kept.
+    /// Stores a copy of a store beside the log, and keeps the two newest.
     ///
-    /// Each part is committed for itself, so that no transaction stays open while the next one is made.
+    /// Each part has a transaction of its own, so none stays open while the next part is made.
     ///
     /// - Parameters:
-    ///   - position: The position that the store had taken in.
-    ///   - nextPart: Gives the parts of the copy; one of more than 512 KiB is stored in several.
-    /// - Throws: `LogFault`, and what `nextPart` throws. The copy does not count then, and what there is of it is
-    ///   removed by one that is put a day later.
+    ///   - position: The position that the store had applied.
+    ///   - nextPart: Returns the parts of the copy, then `nil`; a part above 512 KiB is split.
+    /// - Throws: `LogFault`, and errors of `nextPart`. The copy is then invalid; a copy stored a
+    ///   day later removes its parts.
     public func putSnapshot(at position: UInt64, _ nextPart: () throws -> [UInt8]?) throws {
       try find()
       let what = "putting a copy beside log \(tables.title)"
@@ -34,7 +34,7 @@
             .number(number), .number(count), .bytes(part), .number(Int64(bitPattern: checksum)),
           ]
           try link.call(what) { connection, deadline in
-            // It may be there from before, when the answer was lost.
+            // The part may exist already, if the answer of the first attempt was lost.
             _ = try connection.run(
               "INSERT INTO \(tables.parts) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING", values,
               until: deadline)
@@ -48,13 +48,13 @@
       try forgetOldSnapshots()
     }
 
-    /// Reads the newest copy that is whole.
+    /// Reads the newest complete copy.
     ///
-    /// It is read twice, because parts that have been given to a closure can't be taken back.
+    /// It reads the copy twice, because parts passed to the closure can't be revoked.
     ///
-    /// - Parameter body: Gets its parts one after another.
-    /// - Returns: The position that the store had taken in; `nil` if there is no copy.
-    /// - Throws: `LogFault`, and what `body` throws.
+    /// - Parameter body: Receives the parts in order.
+    /// - Returns: The position that the store had applied; `nil` if there is no copy.
+    /// - Throws: `LogFault`, and errors of `body`.
     public func readSnapshot(_ body: ([UInt8]) throws -> Void) throws -> UInt64? {
       for copy in try snapshots() {
         guard try forEachPart(of: copy, { _ in }) else { continue }
@@ -74,10 +74,10 @@
 
     /// Empties the log: removes all messages, and the copies beside it.
     ///
-    /// For a log that has to go on from one store, when no machine follows it. Its positions go on where they were.
+    /// For a log that continues from one store, without followers. Positions are not reset.
     ///
-    /// - Throws: `LogFault` `unavailable`; then something may be removed already.
-    /// - Complexity: O(size of what is removed), at the server.
+    /// - Throws: `LogFault` `unavailable`; some rows may be removed by then.
+    /// - Complexity: O(size of the removed rows), at the server.
     public func removeAll() throws {
       for table in [tables.messages, tables.copies, tables.parts] {
         try link.call("emptying log \(tables.title)") { connection, deadline in
@@ -86,9 +86,9 @@
       }
     }
 
-    /// How old the newest copy is, by the clock of the server; see `ReplicationLog`.
+    /// The age of the newest copy, by the clock of the server; see `ReplicationLog`.
     ///
-    /// - Returns: Its age; `nil` if there is none.
+    /// - Returns: The age; `nil` if there is no copy.
     /// - Throws: `LogFault`.
     public func snapshotAge() throws -> Duration? {
       try find()
@@ -110,7 +110,7 @@
       var checksum: UInt64
     }
 
-    /// The copies that are closed, the newest first.
+    /// Returns the closed copies, newest first.
     private func snapshots() throws -> [Copy] {
       try find()
       return try link.call("copies beside log \(tables.title)") { connection, deadline in
@@ -130,9 +130,9 @@
       }
     }
 
-    /// Calls a closure with each part; stops at one that is missing or damaged.
+    /// Calls a closure with each part; stops at a missing or damaged part.
     ///
-    /// - Returns: Whether all were there.
+    /// - Returns: Whether all parts were found undamaged.
     private func forEachPart(of copy: Copy, _ body: ([UInt8]) throws -> Void) throws -> Bool {
       guard copy.partCount >= 0 else { return false }
       var checksum: UInt64 = 0
@@ -151,7 +151,7 @@
       return checksum == copy.checksum
     }
 
-    /// Has a copy count, as the newest one; nothing changes if it does already.
+    /// Closes a copy as the newest one; does nothing if it is closed already.
     private func close(
       _ number: Int64, _ count: Int64, _ checksum: UInt64, _ connection: PostgreSQLConnection,
       _ deadline: Int64
@@ -166,7 +166,7 @@
           [.number(number), .number(count), .number(Int64(bitPattern: checksum))], until: deadline)
       }
       if case .failure(let failure) = answer, failure.isTwice {
-        // Another one has closed at the same time.
+        // Another copy was closed at the same time.
         throw PostgreSQLFailure(.notNow, failure.words)
       }
       if try answer.get().isEmpty {
@@ -174,7 +174,7 @@
       }
     }
 
-    /// Removes all but the two newest copies, and what was begun a day ago and not ended.
+    /// Removes all but the two newest copies, and copies begun a day ago and never closed.
     private func forgetOldSnapshots() throws {
       let what = "removing old copies beside log \(tables.title)"
       let old = try link.call(what) { connection, deadline in
@@ -212,7 +212,7 @@
 
     private static let partByteCount = EntryLimits.partByteCount
     private static let keptCount: Int64 = 2
-    /// How many parts are removed at once.
+    /// The number of parts removed by one statement.
     private static let removedCount: Int64 = 100
   }
 #endif

@@ -1,11 +1,11 @@
 #if PostgreSQL
   import PandoReplication
 
-  /// Finding and making the tables.
+  /// Checking and creating the tables.
   extension PostgreSQLLog {
-    /// Sees that the tables are there, and as they have to be.
+    /// Checks that the tables exist and are valid; creates them if the configuration says so.
     ///
-    /// - Throws: ``LogFault`` `unavailable`, which says what is wrong.
+    /// - Throws: ``LogFault`` `unavailable`, with the reason.
     func findTables() throws {
       try link.call("log \(tables.title)") { connection, deadline in
         if try areThere(connection, deadline) { return try checkVersion(connection, deadline) }
@@ -19,7 +19,7 @@
       }
     }
 
-    /// - Returns: `false` if none of the tables is there.
+    /// - Returns: `false` if none of the tables exists.
     private func areThere(_ connection: PostgreSQLConnection, _ deadline: Int64) throws -> Bool {
       let expected = tables.expected
       let names = expected.keys.sorted()
@@ -55,7 +55,7 @@
       PostgreSQLFailure(.refused, "\(tables.schema).\(tables.log)_end has to have one row")
     }
 
-    /// Makes the tables, unless somebody else does at the same time.
+    /// Creates the tables, unless another process does at the same time.
     private func make(_ connection: PostgreSQLConnection, _ deadline: Int64) throws {
       func run(_ sql: String, _ values: [PostgreSQLValue] = []) throws -> PostgreSQLRows {
         try connection.run(sql, values, until: deadline)

@@ -5,10 +5,10 @@
 
   /// A log over tables of PostgreSQL 12 or later.
   ///
-  /// A message is acknowledged when its commit is on the disk of the server, and of the standbys that the server
-  /// waits for. Positions are given out under a lock of one row, so that they have no gap and come in the
-  /// order of the commits. A name is known as long as its message is kept. Those who follow are told by
-  /// `NOTIFY`, and look for themselves each second: poolers lose notices.
+  /// The server acknowledges a message after its commit is on disk, there and on the synchronous
+  /// standbys. An append takes its position under the lock of one row, so positions have no gap and
+  /// follow the order of commits. A name stays unique while its message is kept. Followers receive
+  /// `NOTIFY`, and also read the end each second, because poolers lose notices.
   ///
   /// ```swift
   /// let log = try PostgreSQLLog(
@@ -17,7 +17,7 @@
   /// let store = try ReplicatedStore(path: "/var/lib/shop", log: log)
   /// ```
   ///
-  /// A role that makes no tables needs these rights:
+  /// A role that does not create the tables needs these rights:
   ///
   /// ```sql
   /// GRANT USAGE ON SCHEMA pando TO shop;
@@ -27,28 +27,28 @@
   /// GRANT SELECT, INSERT, DELETE ON pando.orders_parts TO shop;
   /// ```
   ///
-  /// One that makes them needs `CREATE` on the schema, or on the database where the schema is not there. The tables
-  /// say how much is kept: `seconds_kept` and `bytes_kept` of `orders_end` can be changed at any time. A pooler in
-  /// between has to pool sessions and not transactions.
+  /// A role that creates them needs `CREATE` on the schema, or on the database if the schema is
+  /// missing. The columns `seconds_kept` and `bytes_kept` of `orders_end` limit the kept messages;
+  /// change them at any time. A pooler must pool sessions, not transactions.
   ///
-  /// Any thread; calls that come at the same time have connections of their own.
+  /// Any thread; concurrent calls use connections of their own.
   public final class PostgreSQLLog: ReplicationLog {
     let configuration: PostgreSQLLogConfiguration
     let tables: PostgreSQLTables
     let link: PostgreSQLLink
     private let watch: PostgreSQLWatch
-    /// Whether the tables were there, and as they have to be.
+    /// Whether the tables were found and checked.
     private let isFound = Locked(false)
 
     /// Connects to a log.
     ///
-    /// With ``PostgreSQLLogConfiguration/makesTables`` it makes the tables that are not there.
+    /// With ``PostgreSQLLogConfiguration/makesTables``, it creates missing tables.
     ///
-    /// Where the servers are away that is done with the first call that reaches them.
+    /// If no server is reachable, the first call that reaches one does this.
     ///
-    /// - Parameter configuration: Where it is.
-    /// - Throws: `LogFault` `unavailable` where the servers refuse, or the tables are something else; it names the server
-    ///   and what is wrong.
+    /// - Parameter configuration: The settings of the log.
+    /// - Throws: `LogFault` `unavailable` if a server refuses, or the tables have another shape.
+    ///   The error names the server and the reason.
     public init(_ configuration: PostgreSQLLogConfiguration) throws {
       self.configuration = configuration
       tables = try PostgreSQLTables(configuration)
@@ -66,7 +66,7 @@
 
     deinit { close() }
 
-    /// Sees, once, that the tables are there and as they have to be.
+    /// Checks the tables, once.
     func find() throws {
       if isFound.withLock(\.self) { return }
       try findTables()
@@ -76,13 +76,13 @@
     /// Appends a message; see `ReplicationLog`.
     ///
     /// - Parameters:
-    ///   - message: Its bytes, 512 KiB and a little at most.
-    ///   - name: What the log knows it by as long as it keeps it: a second message of that name is not appended,
-    ///     and the position is that of the first one.
-    ///   - end: The position of the last message, if it is to be refused behind any other; this is looked at
-    ///     before the name.
-    /// - Returns: Its position, once it is on disk.
-    /// - Throws: `LogFault`: `noAnswer` when the request timeout is over, or the connection was cut.
+    ///   - message: The bytes, at most slightly more than 512 KiB.
+    ///   - name: The name of the message. While a message of that name is kept, the log returns its
+    ///     position and appends nothing.
+    ///   - end: If given, the log appends only if this is the position of the last message. It
+    ///     checks this before the name.
+    /// - Returns: The position, once the message is on disk.
+    /// - Throws: `LogFault`: `noAnswer` after the request timeout, or if the connection was cut.
     public func append(
       _ message: [UInt8], named name: String, expecting end: UInt64?
     ) throws -> UInt64 {
@@ -98,9 +98,9 @@
     /// Reads the next messages; see `ReplicationLog`.
     ///
     /// - Parameters:
-    ///   - position: The position behind which they begin.
-    ///   - limit: How many at most; at least 1. There may be fewer if they are large.
-    /// - Returns: The messages; none if there are none.
+    ///   - position: The position before the first message.
+    ///   - limit: The maximum number, at least 1; large messages make the result shorter.
+    /// - Returns: The messages, in order; empty at the end of the log.
     /// - Throws: `LogFault`.
     public func messages(after position: UInt64, limit: Int) throws -> [LoggedMessage] {
       precondition(limit > 0, "a limit of \(limit) messages")
@@ -113,8 +113,8 @@
 
     /// Reads one message; see `ReplicationLog`.
     ///
-    /// - Parameter position: Its position, from 1.
-    /// - Returns: The message; `nil` if it is not there.
+    /// - Parameter position: The position, from 1.
+    /// - Returns: The message; `nil` if the log has none there.
     /// - Throws: `LogFault`.
     public func message(at position: UInt64) throws -> LoggedMessage? {
       guard let place = Int64(exactly: position) else { return nil }
@@ -128,7 +128,7 @@
       }
     }
 
-    /// How often a connection was made, or lost.
+    /// The number of connections made or lost.
     public var interruptionCount: UInt64 { link.changeCount }
 
     /// The position of the last message; see `ReplicationLog`.
@@ -144,12 +144,12 @@
       }
     }
 
-    /// Has a closure told of messages as they come; see `ReplicationLog`.
+    /// Sets a closure that receives the positions of new messages; see `ReplicationLog`.
     ///
-    /// - Parameter onEnd: Gets positions, on a thread of the log.
+    /// - Parameter onEnd: Receives positions, on a thread of the log.
     public func follow(_ onEnd: @escaping @Sendable (UInt64) -> Void) { watch.follow(onEnd) }
 
-    /// Ends all connections; later calls throw, and one that waits is let go.
+    /// Ends all connections; waiting and later calls throw.
     public func close() {
       guard link.close() else { return }
       watch.close()
@@ -157,8 +157,8 @@
   }
 
   extension PostgreSQLLog {
-    /// One statement, and so one round trip: it locks the row of the end, and the server looks at the condition again
-    /// when it has waited for the lock.
+    /// Appends in one statement, which locks the row of the end; after the wait for the lock, the
+    /// server checks the condition again.
     private func append(
       _ message: [UInt8], named name: String, expecting end: UInt64?,
       _ connection: PostgreSQLConnection, _ deadline: Int64
@@ -203,7 +203,7 @@
       after position: Int64, limit: Int, _ connection: PostgreSQLConnection, _ deadline: Int64
     ) throws -> [LoggedMessage] {
       let (highest, isFar) = position.addingReportingOverflow(Int64(limit))
-      // The end, beside each message or alone.
+      // The end, in each row, with or without a message.
       let rows = try connection.run(
         """
         SELECT e.last, m.position, m.message FROM \(tables.end) e
@@ -217,7 +217,7 @@
       guard let last = rows.isEmpty ? nil : rows.number(0, 0) else { throw isWithoutEnd }
       var messages: [LoggedMessage] = []
       for row in 0..<rows.count {
-        // What lies behind a gap is told of when it is asked for.
+        // A later call reports the messages behind a gap.
         guard rows.number(row, 1) == position + Int64(row) + 1, let bytes = rows.bytes(row, 2)
         else { break }
         messages.append(
@@ -231,7 +231,7 @@
       throw LogFault.gone(first: UInt64(clamping: first))
     }
 
-    /// About how many bytes are read at once.
+    /// The approximate number of bytes of one read.
     private static let readByteCount: Int64 = 16 << 20
   }
 #endif

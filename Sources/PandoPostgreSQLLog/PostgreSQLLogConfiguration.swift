@@ -1,8 +1,8 @@
 #if PostgreSQL
-  /// Where a log over PostgreSQL is, and how it is kept.
+  /// The address and the settings of a log over PostgreSQL.
   ///
-  /// It holds no secrets: those lie in files that it names. What is not said here libpq takes from its own
-  /// places, such as `PGPASSWORD` and `~/.pgpass`; encryption and addresses never.
+  /// It contains no secrets: the files that it names do. libpq takes other settings from its own
+  /// sources, such as `PGPASSWORD` and `~/.pgpass`, but never encryption and addresses.
   ///
   /// ```swift
   /// var configuration = PostgreSQLLogConfiguration(
@@ -11,23 +11,23 @@
   /// configuration.tls = .init(authorityFile: "/etc/shop/authority.pem")
   /// ```
   public struct PostgreSQLLogConfiguration: Sendable, Hashable {
-    /// How a connection proves who it is.
+    /// How a connection authenticates.
     ///
     /// ```swift
     /// configuration.credentials = .passwordFile("/run/secrets/shop")
     /// ```
     public enum Credentials: Sendable, Hashable {
-      /// As the user of the process, by the client certificate, or by what libpq finds by itself.
+      /// The user of the process, the client certificate, or a source of libpq.
       case none
       /// A file whose first line is the password.
       case passwordFile(String)
-      /// A file of lines `host:port:database:user:password`, as libpq reads it; nobody but its owner may read it.
+      /// A file of lines `host:port:database:user:password` for libpq; only its owner may read it.
       case passfile(String)
     }
 
     /// How connections are encrypted.
     ///
-    /// The certificates of servers are always verified, and have to be for the host that is connected to.
+    /// Pando always verifies the server's certificate, and that it is valid for the host.
     ///
     /// ```swift
     /// configuration.tls = .init(
@@ -35,17 +35,17 @@
     ///   keyFile: "/run/secrets/shop.key")
     /// ```
     public struct TLS: Sendable, Hashable {
-      /// A file with the certificates to trust; `nil` for those of the system.
+      /// A file of trusted certificates; `nil` for those of the system.
       public var authorityFile: String?
-      /// A file with the client's certificate; its key has to be given too.
+      /// A file with the client's certificate; set ``keyFile`` too.
       public var certificateFile: String?
-      /// A file with the key of the client's certificate; nobody but its owner may read it.
+      /// A file with the key of the client's certificate; only its owner may read it.
       public var keyFile: String?
 
       /// Makes a description of how connections are encrypted.
       ///
       /// - Parameters:
-      ///   - authorityFile: A file with the certificates to trust; `nil` for those of the system.
+      ///   - authorityFile: A file of trusted certificates; `nil` for those of the system.
       ///   - certificateFile: A file with the client's certificate.
       ///   - keyFile: A file with its key.
       public init(
@@ -57,37 +57,37 @@
       }
     }
 
-    /// The servers of which one takes writes: `host`, `host:5432`, `[::1]:5432`, or the folder of a Unix socket, as
-    /// `/run/postgresql` or `/run/postgresql:5432`.
+    /// The servers, of which one takes writes: `host`, `host:5432`, `[::1]:5432`, or the folder of
+    /// a Unix socket, such as `/run/postgresql` or `/run/postgresql:5432`.
     ///
-    /// They are tried in this order, from the one that answered last.
+    /// Pando tries them in this order, starting with the last one that answered.
     public var servers: [String]
     /// The name of the database.
     public var database: String
     /// The role.
     public var user: String
-    /// The name of the log, of lower-case letters, digits and `_`; 40 at most.
+    /// The name of the log: at most 40 lower-case letters, digits and `_`.
     public var log: String
-    /// The schema of the log's tables, of lower-case letters, digits and `_`; 40 at most.
+    /// The schema of the tables: at most 40 lower-case letters, digits and `_`.
     public var schema = "pando"
     /// How long a call waits for the server, in milliseconds; at least 1.
     ///
-    /// Host names are resolved by the system, which has times of its own.
+    /// The system resolves host names, with timeouts of its own.
     public var requestTimeoutInMilliseconds = 5000
-    /// How connections to hosts are encrypted; `nil` for plain text on the own machine, and for verified
-    /// certificates of the system's authorities to any other.
+    /// How connections to hosts are encrypted; `nil` for plain text on this machine and verified
+    /// TLS with the system's authorities elsewhere.
     public var tls: TLS?
-    /// How a connection proves who it is.
+    /// How a connection authenticates.
     public var credentials = Credentials.none
-    /// Whether plain text goes to other machines where ``tls`` is `nil`.
+    /// Whether other machines get plain text where ``tls`` is `nil`.
     public var allowsPlainText = false
-    /// How long messages are kept if the tables are made here, in seconds; 0 for ever.
+    /// For created tables: how long messages are kept, in seconds; 0 for ever.
     public var maximalAgeInSeconds = 7 * 24 * 3600
-    /// How many bytes of messages are kept if the tables are made here; 0 for any number.
+    /// For created tables: how many bytes of messages are kept; 0 for any number.
     public var maximalByteCount = 8 << 30
-    /// Whether a schema and tables that are not there are made: for the first machine of a new log, once.
+    /// Whether to create a missing schema and tables: for the first machine of a new log, once.
     ///
-    /// A program that always does begins an empty log where the database has lost the old one.
+    /// With `true` at each start, an empty log replaces one that the database has lost.
     public var makesTables = false
 
     /// Makes a configuration.
@@ -106,7 +106,7 @@
   }
 
   extension PostgreSQLLogConfiguration: CustomStringConvertible, CustomReflectable {
-    /// The log and its servers, without what addresses may hold beside.
+    /// The log and its servers, without secrets in addresses.
     public var description: String {
       let names = servers.map { server in
         (try? PostgreSQLAddress(server)).map { "\($0)" } ?? "an address that can't be one"
@@ -114,7 +114,7 @@
       return "log \(schema).\(log) of database \(database) at \(names.joined(separator: ", "))"
     }
 
-    /// The same.
+    /// The description.
     public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
   }
 #endif

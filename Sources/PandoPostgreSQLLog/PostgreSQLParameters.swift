@@ -2,16 +2,16 @@
   import PandoReplication
   import PandoSystem
 
-  /// What libpq is told to connect.
+  /// The connection parameters for libpq.
   enum PostgreSQLParameters {
-    /// All parameters for an address.
+    /// Returns all parameters for an address.
     ///
     /// - Throws: ``PostgreSQLFailure``, for files that can't be read.
     static func all(
       _ address: PostgreSQLAddress, _ configuration: PostgreSQLLogConfiguration
     ) throws(PostgreSQLFailure) -> [(key: String, value: String)] {
       for name in ["PGHOSTADDR", "PGSERVICE"] where unsafe getenv(name) != nil {
-        // libpq would go where that says.
+        // libpq would take the address from there.
         throw PostgreSQLFailure(
           .refused, "\(name) is set, and addresses are those of the configuration")
       }
@@ -20,7 +20,7 @@
         ("host", address.host), ("port", "\(address.port)"),
         ("dbname", configuration.database), ("user", configuration.user),
         ("application_name", "pando \(configuration.log)"), ("client_encoding", "UTF8"),
-        // A standby, and a server that does not take writes now, is left for the next one.
+        // libpq skips standbys and servers that take no writes at present.
         ("target_session_attrs", "read-write"), ("gssencmode", "disable"),
         ("keepalives_idle", "10"), ("keepalives_interval", "5"), ("keepalives_count", "3"),
         ("tcp_user_timeout", "\(timeout)"),
@@ -38,7 +38,7 @@
           throw PostgreSQLFailure(.refused, "the passfile \(file) can't be read")
         }
         guard mode & 0o77 == 0 else {
-          // libpq leaves it out, and prints so.
+          // libpq ignores such a file and prints a warning.
           throw PostgreSQLFailure(.refused, "others may read the passfile \(file)")
         }
         all.append(("passfile", file))
@@ -46,7 +46,7 @@
       return all.map { (key: $0.0, value: $0.1) }
     }
 
-    /// Whether what goes to an address is encrypted.
+    /// Whether connections to an address are encrypted.
     static func isEncrypted(
       _ address: PostgreSQLAddress, _ configuration: PostgreSQLLogConfiguration
     ) -> Bool {
@@ -73,7 +73,7 @@
       return all
     }
 
-    /// The rights of a file; `nil` if it can't be read.
+    /// Returns the mode of a file; `nil` if it can't be read.
     private static func mode(of file: String) -> mode_t? {
       let descriptor = unsafe open(file, O_RDONLY | O_CLOEXEC)
       guard descriptor >= 0 else { return nil }
@@ -83,7 +83,7 @@
       return status.st_mode
     }
 
-    /// Where Debian has them; libpq 15 knows no name for it.
+    /// The certificates of the system, as Debian installs them; libpq 15 has no name for them.
     private static let systemAuthorities = "/etc/ssl/certs/ca-certificates.crt"
   }
 #endif

@@ -2,13 +2,13 @@
   import CPandoPostgreSQL
   import PandoSystem
 
-  /// What is given to a statement.
+  /// A parameter of a statement.
   enum PostgreSQLValue {
     case number(Int64?)
     case text(String)
     case bytes([UInt8])
 
-    /// The number that the server knows its type by.
+    /// The server's number of the type.
     var type: Oid {
       switch self {
       case .number: 20
@@ -17,7 +17,7 @@
       }
     }
 
-    /// It as the server takes it in binary form; `nil` for none.
+    /// The binary form of the value; `nil` for NULL.
     var binary: [UInt8]? {
       switch self {
       case .number(let number):
@@ -28,12 +28,12 @@
     }
   }
 
-  /// The rows that a statement has given, in binary form.
+  /// The rows of a result, in binary form.
   @safe
   final class PostgreSQLRows {
     private let handle: OpaquePointer
 
-    /// Takes an answer over.
+    /// Takes ownership of a result.
     init(_ handle: OpaquePointer) { unsafe self.handle = handle }
 
     deinit { unsafe PQclear(handle) }
@@ -46,7 +46,7 @@
         let start = unsafe PQgetvalue(handle, CInt(row), CInt(column))
       else { return nil }
       let count = Int(unsafe PQgetlength(handle, CInt(row), CInt(column)))
-      // It lies in the answer, which is there as long as this call.
+      // The bytes lie in the result, which outlives this call.
       return unsafe Array(UnsafeRawBufferPointer(start: start, count: count))
     }
 
@@ -54,7 +54,7 @@
       String(decoding: bytes(row, column) ?? [], as: UTF8.self)
     }
 
-    /// A `bigint`; `nil` if there is none.
+    /// Returns a `bigint`; `nil` for NULL.
     func number(_ row: Int, _ column: Int) -> Int64? {
       guard let bytes = bytes(row, column), bytes.count == 8 else { return nil }
       return bytes.reduce(0) { $0 << 8 | Int64($1) }

@@ -1,15 +1,15 @@
 #if PostgreSQL
-  /// What is kept of the messages.
+  /// Removal of old messages.
   extension PostgreSQLTables {
-    /// Lets go of messages that are too old, or too many: always the first ones.
+    /// Removes the first messages, as far as they exceed the limits of age or size.
     ///
     /// - Parameters:
-    ///   - connection: Where.
-    ///   - deadline: Says how long the next statement may take.
+    ///   - connection: The connection.
+    ///   - deadline: Returns the deadline of the next statement.
     /// - Throws: ``PostgreSQLFailure``.
     func trim(_ connection: PostgreSQLConnection, _ deadline: () -> Int64) throws {
       while true {
-        // The last one is kept as long as there is none behind it.
+        // The last message is never removed.
         let rows = try connection.run(
           """
           WITH oldest AS (
@@ -30,15 +30,15 @@
       }
     }
 
-    /// How many are let go at once.
+    /// The number of messages removed by one statement.
     private static let trimCount: Int64 = 500
   }
 
   extension PostgreSQLLog {
-    /// Which part of what the log keeps has come since a position; see `ReplicationLog`.
+    /// The share of the retention limits used since a position; see `ReplicationLog`.
     ///
     /// - Parameter position: The position.
-    /// - Returns: The larger of the parts of its time and of its bytes.
+    /// - Returns: The larger share of the age limit and the size limit.
     /// - Throws: `LogFault`.
     public func retentionUsed(since position: UInt64) throws -> Double {
       try find()

@@ -2,19 +2,19 @@
   import PandoModels
   import PandoReplication
 
-  /// The tables of a log, as statements name them.
+  /// The tables of a log, as SQL names them.
   ///
-  /// - `…_end`: one row. Its lock puts appends in order; `total` counts the bytes of all messages.
-  /// - `…_messages`: the messages; `total` counts the bytes through each.
-  /// - `…_copies`: copies of stores. One counts when it has a number in `closed`; the largest is the newest.
-  /// - `…_parts`: their parts; `checksum` is the XXH64 of each, seeded with that of the part before.
+  /// - `…_end`: one row. Its lock orders appends; `total` counts the bytes of all messages.
+  /// - `…_messages`: the messages; `total` counts the bytes up to and including each.
+  /// - `…_copies`: copies of stores, valid if `closed` has a number; the largest is the newest.
+  /// - `…_parts`: their parts; `checksum` is the XXH64 of each, seeded with that of the last part.
   struct PostgreSQLTables: Sendable {
     let schema: String
     let log: String
 
-    /// Takes names from a configuration.
+    /// Takes the names from a configuration.
     ///
-    /// - Throws: ``LogFault`` `unavailable` if they can't be names.
+    /// - Throws: ``LogFault`` `unavailable` if they are not valid.
     init(_ configuration: PostgreSQLLogConfiguration) throws(LogFault) {
       for (kind, name) in [("schema", configuration.schema), ("log", configuration.log)] {
         guard 1...40 ~= name.utf8.count,
@@ -31,13 +31,13 @@
     var messages: String { quoted("messages") }
     var copies: String { quoted("copies") }
     var parts: String { quoted("parts") }
-    /// As errors name the log.
+    /// The name of the log in errors.
     var title: String { "\(schema).\(log)" }
 
-    /// The constraint that keeps a second message of a name out.
+    /// The constraint that makes names unique.
     var nameConstraint: String { "\(log)_messages_name" }
 
-    /// What followers listen to, and whoever makes the tables locks.
+    /// The number of the notification channel, and of the lock for creating the tables.
     var number: UInt64 {
       let bytes = Array(title.utf8)
       return unsafe bytes.withUnsafeBytes { unsafe XXHash64.hash($0, seed: 0) }
@@ -48,9 +48,9 @@
   }
 
   extension PostgreSQLTables {
-    /// What makes the tables.
+    /// The statements that create the tables.
     ///
-    /// A row of `…_end` is changed by each append: with room beside it, the change needs no other page.
+    /// Each append updates the row of `…_end`; the free space keeps the update in one page.
     var definitions: [String] {
       [
         """
@@ -82,7 +82,7 @@
       ]
     }
 
-    /// The columns, and the constraints, that tables have to have, by their names.
+    /// The expected columns and constraints of the tables, by table name.
     var expected: [String: (columns: String, constraints: String)] {
       [
         "\(log)_end": (

@@ -2,9 +2,9 @@
   import CPandoPostgreSQL
   import PandoSystem
 
-  /// What lets go all who wait for a server; it stays so.
+  /// Wakes all calls that wait for a server; it stays signaled.
   final class PostgreSQLWake: Sendable {
-    /// Can be read from then on.
+    /// The descriptor, readable once signaled.
     let descriptor: CInt
 
     init() {

@@ -2,17 +2,17 @@
   import PandoReplication
   import PandoSystem
 
-  /// The thread of a log: it tells of messages as they come, and lets go of those that are kept no longer.
+  /// The thread of a log: it reports new messages, and removes those beyond the retention limits.
   final class PostgreSQLWatch: Sendable {
     fileprivate struct State {
       var onEnd: (@Sendable (UInt64) -> Void)?
-      /// What the closure was told last.
+      /// The last position passed to the closure.
       var told: UInt64 = 0
-      /// How much was appended since messages were let go, and when that was.
+      /// The messages appended since the last removal, and the time of that removal.
       var appendedCount = 0
       var appendedByteCount = 0
       var trimmedAt: Int64 = 0
-      /// Whether there is a thread.
+      /// Whether the thread runs.
       var isRunning = false
       var isClosed = false
     }
@@ -25,12 +25,12 @@
       (self.link, self.tables) = (link, tables)
     }
 
-    /// Has a closure told of the position of messages that come.
+    /// Sets a closure that receives the positions of new messages.
     func follow(_ onEnd: @escaping @Sendable (UInt64) -> Void) {
       change { state in (state.onEnd, state.told) = (onEnd, 0) }
     }
 
-    /// Notes that a message was appended here.
+    /// Counts a message appended by this log.
     func noteAppended(_ byteCount: Int) {
       change { state in
         state.appendedCount += 1
@@ -38,7 +38,7 @@
       }
     }
 
-    /// Ends it; nobody is told of anything when this returns.
+    /// Ends the thread; after that no callback runs.
     func close() {
       state.withLock { state in (state.isClosed, state.onEnd) = (true, nil) }
       state.waiting { $0.isRunning ? nil : () }
@@ -60,7 +60,7 @@
         do {
           try serve(try link.connect(until: deadline))
         } catch {
-          // The calls of the log say what is wrong.
+          // The calls of the log report the error.
           if monotonicNanoseconds() - began > Self.pauseMaximum { pause = Self.pauseMinimum }
           if !link.wait(pause) { break }
           pause = min(pause * 2, Self.pauseMaximum)
@@ -98,15 +98,15 @@
       do {
         try tables.trim(connection) { self.deadline }
       } catch let failure as PostgreSQLFailure where failure.kind == .refused {
-        // A role that may not delete leaves it to others.
+        // The role may not delete; another machine does it.
       }
     }
 
     private var deadline: Int64 { monotonicNanoseconds() + link.timeout }
 
-    /// Tells of a position.
+    /// Calls the closure with a position.
     ///
-    /// - Parameter choose: Gets what was told last, and returns what is to be told.
+    /// - Parameter choose: Receives the last reported position; returns the next one, if any.
     private func tell(_ choose: (UInt64) -> UInt64?) {
       let news = state.withLock { state -> (body: @Sendable (UInt64) -> Void, UInt64)? in
         guard let body = state.onEnd, let position = choose(state.told) else { return nil }
@@ -116,15 +116,15 @@
       if let (body, position) = news { body(position) }
     }
 
-    /// In nanoseconds, between two looks at the end.
+    /// In nanoseconds, between two reads of the end.
     private static let lookInterval: Int64 = 1_000_000_000
-    /// In nanoseconds, between two connections.
+    /// In nanoseconds, between two attempts to connect.
     private static let pauseMinimum: Int64 = 100_000_000
     private static let pauseMaximum: Int64 = 5_000_000_000
   }
 
   extension PostgreSQLWatch.State {
-    /// Whether it is time to let messages go; says so once.
+    /// Whether a removal is due; resets the counts if it is.
     fileprivate mutating func takeTrim(of byteCount: Int) -> Bool {
       let now = monotonicNanoseconds()
       guard appendedCount > 0,
