@@ -1,7 +1,7 @@
 #if NATS
   import PandoReplication
 
-  /// The address of a server, without anything secret.
+  /// The address of a server, without secrets.
   struct NATSAddress: Hashable, CustomStringConvertible {
     let host: String
     let port: Int
@@ -9,8 +9,8 @@
 
     /// Reads an address.
     ///
-    /// - Parameter text: For example `nats://127.0.0.1:4222`.
-    /// - Throws: ``LogFault`` `unavailable`, which names what is wrong and nothing secret.
+    /// - Parameter text: The text, for example `nats://127.0.0.1:4222`.
+    /// - Throws: ``LogFault`` `unavailable`, whose text contains no secret.
     init(_ text: String) throws(LogFault) {
       var rest = Substring(text)
       var isEncrypted = false
@@ -23,7 +23,7 @@
         rest = rest[mark.upperBound...]
       }
       if let mark = rest.lastIndex(of: "@") {
-        // What stands before it is secret.
+        // The text before the mark is secret.
         throw .unavailable(
           "the address of \(rest[rest.index(after: mark)...]) has credentials; give them in a file")
       }
@@ -46,7 +46,7 @@
       self.isEncrypted = isEncrypted
     }
 
-    /// Whether what is sent there stays on this machine.
+    /// Whether the address is on this machine.
     var isLoopback: Bool {
       if host == "localhost" || host == "::1" { return true }
       let numbers = host.split(separator: ".", omittingEmptySubsequences: false)
@@ -55,7 +55,7 @@
 
     var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
 
-    /// As the library takes it.
+    /// The address in the form of the library.
     var url: String { "\(isEncrypted ? "tls" : "nats")://\(description)" }
 
     private static let defaultPort = 4222

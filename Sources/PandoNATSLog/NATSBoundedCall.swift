@@ -1,15 +1,15 @@
 #if NATS
   import PandoSystem
 
-  /// Runs a call of the library on another thread, and waits for it by a clock that is never set.
+  /// Runs a call of the library on another thread, and waits for it by a monotonic clock.
   ///
-  /// The library (3.4.1) waits by the clock of the wall: one that is set back by an hour makes it wait an hour longer.
+  /// The library (3.4.1) waits by the wall clock: setting the clock back extends its waits.
   ///
   /// - Parameters:
-  ///   - deadline: How long to wait.
-  ///   - isOver: Asked now and then; `true` lets the caller go.
-  ///   - body: The call. It may end long after, and nobody hears of it then.
-  /// - Returns: What the call returns; `nil` if it has not yet.
+  ///   - deadline: The end of the wait.
+  ///   - isOver: Called from time to time; `true` ends the wait.
+  ///   - body: The call. It may end much later; its result is then dropped.
+  /// - Returns: The result of the call; `nil` if the wait ended first.
   func boundedCall<Result: Sendable>(
     until deadline: Int64, unless isOver: @Sendable () -> Bool = { false },
     _ body: @escaping @Sendable () -> Result
@@ -29,6 +29,6 @@
     }
   }
 
-  /// In nanoseconds: how often a caller looks whether it is to go on waiting.
+  /// In nanoseconds, between two checks whether to go on waiting.
   private let boundedCallStep: Int64 = 50_000_000
 #endif

@@ -3,24 +3,24 @@
   import PandoReplication
   import PandoSystem
 
-  /// A connection of the library, from its start until nobody uses it any more.
+  /// A connection of the library, from its start to its last use.
   ///
-  /// Any thread. One that is lost stays so: the library would wait for its next attempt by a clock that can be set.
+  /// Any thread. It never reconnects: the library would time its attempts by the wall clock.
   @safe
   final class NATSConnection: @unchecked Sendable {
     // Sendable because the library locks, and the pointers never change.
     let handle: OpaquePointer
     let context: OpaquePointer
-    /// The largest message that the server takes, in bytes.
+    /// The maximum message size of the server, in bytes.
     let payloadMaximum: Int
-    /// The server that it is connected to.
+    /// The connected server.
     let server: String
     private let watch: Watch
     private let number: UInt
-    /// Subscriptions that have ended, and that the reader may be about to lock; as numbers.
+    /// Ended subscriptions that the reader may be about to lock, as numbers.
     private let kept = Locked<[UInt]>([])
 
-    /// Hears what happens to a connection, which may be more than once after its end.
+    /// Receives the events of a connection; some may arrive after its end.
     private final class Watch: NATSListener {
       let isLost = Locked(false)
       private let owner: any NATSConnectionOwner
@@ -38,9 +38,9 @@
     /// Connects.
     ///
     /// - Parameters:
-    ///   - configuration: Where to.
-    ///   - addresses: The servers, in the order in which they are tried.
-    ///   - owner: Who hears of what happens to it.
+    ///   - configuration: The settings of the log.
+    ///   - addresses: The servers, in the order of the attempts.
+    ///   - owner: Receives the events of the connection.
     /// - Throws: ``NATSConnectionFault``.
     init(
       _ configuration: NATSLogConfiguration, _ addresses: [NATSAddress],
@@ -72,7 +72,7 @@
       NATSHandles.remove(number)
       let (handle, context) = unsafe (UInt(bitPattern: handle), UInt(bitPattern: context))
       let kept = kept.withLock(\.self)
-      // It waits for the reader, which this may be.
+      // The close waits for the reader, and this may be the reader's thread.
       SharedThreads.runSomewhere {
         unsafe natsConnection_Close(OpaquePointer(bitPattern: handle))
         for address in kept { unsafe natsSubscription_Destroy(OpaquePointer(bitPattern: address)) }
@@ -102,9 +102,9 @@
       return unsafe (handle, context)
     }
 
-    /// Ends it, and lets calls go that wait.
+    /// Ends the connection and wakes waiting calls.
     ///
-    /// - Parameter deadline: How long to wait for the end.
+    /// - Parameter deadline: The end of the wait.
     func close(until deadline: Int64 = 0) {
       watch.closed()
       _ = boundedCall(until: deadline) { [self] in unsafe natsConnection_Close(handle) }
@@ -115,7 +115,7 @@
       kept.withLock { $0.append(UInt(bitPattern: subscription)) }
     }
 
-    /// Whether an answer to a question that is asked now comes.
+    /// Whether the server answers a request sent now.
     func makesRoundTrip(milliseconds: Int64) -> Bool {
       guard isConnected else { return false }
       let deadline = monotonicNanoseconds() + milliseconds * 1_000_000
@@ -125,10 +125,10 @@
       return status == NATS_OK
     }
 
-    /// Whether it has not been lost; the library is not asked, as it may hold its lock.
+    /// Whether the connection is not lost; the library, which may hold its lock, is not called.
     var isConnected: Bool { !watch.isLost.withLock(\.self) }
 
-    /// Sends a message without bytes, for which nobody waits.
+    /// Sends an empty message without waiting for an answer.
     func signal(_ subject: String) { unsafe natsConnection_Publish(handle, subject, nil, 0) }
 
     private static func fill(
@@ -204,7 +204,7 @@
           unsafe try set("name of servers", natsOptions_SetExpectedHostname(options, name))
         }
       } else {
-        // Servers that others name may be on other machines.
+        // Servers discovered through others may be on other machines.
         unsafe try set("servers", natsOptions_SetIgnoreDiscoveredServers(options, true))
       }
       switch configuration.credentials {
@@ -223,26 +223,26 @@
       }
     }
 
-    /// In milliseconds: a server that stands still is left after the third.
+    /// In milliseconds: the connection to a hanging server ends after the third ping.
     private static let pingInterval: Int64 = 1000
   }
 
-  /// Why there is no connection.
+  /// The error of a connection attempt.
   struct NATSConnectionFault: Error {
-    /// Whether the servers may be there at another time.
+    /// Whether a later attempt may succeed.
     let isAway: Bool
     let reason: String
   }
 
-  /// An owner of connections, which the library tells on its threads what happens to them.
+  /// The owner of connections, called by the library's threads.
   protocol NATSConnectionOwner: AnyObject, Sendable {
-    /// A connection is no more.
+    /// Called when a connection has ended.
     func connectionWasLost()
-    /// The server, or the library, complains.
+    /// Called with an error of the server or the library.
     func connectionFailed(_ status: natsStatus, _ text: String)
   }
 
-  /// What a status of the library says, with the words that it has kept for this thread.
+  /// Returns the text of a status, with the library's last error text of this thread.
   func natsText(_ status: natsStatus) -> String {
     let name =
       unsafe natsStatus_GetText(status).map { unsafe String(cString: $0) } ?? "\(status.rawValue)"
@@ -252,7 +252,7 @@
     return text.isEmpty || text == name ? name : "\(name) (\(text))"
   }
 
-  /// The text in a buffer that ends with a zero.
+  /// Returns the text of a zero-terminated buffer.
   func natsText(_ buffer: [CChar]) -> String {
     String(decoding: buffer.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
   }

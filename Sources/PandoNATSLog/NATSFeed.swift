@@ -2,41 +2,41 @@
   import PandoReplication
   import PandoSystem
 
-  /// The messages of a stream as the engine pushes them, in order and without a gap, from a position on.
+  /// The pushed messages of a stream from a position on, in order and without a gap.
   ///
-  /// The library's threads only queue. A thread of its own subscribes, and subscribes again where the queue ends
-  /// when something is missing, nothing is heard for two seconds, or the connection was away.
+  /// The library's threads only queue messages. A thread of the feed subscribes. It subscribes
+  /// again at the end of the queue after a gap, two seconds of silence, or a lost connection.
   final class NATSFeed: Sendable {
     struct State {
-      /// Whether somebody wants messages.
+      /// Whether a caller has requested messages.
       var isWanted = false
       var isClosed = false
-      /// Whether there is a thread.
+      /// Whether the thread runs.
       var isRunning = false
-      /// Which subscription is wanted, and which there is.
+      /// The number of the wanted subscription, and of the present one.
       var generation: UInt64 = 0
       var subscribed: UInt64 = 0
-      /// The position that comes next.
+      /// The next expected position.
       var next: UInt64 = 1
-      /// The number of the next message among those of the subscription.
+      /// The next expected message number within the subscription.
       var nextNumber: UInt64 = 1
-      /// Messages that nobody has taken, from `head` on.
+      /// Messages not yet taken, from `head` on.
       var queue: [LoggedMessage] = []
       var head = 0
       var byteCount = 0
-      /// The position that the caller has come to, as far as is known.
+      /// The last position that the caller has processed, as far as known.
       var taken: UInt64 = 0
-      /// The first position that is there, behind `next`: what lies between is not kept.
+      /// The first available position after a gap at `next`; the messages between are removed.
       var gone: UInt64?
-      /// What is to be answered when there is room.
+      /// The flow control request to answer when the queue has room.
       var question: (subject: String, connection: NATSConnection)?
       var lastHeard: Int64 = 0
-      /// When a message came last, or could have for the first time.
+      /// The time of the last message, or of the subscription.
       var lastCame: Int64 = 0
-      /// When the end was looked for.
+      /// The time of the last check for more messages.
       var lastLooked: Int64 = 0
       var retryAt: Int64 = 0
-      /// Why there is no subscription.
+      /// The error of the last subscription.
       var trouble: String?
       var onEnd: (@Sendable (UInt64) -> Void)?
     }
@@ -49,11 +49,11 @@
       link.onChange { [weak self] in self?.subscribeAgain() }
     }
 
-    /// Has a closure told of each message that comes.
+    /// Sets a closure to call with the position of each message.
     ///
-    /// If nothing has been asked for, it begins behind what is there when the log is reached.
+    /// If no messages were requested, the feed starts at the end of the log.
     ///
-    /// - Parameter onEnd: Gets the position of each.
+    /// - Parameter onEnd: Receives the positions.
     func follow(_ onEnd: @escaping @Sendable (UInt64) -> Void) {
       let starts = state.withLock { state in
         state.onEnd = onEnd
@@ -64,13 +64,13 @@
       if starts { startThread() }
     }
 
-    /// Whether anything has been asked for.
+    /// Whether messages were requested.
     var isWanted: Bool { state.withLock(\.isWanted) }
 
-    /// How often a subscription was wanted.
+    /// The number of subscriptions requested.
     var subscriptionCount: UInt64 { state.withLock(\.generation) }
 
-    /// Notes that the caller's own message is at a position: it needs not be read.
+    /// Notes the position of a message appended by this log, which needs no reading.
     func noteAppended(at position: UInt64) {
       let question = state.withLock { state -> (subject: String, connection: NATSConnection)? in
         guard position == state.taken + 1 else { return nil }
@@ -81,7 +81,7 @@
       if let question { question.connection.signal(question.subject) }
     }
 
-    /// Ends everything; nobody is told of anything when this returns.
+    /// Ends the feed; no callback runs afterwards.
     func close() {
       state.withLock { state in
         state.isClosed = true
@@ -98,21 +98,21 @@
       }
     }
 
-    /// In nanoseconds: how long the thread is waited for, which the library may hold.
+    /// In nanoseconds: how long to wait for the thread, which the library may block.
     private static let closingWait: Int64 = 2_000_000_000
   }
 
   extension NATSFeed {
-    /// Takes what is queued behind a position.
+    /// Takes queued messages after a position.
     ///
-    /// One thread at a time: what one waits for another one would let go.
+    /// One thread at a time: a second one would drop the messages of the first.
     ///
     /// - Parameters:
     ///   - position: The position.
-    ///   - limit: How many messages at most.
-    ///   - end: A position that is there, to be waited for; 0 to wait for nothing.
-    ///   - deadline: How long to wait.
-    /// - Returns: The messages; none if none are queued, and the end is not behind the position.
+    ///   - limit: The maximum number of messages.
+    ///   - end: An existing position to wait for; 0 for no wait.
+    ///   - deadline: The end of the wait.
+    /// - Returns: The messages; empty if none are queued and `end` is not after the position.
     /// - Throws: ``LogFault``.
     func take(
       after position: UInt64, limit: Int, until end: UInt64, deadline: Int64
@@ -147,7 +147,7 @@
       if state.isClosed { return (.failure(.unavailable("the log is closed")), nil) }
       state.drop(through: position)
       if position + 1 < state.first {
-        // Another thread has appended what is asked for here.
+        // Another thread has appended the requested messages.
         state.taken = position
         state.move(to: position + 1)
         self.state.notifyAll()
@@ -165,12 +165,12 @@
         let reason = state.trouble ?? "the messages behind position \(position) do not come"
         return (.failure(.unavailable(reason)), question)
       }
-      // An open question is answered before the wait, by whoever asks next.
+      // The caller answers an open request before it waits.
       if let question { return (.success([]), question) }
       if state.subscribed == state.generation,
         monotonicNanoseconds() - state.lastCame > Self.idleMaximum
       {
-        // It may be a server that has the consumer and lags behind; the next one may be elsewhere.
+        // The server may hold the consumer and lag behind; a new consumer may be on another server.
         state.subscribeAgain()
         self.state.notifyAll()
       }
@@ -178,23 +178,23 @@
       return nil
     }
 
-    /// In nanoseconds: how long nothing comes, though there is more, before another consumer is made.
+    /// In nanoseconds: how long to wait for an existing message before a new subscription.
     private static let idleMaximum: Int64 = 1_000_000_000
     private static let skippedMaximum: UInt64 = 10_000
   }
 
-  /// What the library brings.
+  /// The calls of the library.
   extension NATSFeed {
     func receive(_ bytes: [UInt8], at position: UInt64, number: UInt64, _ generation: UInt64) {
       let onEnd = state.withLock { state -> (@Sendable (UInt64) -> Void)? in
         guard generation == state.generation, !state.isClosed, state.gone == nil else { return nil }
         state.lastHeard = monotonicNanoseconds()
         guard number == state.nextNumber, position >= state.next else {
-          // Something was lost on the way, or comes again.
+          // A message was lost or repeated.
           state.subscribeAgain()
           return nil
         }
-        // What the caller has come past may be gone.
+        // Messages that the caller has passed may be removed.
         guard position == state.next || position <= state.taken + 1 else {
           state.gone = position
           return state.onEnd
@@ -216,11 +216,11 @@
       onEnd?(position)
     }
 
-    /// Hears that the engine is there.
+    /// Notes a heartbeat.
     ///
     /// - Parameters:
-    ///   - last: The number of the last message that it has sent.
-    ///   - generation: Whose it is.
+    ///   - last: The number of the last message that the server has sent.
+    ///   - generation: The number of the subscription.
     func beat(last: UInt64?, _ generation: UInt64) {
       let isBehind = state.withLock { state -> Bool in
         guard generation == state.generation else { return false }
@@ -232,7 +232,7 @@
       if isBehind { state.notifyAll() }
     }
 
-    /// Whether there is room; keeps the question otherwise.
+    /// Whether the queue has room; otherwise keeps the request.
     func takesMore(
       _ generation: UInt64, orAnswerLater subject: String, on connection: NATSConnection
     ) -> Bool {
@@ -244,7 +244,7 @@
       }
     }
 
-    /// Goes on with another subscription, at once.
+    /// Requests a new subscription at once.
     func subscribeAgain() {
       state.withLock { state in
         state.subscribeAgain()
@@ -253,15 +253,15 @@
       state.notifyAll()
     }
 
-    /// More than that is not queued, whatever the engine sends.
+    /// The limit of the queue, whatever the server sends.
     private static let byteCountMaximum = 256 << 20
   }
 
   extension NATSFeed.State {
-    /// The position of the first message that is queued, or comes next.
+    /// The position of the first queued message, or the next expected position.
     var first: UInt64 { head < queue.count ? queue[head].position : next }
 
-    /// Whether a thread is needed; says so once.
+    /// Whether to start the thread; `true` once.
     var starts: Bool {
       mutating get {
         defer { if isWanted, !isClosed { isRunning = true } }
@@ -275,10 +275,10 @@
       mutating get { hasRoom ? exchange(&question, with: nil) : nil }
     }
 
-    /// The position that comes next, as long as nobody knows where the log ends.
+    /// The value of `next` until the feed has read the end of the log.
     static var atEnd: UInt64 { 0 }
 
-    /// Begins at another position.
+    /// Continues at another position.
     mutating func move(to position: UInt64) {
       subscribeAgain()
       isWanted = true
@@ -286,7 +286,7 @@
       (queue, head, byteCount) = ([], 0, 0)
     }
 
-    /// Goes on where the queue ends, with another subscription.
+    /// Continues at the end of the queue, with a new subscription.
     mutating func subscribeAgain() {
       generation += 1
       nextNumber = 1
@@ -314,7 +314,7 @@
       return messages
     }
 
-    /// How much is queued before the engine is asked to wait.
+    /// The size of the queue at which the feed stops answering flow control requests.
     private static let queuedByteCount = 16 << 20
     private static let queuedCount = 8192
   }
@@ -324,7 +324,7 @@
     private enum Task {
       case end
       case subscribe(UInt64, at: UInt64)
-      /// Looks whether there is more than came.
+      /// Checks whether the log has more messages.
       case look
     }
 
@@ -375,7 +375,7 @@
       state.notifyAll()
     }
 
-    /// The position to subscribe from.
+    /// Returns the position to subscribe from.
     private func first(_ position: UInt64) throws -> UInt64 {
       guard position == State.atEnd else { return position }
       let end = try link.end()
@@ -383,7 +383,7 @@
         if state.next == State.atEnd { state.next = end + 1 }
         return state.onEnd
       }
-      // The messages before it were known.
+      // The store knew no position yet: report the end.
       if end > 0 { onEnd?(end) }
       return end + 1
     }
@@ -413,18 +413,18 @@
       }
     }
 
-    /// Tells of the end, if it has not come by itself: who reads then makes it come.
+    /// Reports the end if no message has announced it; the caller's next read fetches the rest.
     private func lookForMore() {
       guard let last = try? link.end() else { return }
       let onEnd = state.withLock { $0.next <= last ? $0.onEnd : nil }
       onEnd?(last)
     }
 
-    /// In nanoseconds, while nothing comes.
+    /// In nanoseconds, between two checks without messages.
     private static let lookInterval: Int64 = 5_000_000_000
-    /// In nanoseconds: longer than that without a heartbeat, and another subscription is made.
+    /// In nanoseconds: the maximum time without a heartbeat.
     private static let silence: Int64 = 2_000_000_000
-    /// In nanoseconds, from the beginning of an attempt to the next.
+    /// In nanoseconds, between the starts of two attempts.
     private static let pauseMinimum: Int64 = 100_000_000
     private static let pauseMaximum: Int64 = 5_000_000_000
   }

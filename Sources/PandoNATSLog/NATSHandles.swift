@@ -2,9 +2,9 @@
   import CPandoNATS
   import PandoSystem
 
-  /// Who is meant by the numbers that callbacks of the library bring.
+  /// The listeners of the library's callbacks, by number.
   ///
-  /// Numbers in place of references: the library may call once more for what has just ended.
+  /// Numbers replace references, because the library may call a listener after its end.
   enum NATSHandles {
     private struct State {
       var last: UInt = 0
@@ -23,22 +23,22 @@
 
     static func remove(_ handle: UInt) { state.withLock { $0.listeners[handle] = nil } }
 
-    /// Whose number a pointer is in truth.
+    /// Returns the listener whose number the pointer contains.
     static func listener(_ closure: UnsafeMutableRawPointer?) -> (any NATSListener)? {
       let handle = UInt(bitPattern: closure)
       return state.withLock { $0.listeners[handle] }
     }
   }
 
-  /// Somebody whom the library calls, on its own threads.
+  /// A listener that the library calls on its own threads.
   protocol NATSListener: AnyObject, Sendable {
-    /// A message has come; it is destroyed afterwards.
+    /// Receives a message; the caller destroys it afterwards.
     func receive(_ message: OpaquePointer, _ connection: OpaquePointer)
-    /// No more messages come.
+    /// Called after the last message.
     func complete()
-    /// The connection is no more.
+    /// Called when the connection has ended.
     func closed()
-    /// The server, or the library, complains.
+    /// Called with an error of the server or the library.
     func failed(_ status: natsStatus, _ text: String)
   }
 

@@ -3,28 +3,28 @@
   import PandoReplication
   import PandoSystem
 
-  /// The connection of a log, and a new one when it was lost.
+  /// The connection of a log; it connects again after a loss.
   ///
-  /// Nothing of the library is waited for but by a clock that is never set.
+  /// All waits for the library use a monotonic clock.
   final class NATSLink: NATSConnectionOwner {
     fileprivate struct State {
       var connection: NATSConnection?
       var isClosed = false
-      /// When the attempt began that is under way, if one is, and which it is.
+      /// The start of the running connection attempt, if any, and its number.
       var attemptStart: Int64?
       var attemptNumber = 0
-      /// When a new connection may be tried.
+      /// The earliest time of the next attempt.
       var nextAttempt: Int64 = 0
-      /// The last failure, and whether the servers were away.
+      /// The last connection error, and whether the servers were unreachable.
       var trouble: NATSConnectionFault?
-      /// The complaint of a server.
+      /// The last error text of a server.
       var complaint: String?
-      /// The server that was lost last.
+      /// The last server that was lost.
       var lostServer: String?
-      /// What the server does not allow; the last of it.
+      /// The last operation that the server did not permit.
       var refusal: String?
       var refusalCount = 0
-      /// Whether the last call that failed found nobody who could answer.
+      /// Whether the last failed call reached no server that could answer.
       var wasAway = false
       var onChange: (@Sendable () -> Void)?
     }
@@ -33,9 +33,9 @@
     let addresses: [NATSAddress]
     private let state = Monitor(State())
 
-    /// Connects, unless the servers are away: then it goes on trying whenever it is asked for something.
+    /// Connects; if no server is reachable, later calls try again.
     ///
-    /// - Throws: ``LogFault`` `unavailable` if they refuse the connection, or the configuration can't be.
+    /// - Throws: ``LogFault`` `unavailable` if a server refuses, or the configuration is not valid.
     init(_ configuration: NATSLogConfiguration) throws(LogFault) {
       self.configuration = configuration
       var addresses: [NATSAddress] = []
@@ -67,14 +67,14 @@
 
     var timeout: Int64 { Int64(max(1, configuration.requestTimeoutInMilliseconds)) * 1_000_000 }
 
-    /// Calls a closure whenever a connection was lost, or there is a new one.
+    /// Sets a closure to call after each loss of the connection and each new connection.
     func onChange(_ body: @escaping @Sendable () -> Void) {
       state.withLock { $0.onChange = body }
     }
 
     /// Ends the connection.
     ///
-    /// - Returns: Whether it was not closed before.
+    /// - Returns: Whether this call closed the link.
     func close() -> Bool {
       let (isFirst, connection) = state.withLock { state in
         defer { (state.isClosed, state.onChange) = (true, nil) }
@@ -88,30 +88,30 @@
 
     var isClosed: Bool { state.withLock(\.isClosed) }
 
-    /// Whether there is a connection at present.
+    /// Whether the link is connected at present.
     var isConnected: Bool { state.withLock { $0.connection?.isConnected ?? false } }
 
-    /// Whether the last call that failed found nobody who could answer: it may go at another time.
+    /// Whether the last failed call reached no server that could answer: a later one may.
     var wasAway: Bool { state.withLock(\.wasAway) }
 
-    /// How often the server has refused something.
+    /// How often a server has refused an operation.
     var refusalCount: Int { state.withLock(\.refusalCount) }
 
-    /// What it has refused last, if that came after a count.
+    /// Returns the last refusal, if it came after a count.
     func refusal(after count: Int) -> String? {
       state.withLock { $0.refusalCount > count ? $0.refusal : nil }
     }
 
-    /// Runs a closure with a connection that stands, until it has an answer or the time is up.
+    /// Runs a closure with a connection, until it has an answer or the time is up.
     ///
-    /// A cluster without a leader loses questions: one that changes nothing is asked again before the time is up.
+    /// A cluster without a leader loses requests; the link repeats those that change nothing.
     ///
     /// - Parameters:
-    ///   - isAppend: Whether each attempt has all the time that is left; half of it where the caller has said how long
-    ///     it waits (`LogDeadline`), and will ask again.
-    ///   - body: Gets the connection and how many milliseconds to wait for an answer, on another thread. Throws
-    ///     ``NATSNotNow`` to be called again.
-    /// - Returns: What the closure returns.
+    ///   - isAppend: Whether each attempt may take all of the remaining time. With a deadline of
+    ///     the caller (`LogDeadline`) it takes half, since the caller repeats it.
+    ///   - body: Receives the connection and a time in milliseconds, on another thread. The link
+    ///     calls it again after ``NATSNotNow``.
+    /// - Returns: The result of the closure.
     /// - Throws: ``LogFault``; `unavailable` when the time is up.
     func call<Result: Sendable>(
       isAppend: Bool = false, _ body: @escaping @Sendable (NATSConnection, Int64) throws -> Result
@@ -142,7 +142,7 @@
             if let refusal = refusal(after: refusals) {
               throw LogFault.unavailable("\(connection.server): \(refusal)")
             }
-            // It waits still: this connection is of no use any more.
+            // The call still waits: this connection is of no use any more.
             discard(connection)
             if isAppend { throw LogFault.noAnswer }
             throw NATSNotNow(reason: "no answer")
@@ -169,7 +169,7 @@
       return .unavailable(reason)
     }
 
-    /// Looks, on another thread, whether a server is there that has not answered, and leaves it if it is not.
+    /// Checks a silent server, on another thread, and drops its connection if it does not answer.
     private func examine(_ connection: NATSConnection) {
       guard connection.isConnected, !isClosed else { return }
       SharedThreads.runSomewhere { [self] in
@@ -177,18 +177,18 @@
       }
     }
 
-    /// Leaves a connection, and its server.
+    /// Drops a connection; later attempts try its server last.
     private func discard(_ connection: NATSConnection) {
       state.withLock { $0.lostServer = connection.server }
       connection.close()
     }
 
-    /// How an error names the server.
+    /// Returns the name of the server for errors.
     func server(_ connection: NATSConnection?) -> String {
       connection?.server ?? addresses.map(\.description).joined(separator: ", ")
     }
 
-    /// The last position of the log's stream.
+    /// Returns the last position of the log's stream.
     func end() throws -> UInt64 {
       try call { [configuration] connection, milliseconds in
         var found = pando_nats_stream()
@@ -203,14 +203,14 @@
       }
     }
 
-    /// What a failed call that changes nothing comes to.
+    /// Returns the error of a failed call that changes nothing.
     ///
     /// - Parameters:
-    ///   - status: How it ended.
-    ///   - code: What JetStream says, or 0.
-    ///   - what: What it was about.
-    ///   - connection: Where.
-    ///   - count: How often the server had refused something before.
+    ///   - status: The status of the call.
+    ///   - code: The code of JetStream, or 0.
+    ///   - what: The operation, for errors.
+    ///   - connection: The connection of the call.
+    ///   - count: The number of refusals before the call.
     /// - Returns: ``NATSNotNow``, or ``LogFault`` `unavailable`.
     func fault(
       _ status: natsStatus, _ code: CInt, _ what: String, _ connection: NATSConnection,
@@ -227,7 +227,7 @@
       return LogFault.unavailable("\(server(connection)): \(reason)")
     }
 
-    /// Waits a little.
+    /// Waits for a short time.
     ///
     /// - Returns: Whether the log is still open.
     private func pause() -> Bool {
@@ -241,7 +241,7 @@
       }
     }
 
-    /// The connection, as soon as it stands.
+    /// Returns the connection, as soon as there is one.
     func connection(until deadline: Int64) throws(LogFault) -> NATSConnection {
       enum Step {
         case use(NATSConnection)
@@ -272,16 +272,16 @@
       }
     }
 
-    /// How long an attempt may take before another one is made beside it.
+    /// How long an attempt may take before another one starts beside it.
     private var attemptWait: Int64 {
       (Int64(addresses.count) * Self.connectWait + 1000) * 1_000_000
     }
 
-    /// Tries to connect, on another thread.
+    /// Connects, on another thread.
     private func attempt(_ number: Int) {
       SharedThreads.runSomewhere { [self] in
         let lost = state.withLock(\.lostServer)
-        // The one that was lost is tried last.
+        // The lost server is tried last.
         let order = addresses.shuffled().ordered(by: {
           $0.description != lost && $1.description == lost
         })
@@ -342,26 +342,26 @@
     }
 
     private static let isClosedFault = LogFault.unavailable("the log is closed")
-    /// In milliseconds: how long one server may take to let somebody in.
+    /// In milliseconds: how long one server may take to accept a connection.
     static let connectWait: Int64 = 2500
-    /// In nanoseconds: how long a question waits before it is asked again.
+    /// In nanoseconds: how long a request waits before it is repeated.
     private static let answerWait: Int64 = 2_000_000_000
-    /// In nanoseconds: the least that an append waits, if there is as much.
+    /// In nanoseconds: the minimal wait of an append, if that much time is left.
     private static let appendWaitMinimum: Int64 = 1_000_000_000
-    /// In milliseconds: how long a server that has not answered may take for a sign of life.
+    /// In milliseconds: how long a silent server may take for a round trip.
     private static let roundTripWait: Int64 = 500
-    /// In nanoseconds: how much later than it was told the library may return.
+    /// In nanoseconds: how late the library may return after its timeout.
     private static let grace: Int64 = 200_000_000
     /// In nanoseconds, between two attempts of a call.
     private static let pause: Int64 = 50_000_000
-    /// In nanoseconds: how long the end of a connection is waited for.
+    /// In nanoseconds: how long to wait for the end of a connection.
     private static let closingWait: Int64 = 1_000_000_000
   }
 
   extension NATSLink.State {
-    /// Whether it is time for an attempt to connect; says so once.
+    /// Starts an attempt to connect, if it is due and none is running.
     ///
-    /// - Returns: The number of the attempt.
+    /// - Returns: The number of the attempt, or `nil`.
     fileprivate mutating func beginsAttempt(_ now: Int64, _ wait: Int64) -> Int? {
       guard now >= nextAttempt, attemptStart.map({ now - $0 > wait }) ?? true else { return nil }
       (attemptStart, nextAttempt) = (now, now + Self.attemptInterval)
@@ -369,14 +369,14 @@
       return attemptNumber
     }
 
-    /// In nanoseconds, between two new connections.
+    /// In nanoseconds, between the starts of two attempts.
     private static var attemptInterval: Int64 { 250_000_000 }
   }
 
-  /// Nothing was done; it may go later.
+  /// The error of a call that did nothing and may succeed later.
   struct NATSNotNow: Error {
     let reason: String
-    /// Whether nobody has said anything.
+    /// Whether the server did not answer at all.
     var isSilence = false
   }
 #endif

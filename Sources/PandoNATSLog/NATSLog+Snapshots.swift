@@ -3,14 +3,14 @@
   import PandoReplication
   import PandoSystem
 
-  /// Copies of stores, in a second stream: parts, and a ``SnapshotRecord`` behind them.
+  /// Copies of stores, in a second stream: parts, then a ``SnapshotRecord`` for each copy.
   extension NATSLog {
-    /// Keeps a copy of a store beside the log; the two newest are kept.
+    /// Stores a copy of a store beside the log, and keeps the two newest.
     ///
     /// - Parameters:
-    ///   - position: The position that the store had taken in.
-    ///   - nextPart: Gives the parts of the copy; one of more than 512 KiB is sent in several.
-    /// - Throws: ``LogFault``, and what `nextPart` throws. The copy does not count then.
+    ///   - position: The position that the store had applied.
+    ///   - nextPart: Returns the parts of the copy, then `nil`; a part above 512 KiB is split.
+    /// - Throws: ``LogFault``, and errors of `nextPart`. The copy is then invalid.
     public func putSnapshot(at position: UInt64, _ nextPart: () throws -> [UInt8]?) throws {
       try find()
       try findSnapshotStream()
@@ -38,13 +38,13 @@
         makes: configuration.makesStream)
     }
 
-    /// Reads the newest copy that is whole.
+    /// Reads the newest complete copy.
     ///
-    /// It is read twice, because parts that have been given to a closure can't be taken back.
+    /// It reads the copy twice, because parts passed to the closure can't be revoked.
     ///
-    /// - Parameter body: Gets its parts one after another.
-    /// - Returns: The position that the store had taken in; `nil` if there is no copy.
-    /// - Throws: ``LogFault``, and what `body` throws.
+    /// - Parameter body: Receives the parts in order.
+    /// - Returns: The position that the store had applied; `nil` if there is no copy.
+    /// - Throws: ``LogFault``, and errors of `body`.
     public func readSnapshot(_ body: ([UInt8]) throws -> Void) throws -> UInt64? {
       for record in try snapshots() {
         var found = SnapshotRecord(position: record.position)
@@ -64,10 +64,10 @@
     /// - Throws: `LogFault`.
     public func snapshotPosition() throws -> UInt64? { try snapshots().first?.position }
 
-    /// Which part of what the stream keeps has come since a position; see `ReplicationLog`.
+    /// The share of the retention limits used since a position; see `ReplicationLog`.
     ///
     /// - Parameter position: The position.
-    /// - Returns: The larger of the parts of its time and of its bytes.
+    /// - Returns: The larger share of the age limit and the size limit.
     /// - Throws: `LogFault`.
     public func retentionUsed(since position: UInt64) throws -> Double {
       try find()
@@ -85,9 +85,9 @@
       return max(used, Double(age) / Double(stream.age))
     }
 
-    /// How old the newest copy is, by the clock of the servers; see `ReplicationLog`.
+    /// The age of the newest copy, by the clock of the servers; see `ReplicationLog`.
     ///
-    /// - Returns: Its age; `nil` if there is none.
+    /// - Returns: The age; `nil` if there is no copy.
     /// - Throws: `LogFault`.
     public func snapshotAge() throws -> Duration? {
       try find()
@@ -96,9 +96,9 @@
       return .nanoseconds(max(0, try time(of: stream) - last.time))
     }
 
-    /// The time at the server that leads a stream, in nanoseconds since 1970.
+    /// Returns the time at the leader of a stream, in nanoseconds since 1970.
     ///
-    /// A consumer says when it was made; versions before 2.10 tell the time by nothing else.
+    /// It reads the creation time of a consumer: servers before 2.10 report the time nowhere else.
     private func time(of stream: String) throws -> Int64 {
       try link.call { [self] connection, milliseconds in
         let refusals = link.refusalCount
@@ -117,10 +117,10 @@
 
     /// Empties the log: removes all messages, and the copies beside it.
     ///
-    /// For a log that has to go on from one store, when no machine follows it. Its positions go on where they were.
+    /// For a log that continues from one store, without followers. Positions are not reset.
     ///
-    /// - Throws: `LogFault` `unavailable`; then something may be removed already.
-    /// - Complexity: O(size of what is removed), at the server.
+    /// - Throws: `LogFault` `unavailable`; some messages may be removed by then.
+    /// - Complexity: O(size of the removed messages), at the server.
     public func removeAll() throws {
       try find()
       for stream in [configuration.stream, configuration.snapshotStream] {
@@ -134,7 +134,7 @@
       }
     }
 
-    /// Removes the messages before one; all of them before none.
+    /// Removes the messages before a position; all messages if the position is 0.
     private func purge(_ stream: String, before first: UInt64, _ what: String) throws {
       try link.call { [self] connection, milliseconds in
         let refusals = link.refusalCount
@@ -149,9 +149,9 @@
     private var partSubject: String { "\(configuration.snapshotSubject).part" }
     private var closingSubject: String { "\(configuration.snapshotSubject).end" }
 
-    /// Calls a closure with each part; stops at one that is missing or damaged.
+    /// Calls a closure with each part; stops at a missing or damaged part.
     ///
-    /// - Returns: Whether all were there.
+    /// - Returns: Whether all parts were found undamaged.
     private func forEachPart(
       of record: SnapshotRecord, _ body: ([UInt8]) throws -> Void
     ) throws -> Bool {
@@ -176,13 +176,13 @@
               connection, milliseconds)
           }
         } catch LogFault.noAnswer where attempts < Self.attemptMaximum {
-          // The engine knows it by name if it is there.
+          // The servers recognize the name of a stored part.
           attempts += 1
         }
       }
     }
 
-    /// The records of all copies, the newest first; damaged records are left out.
+    /// Returns the records of all copies, newest first, without damaged records.
     private func snapshots() throws -> [SnapshotRecord] {
       try find()
       let stream = configuration.snapshotStream
@@ -194,11 +194,11 @@
         if let record = SnapshotRecord(found.bytes) { records.append(record) }
         next = found.sequence + 1
       }
-      // A log that was begun again has copies of lower positions than before.
+      // A recreated log has copies with lower positions than before.
       return records.reversed()
     }
 
-    /// Where the last record lies, and when it came; `nil` if there is none.
+    /// Returns the position and time of the last record; `nil` if there is none.
     private func lastClosing(of stream: String) throws -> (sequence: UInt64, time: Int64)? {
       try link.call { [self] connection, milliseconds in
         let refusals = link.refusalCount
@@ -215,7 +215,7 @@
       }
     }
 
-    /// The first record from a position on, which is there.
+    /// Returns the first record at or after a position; the record exists.
     private func closing(
       from sequence: UInt64, of stream: String
     ) throws -> (sequence: UInt64, bytes: [UInt8]) {
@@ -225,7 +225,7 @@
         let status = unsafe pando_nats_next(
           connection.context, stream, closingSubject, sequence, milliseconds, &message)
         guard status == NATS_OK, let message = unsafe message else {
-          // Any server of the stream answers, also one that has not got it yet.
+          // Any server of the stream may answer, even one that lacks the record as yet.
           if NATSStatus.isAbsent(status, 0) { throw NATSNotNow(reason: "a copy is not there") }
           throw link.fault(status, 0, "copies in stream \(stream)", connection, since: refusals)
         }
@@ -234,7 +234,7 @@
       }
     }
 
-    /// Removes all that lies before the two newest copies.
+    /// Removes all messages before the two newest copies.
     private func forgetOldSnapshots() throws {
       let kept = try snapshots().prefix(Self.keptCount)
       let firsts = kept.compactMap { record in record.runs.map(\.first).min() }
@@ -242,7 +242,7 @@
       try purge(configuration.snapshotStream, before: first, "removing old copies")
     }
 
-    /// What a message of a part has beside it fits, too.
+    /// Leaves room for the fields around a part.
     private static let snapshotPartByteCount = messageByteCount - 64
     private static let attemptMaximum = 5
     private static let keptCount = 2

@@ -2,18 +2,18 @@
   import CPandoNATS
   import PandoReplication
 
-  /// Calls that concern a stream as a whole, or one message of it.
+  /// Calls for a whole stream, or for one of its messages.
   extension NATSLog {
     /// Publishes a message.
     ///
     /// - Parameters:
-    ///   - message: Its bytes.
-    ///   - target: The stream, and the subject.
-    ///   - name: What the engine knows it by.
-    ///   - end: The last position, if the message is to be refused behind any other.
-    ///   - connection: A connection that stands.
-    ///   - milliseconds: How long to wait.
-    /// - Returns: Its position.
+    ///   - message: The bytes.
+    ///   - target: The stream and the subject.
+    ///   - name: The name by which the servers recognize a repetition.
+    ///   - end: If given, the servers append only if this is the last position.
+    ///   - connection: An open connection.
+    ///   - milliseconds: The time to wait.
+    /// - Returns: The position.
     /// - Throws: ``LogFault``; ``NATSNotNow`` if nothing was done.
     func publish(
       _ message: [UInt8], to target: (stream: String, subject: String), named name: String?,
@@ -48,7 +48,7 @@
       return ack.sequence
     }
 
-    /// Looks at a stream.
+    /// Returns the state of a stream.
     func look(_ stream: String, _ subject: String) throws -> pando_nats_stream {
       guard let found = try lookIfThere(stream, subject) else {
         throw LogFault.unavailable("\(link.server(nil)): there is no stream \(stream)")
@@ -69,13 +69,13 @@
       }
     }
 
-    /// Sees that a stream is there, and as it has to be.
+    /// Checks that a stream exists and is valid; creates it on request.
     ///
     /// - Parameters:
-    ///   - stream: Its name.
-    ///   - subject: Its subject.
-    ///   - isLog: Whether it is that of the log, or that of copies.
-    ///   - makes: Whether it is made if it is not there.
+    ///   - stream: The name.
+    ///   - subject: The subject.
+    ///   - isLog: Whether the stream is the log, not the copies.
+    ///   - makes: Whether to create a missing stream.
     /// - Throws: ``LogFault`` `unavailable`.
     func findStream(_ stream: String, _ subject: String, isLog: Bool, makes: Bool) throws {
       if let found = try lookIfThere(stream, subject) {
@@ -125,7 +125,7 @@
       }
     }
 
-    /// Reads one message of a stream, and when it came, in nanoseconds since 1970; `nil` if it is not there.
+    /// Returns a message and its time in nanoseconds since 1970; `nil` if it does not exist.
     func message(
       at position: UInt64, of stream: String
     ) throws -> (subject: String, bytes: [UInt8], time: Int64)? {

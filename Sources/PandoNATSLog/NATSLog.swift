@@ -5,12 +5,12 @@
 
   /// A log over a stream of NATS JetStream.
   ///
-  /// The stream's sequence numbers are the positions. Messages come through a consumer that pushes them
-  /// (``NATSFeed``), which also tells of what others append. What is found is checked: the engine has lost and
-  /// repeated messages before, and streams can be edited.
+  /// Positions are the stream's sequence numbers. A push consumer delivers messages and reports new
+  /// ones (``NATSFeed``). Pando checks them: servers have lost and repeated messages before, and
+  /// operators can edit streams.
   ///
-  /// ``append(_:named:expecting:)``, ``messages(after:limit:)``, and the calls of snapshots come from one
-  /// thread at a time; more may come, and wait for each other where they have to.
+  /// One thread at a time should append, read and handle snapshots; concurrent calls are allowed,
+  /// and wait for each other where necessary.
   ///
   /// ```swift
   /// let log = try NATSLog(
@@ -20,31 +20,31 @@
   public final class NATSLog: ReplicationLog {
     /// The largest message of a log, in bytes.
     static let messageByteCount = EntryLimits.partByteCount
-    /// What the engine adds to a message at most, in bytes.
+    /// The maximum number of bytes that the library adds to a message.
     static let envelopeByteCount = 4096
-    /// In nanoseconds: how long the engine knows messages by name.
+    /// In nanoseconds: how long the servers recognize names, in streams that Pando creates.
     static let duplicatesWindow: Int64 = 120_000_000_000
 
     let configuration: NATSLogConfiguration
     let link: NATSLink
     private let feed: NATSFeed
-    /// Whether somebody reads.
+    /// Whether a thread reads.
     private let isReading = Monitor(false)
-    /// Whether the streams were there, and as they have to be.
+    /// Whether the streams were found and checked.
     private let isFound = Locked(false)
-    /// The promises that the servers lack; `nil` as long as they have not been asked.
+    /// The missing guarantees; `nil` until all servers were checked.
     private let promises = Monitor<[String]?>(nil)
 
     /// Connects to a log.
     ///
-    /// With ``NATSLogConfiguration/makesStream`` it makes the streams that are not there.
+    /// With ``NATSLogConfiguration/makesStream``, it creates missing streams.
     ///
-    /// Where the servers are away, or elect a leader for longer than a request waits, that is done with the first call
-    /// that reaches them.
+    /// If no server is reachable, or an election takes longer than a request waits, the first call
+    /// that reaches a server does this.
     ///
-    /// - Parameter configuration: Where it is.
-    /// - Throws: ``LogFault`` `unavailable` where the servers refuse, or the stream can't hold a log; it names the server
-    ///   and what is wrong.
+    /// - Parameter configuration: The settings of the log.
+    /// - Throws: ``LogFault`` `unavailable` if a server refuses, or the stream can't hold a log.
+    ///   The error names the server and the reason.
     public init(_ configuration: NATSLogConfiguration) throws {
       self.configuration = configuration
       try Self.check(configuration)
@@ -65,11 +65,11 @@
     /// Appends a message; see `ReplicationLog`.
     ///
     /// - Parameters:
-    ///   - message: Its bytes, 512 KiB and a little at most.
-    ///   - name: What the engine knows it by for two minutes.
-    ///   - end: The position of the last message, if it is to be refused behind any other.
-    /// - Returns: Its position.
-    /// - Throws: `LogFault`: `noAnswer` when the request timeout is over, or the connection was cut.
+    ///   - message: The bytes, at most slightly more than 512 KiB.
+    ///   - name: The name by which the servers recognize a repetition, for two minutes.
+    ///   - end: If given, the log appends only if this is the position of the last message.
+    /// - Returns: The position.
+    /// - Throws: `LogFault`: `noAnswer` after the request timeout, or if the connection was cut.
     public func append(
       _ message: [UInt8], named name: String, expecting end: UInt64?
     ) throws -> UInt64 {
@@ -80,7 +80,7 @@
           message, to: (configuration.stream, configuration.streamSubject), named: name,
           expecting: end, connection, milliseconds)
       }
-      // The engine's check that there is nothing is one of the subject, which several can pass at once.
+      // The server checks an empty subject only, and several appends can pass that check at once.
       if end == 0, position > 1 { throw LogFault.endsElsewhere }
       feed.noteAppended(at: position)
       return position
@@ -89,9 +89,9 @@
     /// Reads the next messages; see `ReplicationLog`.
     ///
     /// - Parameters:
-    ///   - position: The position behind which they begin.
-    ///   - limit: How many at most; at least 1.
-    /// - Returns: The messages; none if there are none.
+    ///   - position: The position before the first message.
+    ///   - limit: The maximum number, at least 1.
+    /// - Returns: The messages, in order; empty at the end of the log.
     /// - Throws: `LogFault`.
     public func messages(after position: UInt64, limit: Int) throws -> [LoggedMessage] {
       precondition(limit > 0, "a limit of \(limit) messages")
@@ -112,10 +112,10 @@
       }
     }
 
-    /// Reads one message, by a request to the server that leads the stream; see `ReplicationLog`.
+    /// Reads one message from the stream's leader; see `ReplicationLog`.
     ///
-    /// - Parameter position: Its position, from 1.
-    /// - Returns: The message; `nil` if it is not there.
+    /// - Parameter position: The position, from 1.
+    /// - Returns: The message; `nil` if the log has none there.
     /// - Throws: `LogFault`.
     public func message(at position: UInt64) throws -> LoggedMessage? {
       try find()
@@ -124,10 +124,10 @@
       }
     }
 
-    /// How often messages had to be subscribed to anew: behind a gap, without a heartbeat, or over a new connection.
+    /// The number of subscriptions; a gap, a missing heartbeat or a new connection adds one.
     public var interruptionCount: UInt64 { feed.subscriptionCount }
 
-    /// The position of the last message, by a request to the engine.
+    /// The position of the last message, read from the server.
     ///
     /// - Returns: The position; 0 if there is none.
     /// - Throws: `LogFault`.
@@ -136,21 +136,21 @@
       return try look(configuration.stream, configuration.streamSubject).last
     }
 
-    /// Has a closure told of messages as they come; see `ReplicationLog`.
+    /// Sets a closure that receives the positions of new messages; see `ReplicationLog`.
     ///
-    /// - Parameter onEnd: Gets positions, on a thread of the log.
+    /// - Parameter onEnd: Receives positions, on a thread of the log.
     public func follow(_ onEnd: @escaping @Sendable (UInt64) -> Void) {
       feed.follow(onEnd)
     }
 
-    /// Ends the connection; later calls throw.
+    /// Ends the connection; waiting and later calls throw.
     public func close() {
       guard link.close() else { return }
       isReading.notifyAll()
       feed.close()
     }
 
-    /// Sees, once, that the streams are there and as they have to be.
+    /// Checks the streams, once.
     func find() throws {
       if isFound.withLock(\.self) { return }
       try findStream(
@@ -159,7 +159,7 @@
       if configuration.makesStream { try findSnapshotStream() }
       if isFound.withLock({ exchange(&$0, with: true) }) { return }
       let replicas = try look(configuration.stream, configuration.streamSubject).replicas
-      // Servers that stand still are not waited for.
+      // Other threads check the servers, because a server may hang.
       SharedThreads.runSomewhere { [configuration, addresses = link.addresses, promises] in
         let found = NATSPromises(configuration, addresses, replicas: replicas).warnings
         promises.withLock { $0 = found }
@@ -167,18 +167,18 @@
       }
     }
 
-    /// What the log does not promise as it is set up; see `ReplicationLog`.
+    /// The guarantees that the log lacks in its present setup; see `ReplicationLog`.
     ///
-    /// Servers are asked once, when the log is first reached: for their version, which should be 2.10.23 or later, how many
-    /// keep the stream, and, at their ``NATSLogConfiguration/monitors``, whether they flush each message
-    /// (`sync_interval: always`). It is empty until all have been asked, one after another; one that does not answer takes
-    /// a second.
+    /// Pando checks the servers once, when it first reaches the log. It checks the version (2.10.23
+    /// or later), the number of replicas, and, through ``NATSLogConfiguration/monitors``, whether
+    /// servers flush each message (`sync_interval: always`). The list is empty until the end of the
+    /// check; a silent server delays it by a second.
     public var warnings: [String] { promises.withLock(\.self) ?? [] }
 
-    /// The same, as soon as the servers have been asked.
+    /// Returns the warnings, after the check of the servers.
     func waitForWarnings() -> [String] { promises.waiting(for: \.self) }
 
-    /// Lets one thread read at a time.
+    /// Waits until no other thread reads.
     private func begin() throws {
       let isMine = isReading.waiting { [link] (isReading: inout Bool) -> Bool? in
         if link.isClosed { return false }
@@ -194,7 +194,7 @@
       isReading.notify()
     }
 
-    /// One message, without a consumer: a log is looked at before it is followed.
+    /// Reads one message without a consumer: a store checks a log before it follows it.
     private func message(behind position: UInt64) throws -> [LoggedMessage] {
       if let found = try message(at: position + 1, of: configuration.stream) {
         return [LoggedMessage(position: position + 1, bytes: found.bytes)]

@@ -1,7 +1,7 @@
 #if NATS
-  /// Where a log over NATS JetStream is, and how it is kept.
+  /// The address and the settings of a log over NATS JetStream.
   ///
-  /// It holds no secrets: those lie in files that it names.
+  /// It contains no secrets: the files that it names do.
   ///
   /// ```swift
   /// var configuration = NATSLogConfiguration(
@@ -10,25 +10,25 @@
   /// configuration.credentials = .credentialsFile("/run/secrets/shop.creds")
   /// ```
   public struct NATSLogConfiguration: Sendable, Hashable {
-    /// How a connection proves who it is.
+    /// How a connection authenticates.
     ///
     /// ```swift
     /// configuration.credentials = .user("shop", passwordFile: "/run/secrets/shop")
     /// ```
     public enum Credentials: Sendable, Hashable {
-      /// Not at all, or by the client certificate alone.
+      /// No authentication, or the client certificate alone.
       case none
-      /// A name, and a file that holds the password.
+      /// A user name, and a file with the password.
       case user(String, passwordFile: String)
-      /// The public part of an NKey, and a file that holds its seed.
+      /// The public key of an NKey, and a file with its seed.
       case nkey(String, seedFile: String)
-      /// A file with a token of a user and its seed, as `nsc` makes it.
+      /// A file with a user's token and seed, as made by `nsc`.
       case credentialsFile(String)
     }
 
     /// How connections are encrypted.
     ///
-    /// The certificates of servers are always verified.
+    /// Pando always verifies the server's certificate.
     ///
     /// ```swift
     /// configuration.tls = .init(
@@ -36,23 +36,22 @@
     ///   keyFile: "/run/secrets/shop.key")
     /// ```
     public struct TLS: Sendable, Hashable {
-      /// A file with the certificates to trust; `nil` for those of the system.
+      /// A file of trusted certificates; `nil` for those of the system.
       public var authorityFile: String?
-      /// A file with the client's certificate; its key has to be given too.
+      /// A file with the client's certificate; set ``keyFile`` too.
       public var certificateFile: String?
       /// A file with the key of the client's certificate.
       public var keyFile: String?
-      /// The name that the certificates of all servers must hold; `nil` for the host of the one that is
-      /// connected to.
+      /// The name in the certificates of all servers; `nil` for the host name of each server.
       public var serverName: String?
 
       /// Makes a description of how connections are encrypted.
       ///
       /// - Parameters:
-      ///   - authorityFile: A file with the certificates to trust; `nil` for those of the system.
+      ///   - authorityFile: A file of trusted certificates; `nil` for those of the system.
       ///   - certificateFile: A file with the client's certificate.
       ///   - keyFile: A file with its key.
-      ///   - serverName: The name that all servers' certificates must hold.
+      ///   - serverName: The name in the certificates of all servers.
       public init(
         authorityFile: String? = nil, certificateFile: String? = nil, keyFile: String? = nil,
         serverName: String? = nil
@@ -64,41 +63,41 @@
       }
     }
 
-    /// The servers of one cluster, as `nats://host:4222` or `tls://host:4222`.
+    /// The servers of one cluster, such as `nats://host:4222` or `tls://host:4222`.
     public var servers: [String]
     /// The name of the stream, of letters, digits, `-` and `_`.
     public var stream: String
-    /// The subject of its messages; `nil` for `pando.` and the name of the stream.
+    /// The subject of the messages; `nil` for `pando.` and the name of the stream.
     public var subject: String?
-    /// On how many servers each stream is kept, if it is made here: 1, 3 or 5.
+    /// For created streams: the number of servers that store each one: 1, 3 or 5.
     public var replicas = 3
-    /// Where the servers' monitoring listens, as `http://10.0.0.1:8222`, one address for each server.
+    /// The servers' monitoring addresses, such as `http://10.0.0.1:8222`, one for each server.
     ///
-    /// They are asked, in plain text, whether each message is flushed before it is acknowledged; nothing is sent but the
-    /// question. Where none is given `NATSLog.warnings` says that it is not known.
+    /// Pando requests, in plain text, whether each message is flushed before it is acknowledged.
+    /// Without an address, `NATSLog.warnings` says that this is unknown.
     public var monitors: [String] = []
-    /// How long a call waits for the engine, in milliseconds; at least 1.
+    /// How long a call waits for the server, in milliseconds; at least 1.
     public var requestTimeoutInMilliseconds = 5000
     /// How connections are encrypted; `nil` for plain text.
     public var tls: TLS?
-    /// How a connection proves who it is.
+    /// How a connection authenticates.
     public var credentials = Credentials.none
     /// Whether plain text may go to other machines.
     public var allowsPlainText = false
-    /// How long messages are kept if the stream is made here, in seconds; 0 for ever.
+    /// For a created stream: how long messages are kept, in seconds; 0 for ever.
     public var maximalAgeInSeconds = 7 * 24 * 3600
-    /// How many bytes are kept if the stream is made here; 0 for any number.
+    /// For a created stream: how many bytes are kept; 0 for any number.
     public var maximalByteCount = 8 << 30
-    /// Whether streams that are not there are made, that of the log and that of copies: for the first machine of a
-    /// new log, once.
+    /// Whether to create missing streams, for messages and copies: for the first machine of a new
+    /// log, once.
     ///
-    /// A program that always does begins an empty log where the servers have lost the old one.
+    /// With `true` at each start, an empty log replaces one that the servers have lost.
     public var makesStream = false
 
     /// Makes a configuration.
     ///
     /// - Parameters:
-    ///   - servers: The servers of one cluster, as `nats://host:4222` or `tls://host:4222`.
+    ///   - servers: The servers of one cluster, such as `nats://host:4222` or `tls://host:4222`.
     ///   - stream: The name of the stream, of letters, digits, `-` and `_`.
     public init(servers: [String], stream: String) {
       self.servers = servers
@@ -107,12 +106,12 @@
 
     var streamSubject: String { subject ?? "pando.\(stream)" }
     var snapshotStream: String { "\(stream)-snapshots" }
-    /// What the subjects of copies begin with.
+    /// The prefix of the subjects of copies.
     var snapshotSubject: String { "\(streamSubject)-snapshots" }
   }
 
   extension NATSLogConfiguration: CustomStringConvertible, CustomReflectable {
-    /// The stream and its servers, without what addresses may hold beside.
+    /// The stream and its servers, without secrets in addresses.
     public var description: String {
       let names = servers.map { server in
         (try? NATSAddress(server)).map { "\($0)" } ?? "an address that can't be one"
@@ -120,7 +119,7 @@
       return "stream \(stream) at \(names.joined(separator: ", "))"
     }
 
-    /// The same.
+    /// The description.
     public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
   }
 #endif

@@ -1,31 +1,31 @@
 #if NATS
   import PandoSystem
 
-  /// What servers say of themselves, and what follows from it for what they acknowledge.
+  /// The settings that servers report, and the guarantees that their acknowledgements lack.
   struct NATSPromises {
-    /// What a server has said.
+    /// The report of a server.
     struct Server {
-      /// As errors name it.
+      /// The name in errors.
       let name: String
-      /// Its version; `nil` if it has not said.
+      /// The version; `nil` if the server did not report it.
       let version: [Int]?
     }
 
-    /// Whether a server flushes what it acknowledges.
+    /// Whether a server flushes messages before it acknowledges them.
     struct Monitor {
       let name: String
-      /// `nil` if it has not said.
+      /// `nil` if the server did not report it.
       let flushesAlways: Bool?
     }
 
     var servers: [Server]
-    /// Those whose monitoring can be asked.
+    /// The servers whose monitoring address is configured.
     var monitors: [Monitor]
-    /// How many servers keep the stream.
+    /// The number of servers that store the stream.
     var replicas: Int64
     var stream: String
 
-    /// What they do not promise, one sentence each.
+    /// The missing guarantees, one sentence each.
     var warnings: [String] {
       var warnings: [String] = []
       for server in servers {
@@ -62,7 +62,7 @@
       return warnings
     }
 
-    /// Reads a version from what a server says of itself, as JSON.
+    /// Reads the version from the JSON that a server sends.
     static func version(in text: String) -> [Int]? {
       let text = text.filter { !$0.isWhitespace }
       guard let start = text.firstRange(of: #""version":""#),
@@ -74,7 +74,7 @@
       return parts.compactMap(\.self)
     }
 
-    /// Reads from what the monitoring says (`/varz`) whether each message is flushed.
+    /// Reads from the monitoring page `/varz` whether each message is flushed.
     static func flushesAlways(in text: String) -> Bool? {
       let text = text.filter { !$0.isWhitespace }
       guard text.contains(#""store_dir":"#) else { return nil }
@@ -86,12 +86,12 @@
   }
 
   extension NATSPromises {
-    /// Asks servers; those that do not answer within a second say nothing.
+    /// Queries the servers; each has one second to answer.
     init(
       _ configuration: NATSLogConfiguration, _ addresses: [NATSAddress], replicas: Int64
     ) {
       servers = addresses.map { address in
-        // A server says who it is before anything else, also one that wants TLS then.
+        // A server sends its description first, even if it then requires TLS.
         let text = NATSProbe.answer(of: address.host, address.port, to: "", endsAtLine: true)
         return Server(name: address.description, version: text.flatMap(Self.version))
       }
@@ -111,22 +111,22 @@
     }
   }
 
-  /// A question over plain TCP, and its answer.
+  /// A request over plain TCP.
   enum NATSProbe {
-    /// The address of a monitoring, as `http://10.0.0.1:8222`; `nil` if it is none.
+    /// Reads a monitoring address such as `http://10.0.0.1:8222`; `nil` if it is not valid.
     static func address(ofMonitor text: String) -> NATSAddress? {
       guard text.hasPrefix("http://") else { return nil }
       return try? NATSAddress("nats://" + text.dropFirst("http://".count))
     }
 
-    /// Asks.
+    /// Sends a request and returns the answer.
     ///
     /// - Parameters:
-    ///   - host: Whom.
-    ///   - port: Where.
-    ///   - request: What to send.
-    ///   - endsAtLine: Whether the answer is one line; else it ends with the connection.
-    /// - Returns: The answer; `nil` if there is none within a second, or it is too long.
+    ///   - host: The host.
+    ///   - port: The port.
+    ///   - request: The text to send.
+    ///   - endsAtLine: Whether the answer is one line; otherwise it ends with the connection.
+    /// - Returns: The answer; `nil` if it is incomplete after a second, or too long.
     static func answer(
       of host: String, _ port: Int, to request: String, endsAtLine: Bool
     ) -> String? {
@@ -167,7 +167,7 @@
         let info = unsafe found.pointee
         let descriptor = unsafe socket(info.ai_family, info.ai_socktype, info.ai_protocol)
         if descriptor >= 0 {
-          // The system counts these by a clock that is never set.
+          // The system measures these timeouts by a monotonic clock.
           var second = timeval(tv_sec: 1, tv_usec: 0)
           let size = socklen_t(MemoryLayout<timeval>.size)
           for option in [SO_RCVTIMEO, SO_SNDTIMEO] {

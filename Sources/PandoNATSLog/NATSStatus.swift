@@ -1,11 +1,11 @@
 #if NATS
   import CPandoNATS
 
-  /// What statuses of the library, and codes of JetStream, mean; nothing else compares them.
+  /// The meaning of the library's statuses and JetStream's codes; no other code compares them.
   enum NATSStatus {
-    /// Whether a call that changes nothing may go at another time.
+    /// Whether a failed call that changes nothing may succeed later.
     static func isPassing(_ status: natsStatus, _ code: CInt) -> Bool {
-      // The library adds a code of its own, as if there were no JetStream: there is no leader at present.
+      // The library adds a code that means no JetStream; in fact there is no leader at present.
       if status == NATS_NO_RESPONDERS { return true }
       if code != 0 { return isWithoutLeader(code) }
       return [
@@ -14,9 +14,9 @@
       ].contains(status)
     }
 
-    /// What a failed append has come to.
+    /// The outcome of a failed append.
     enum Append {
-      /// Nothing was done, and it may go at another time.
+      /// Nothing was done; a later attempt may succeed.
       case notNow
       case refused
       case endsElsewhere
@@ -26,7 +26,7 @@
     static func append(_ status: natsStatus, _ code: CInt) -> Append {
       if status == NATS_NO_RESPONDERS { return .notNow }
       if code == CInt(JSStreamWrongLastSequenceErr.rawValue) { return .endsElsewhere }
-      // Some of the servers may have stored it.
+      // Some of the servers may have stored the message.
       if code == CInt(JSStreamStoreFailedErr.rawValue) { return .unknown }
       if code != 0 { return isWithoutLeader(code) ? .notNow : .refused }
       switch status {
@@ -36,13 +36,13 @@
       }
     }
 
-    /// Whether servers could not be reached, and did not refuse a connection.
+    /// Whether servers were unreachable, as opposed to refusing the connection.
     ///
     /// - Parameters:
-    ///   - status: How the attempt ended.
-    ///   - isEncrypted: Whether a connection that was cut may be one that was refused: over TLS a server tells its reasons
-    ///     to itself.
-    /// - Returns: Whether they may be there at another time.
+    ///   - status: The status of the attempt.
+    ///   - isEncrypted: Whether TLS is in use. Then a cut connection may be a refused one, because
+    ///     the server does not send its reason.
+    /// - Returns: Whether a later attempt may succeed.
     static func isAway(_ status: natsStatus, isEncrypted: Bool) -> Bool {
       switch status {
       case NATS_NO_SERVER, NATS_TIMEOUT: true
@@ -53,13 +53,13 @@
       }
     }
 
-    /// Whether a stream or message is not there.
+    /// Whether a stream or message does not exist.
     static func isAbsent(_ status: natsStatus, _ code: CInt) -> Bool {
       code == CInt(JSStreamNotFoundErr.rawValue) || code == CInt(JSNoMessageFoundErr.rawValue)
         || code == 0 && status == NATS_NOT_FOUND
     }
 
-    /// Whether a stream of the name is there already.
+    /// Whether a stream of that name exists already.
     static func isTaken(_ code: CInt) -> Bool { code == CInt(JSStreamNameExistErr.rawValue) }
 
     private static func isWithoutLeader(_ code: CInt) -> Bool {

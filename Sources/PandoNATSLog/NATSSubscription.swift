@@ -3,15 +3,15 @@
   import PandoReplication
   import PandoSystem
 
-  /// A consumer of the stream that pushes its messages, and the subscription that they come to.
+  /// A push consumer of the stream, and the subscription that receives its messages.
   ///
-  /// ``end()`` has to be called by who made it.
+  /// The caller of ``start(_:_:_:at:of:milliseconds:)`` calls ``end()``.
   @safe
   final class NATSSubscription: NATSListener, @unchecked Sendable {
-    // Sendable because what the library does not lock is set before it calls, and read by one thread after.
+    // Sendable: one thread reads the properties, all set before the library's first call.
     let connection: NATSConnection
     private let feed: NATSFeed
-    /// Which of the feed's subscriptions it is.
+    /// The number of this subscription in the feed.
     private let generation: UInt64
     private let isComplete = Monitor(false)
     private var handle: UInt = 0
@@ -24,16 +24,16 @@
       self.generation = generation
     }
 
-    /// Has messages pushed.
+    /// Starts a push consumer.
     ///
     /// - Parameters:
-    ///   - connection: A connection that stands.
-    ///   - feed: Who gets them.
-    ///   - generation: Which of the feed's subscriptions it is.
-    ///   - position: The position of the first.
+    ///   - connection: An open connection.
+    ///   - feed: The receiver of the messages.
+    ///   - generation: The number of this subscription in the feed.
+    ///   - position: The position of the first message.
     ///   - stream: The stream.
-    ///   - milliseconds: How long to wait for the engine.
-    /// - Returns: The subscription; messages may have come by then.
+    ///   - milliseconds: The time to wait for the server.
+    /// - Returns: The subscription; the feed may have received messages by then.
     /// - Throws: ``LogFault`` `unavailable`.
     static func start(
       _ connection: NATSConnection, _ feed: NATSFeed, _ generation: UInt64, at position: UInt64,
@@ -86,11 +86,11 @@
       if !text.isEmpty { deletion = "$JS.API.CONSUMER.DELETE.\(stream).\(text)" }
     }
 
-    /// Ends it; nothing is received any more when this returns.
+    /// Ends the subscription; the feed receives nothing afterwards.
     ///
-    /// The library's reader (3.4.1) finds a subscription and locks it without holding on to it: one that is
-    /// destroyed between the two lets it wait for ever, or crash. So it is destroyed when its callback is quiet
-    /// and the reader has brought an answer that was asked for after its end, or with the connection.
+    /// The library's reader (3.4.1) finds and locks a subscription without retaining it. Destroying
+    /// it in between makes the reader hang or crash. So `end` destroys it after its last callback
+    /// and one more round trip of the reader, or with the connection.
     func end() {
       if let deletion, connection.isConnected { connection.signal(deletion) }
       if let subscription = unsafe subscription {
@@ -99,7 +99,7 @@
         let isQuiet = isComplete.waiting { (isComplete: inout Bool, nanoseconds: inout Int64?) in
           if isComplete { return true }
           let rest = deadline - monotonicNanoseconds()
-          // With a connection that is lost it is kept in any case.
+          // A lost connection keeps the subscription in any case.
           if rest <= 0 || !connection.isConnected { return false }
           nanoseconds = min(rest, Self.completionStep)
           return nil
@@ -125,7 +125,7 @@
         feed.receive(unsafe natsBytes(message), at: position, number: number, generation)
         return
       }
-      // A heartbeat, or the question whether more may come.
+      // A heartbeat, or a flow control request.
       if let reply = unsafe reply, unsafe reply.pointee != 0 {
         answer(unsafe String(cString: reply))
       } else if let stalled = unsafe Self.header("Nats-Consumer-Stalled", of: message) {
@@ -147,11 +147,11 @@
       return unsafe value.map { unsafe String(cString: $0) }
     }
 
-    /// How much the library keeps that has not been received: more than the engine sends unasked.
+    /// The limit of the library's queue; larger than what the server sends without flow control.
     private static let pendingByteCount: CInt = 128 << 20
     /// In nanoseconds, between heartbeats.
     private static let heartbeat: Int64 = 500_000_000
-    /// In nanoseconds, after which the engine forgets a consumer that nobody listens to.
+    /// In nanoseconds, until the server removes a consumer without a subscriber.
     private static let threshold: Int64 = 10_000_000_000
     /// In nanoseconds.
     private static let completionWait: Int64 = 5_000_000_000
@@ -164,7 +164,7 @@
   func natsBytes(_ message: OpaquePointer) -> [UInt8] {
     let count = unsafe Int(natsMsg_GetDataLength(message))
     guard count > 0, let data = unsafe natsMsg_GetData(message) else { return [] }
-    // As long as the message is not destroyed, which is after the copy.
+    // The message is destroyed after this copy.
     return unsafe Array(UnsafeRawBufferPointer(start: data, count: count))
   }
 #endif

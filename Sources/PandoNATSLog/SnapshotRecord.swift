@@ -1,7 +1,7 @@
 #if NATS
   import PandoModels
 
-  /// What closes a copy of a store: without it the parts do not count.
+  /// The record that completes a copy of a store; without it, its parts are invalid.
   ///
   /// All numbers are little endian.
   ///
@@ -12,8 +12,8 @@
   ///        │        │         │          │       │ of parts  │ XXH64   │      │ count, each │ of it │
   ///        └────────┴─────────┴──────────┴───────┴───────────┴─────────┴──────┴─────────────┴───────┘
   /// ```
-  /// The chained hash is that of each part, seeded with that of the parts before. Runs are the positions of the
-  /// parts in their stream.
+  /// The chained hash is that of each part, seeded with that of the parts before. Runs are the
+  /// positions of the parts in their stream.
   struct SnapshotRecord: Equatable {
     var position: UInt64
     private(set) var partCount: UInt64 = 0
@@ -28,7 +28,7 @@
 
     init(position: UInt64) { self.position = position }
 
-    /// Adds a part that lies at a position of its stream.
+    /// Adds a part with its position in the stream.
     mutating func add(_ part: [UInt8], at sequence: UInt64) {
       partCount += 1
       byteCount += UInt64(part.count)
@@ -40,7 +40,7 @@
       }
     }
 
-    /// Whether other parts are those that it closes.
+    /// Whether the parts read equal the parts recorded.
     func closes(_ other: SnapshotRecord) -> Bool {
       other.partCount == partCount && other.byteCount == byteCount && other.checksum == checksum
     }
@@ -59,7 +59,7 @@
       return bytes
     }
 
-    /// Reads one; `nil` if the bytes are none.
+    /// Decodes a record; `nil` if the bytes are not one.
     init?(_ bytes: [UInt8]) {
       let head = Self.magic.count + 1
       let fixed = head + 5 * 8
@@ -85,7 +85,7 @@
       guard count == partCount else { return nil }
     }
 
-    /// The message of a part: "PNDP", the version, the bytes, and the XXH64 of all of it.
+    /// Encodes a part: "PNDP", the version, the bytes, and the XXH64 of all of these.
     static func message(of part: some Sequence<UInt8>) -> [UInt8] {
       var bytes = partMagic + [version]
       bytes += part
@@ -93,7 +93,7 @@
       return bytes
     }
 
-    /// Reads the message of a part; `nil` if it is none.
+    /// Decodes the message of a part; `nil` if the bytes are not one.
     static func part(of message: [UInt8]) -> [UInt8]? {
       let head = partMagic.count + 1
       guard message.count >= head + 8, Array(message.prefix(head)) == partMagic + [version],
