@@ -3,9 +3,9 @@ import PandoSystem
 extension ModelChildren {
   /// Applies a caller's changes of a tree to the present version of the tree.
   ///
-  /// It works node by node, as in ``RecordBody/rebasing(_:from:onto:isEnum:)``: unchanged parts
-  /// keep their present value. A node that is in both other trees, but not in the caller's base,
-  /// keeps its present value, too.
+  /// It works node by node, as in ``RecordBody/rebasing(_:from:onto:lists:isNamed:isEnum:)``:
+  /// unchanged parts keep their present value. A node that is in both other trees, but not in the
+  /// caller's base, keeps its present value, too.
   ///
   /// - Parameters:
   ///   - new: The tree with the caller's changes.
@@ -61,15 +61,9 @@ extension ModelChildren {
         continue
       }
       guard let old, old != wanted else { continue }
-      let body = try unsafe wanted.withUnsafeBytes { wanted in
-        try unsafe old.withUnsafeBytes { old in
-          try unsafe there.withUnsafeBytes { there in
-            try unsafe RecordBody.rebasing(wanted, from: old, onto: there) {
-              enums.contains(
-                $0, inNode: names[reference.node] ?? "", typeName: typeNames[reference.type] ?? "")
-            }
-          }
-        }
+      let body = try RecordBody.rebasing(wanted, from: old, onto: there) { place, _ in
+        enums.contains(
+          place, inNode: names[reference.node] ?? "", typeName: typeNames[reference.type] ?? "")
       }
       keep(body, as: reference)
     }

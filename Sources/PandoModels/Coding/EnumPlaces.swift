@@ -11,7 +11,14 @@ package final class EnumPlaces {
   private let tree: any SimpleModel & Encodable
   private var isComplete = false
 
-  private var paths: [ByteString: [String: Set<RecordBody.Path>]] = [:]
+  /// What is known of a record.
+  private struct Places {
+    var enums: Set<RecordBody.Path> = []
+    /// Where an object stands that looks like a value of an enum, and is none.
+    var others: Set<RecordBody.Path> = []
+  }
+
+  private var paths: [ByteString: [String: Places]] = [:]
   private var nodes: [(identifier: String, typeName: String)] = []
 
   /// Makes the places of a tree; they are searched at the first lookup.
@@ -30,38 +37,47 @@ package final class EnumPlaces {
   package func contains(
     _ path: RecordBody.Path, inNode identifier: String, typeName: String
   ) -> Bool {
+    places(inNode: identifier, typeName: typeName)?.enums.contains(path) ?? false
+  }
+
+  /// The places of objects that look like values of an enum with payload, and are none.
+  ///
+  /// - Parameters:
+  ///   - identifier: The node of the record.
+  ///   - typeName: The type of the record.
+  /// - Returns: The places; none for a record that the tree does not have.
+  /// - Complexity: As ``contains(_:inNode:typeName:)``.
+  package func lookalikes(
+    inNode identifier: String, typeName: String
+  ) -> Set<RecordBody.Path> {
+    places(inNode: identifier, typeName: typeName)?.others ?? []
+  }
+
+  private func places(inNode identifier: String, typeName: String) -> Places? {
     if !isComplete {
       isComplete = true
       // The tree was encoded before, so this does not throw.
       _ = try? RecordEncoder(sink: self).encode(tree, markingEnums: true)
     }
-    return paths[ByteString(identifier)]?[typeName]?.contains(path) ?? false
+    return paths[ByteString(identifier)]?[typeName]
   }
 
-  /// Adds the places in an item, and advances past it.
+  /// Adds the places in an item; list elements and tagged items are merged as a whole.
   private func add(
-    _ cursor: inout RecordCursor, _ path: RecordBody.Path, depth: Int,
-    to places: inout Set<RecordBody.Path>
-  ) throws(RecordFault) {
-    let count: Int
-    switch try cursor.item(atDepth: depth) {
-    case .scalar, .reference: return
+    _ tape: RecordTape, _ item: Int, _ path: RecordBody.Path, to places: inout Places
+  ) {
+    switch tape[item].kind {
     case .tagged(RecordTag.enumeration):
-      places.insert(path)
-      return try add(&cursor, path, depth: depth, to: &places)
-    case .tagged:
-      try cursor.skip()
-      return
-    case .list(let length):
-      // Elements are merged as a whole.
-      for _ in 0..<length { try cursor.skip() }
-      return
-    case .fields(let length, _), .entries(let length): count = length
-    }
-    for _ in 0..<count {
-      // The bytes outlive the cursor, and are copied here.
-      let key = unsafe [UInt8](cursor.slice(try cursor.skip()))
-      try add(&cursor, path + key, depth: depth + 1, to: &places)
+      places.enums.insert(path)
+      add(tape, item + 1, path, to: &places)
+    case .fields, .entries:
+      if tape.mayBeCase(item), !places.enums.contains(path) { places.others.insert(path) }
+      for inner in tape.contents(of: item) {
+        // The bytes outlive the tape, and are copied here.
+        let key = unsafe Array(tape.key(of: inner))
+        add(tape, inner, path + key, to: &places)
+      }
+    case .scalar, .reference, .list, .tagged: break
     }
   }
 }
@@ -78,12 +94,9 @@ extension EnumPlaces: RecordSink {
     _ reference: RecordReference, body: UnsafeRawBufferPointer, edges: [RecordEdge]
   ) throws {
     let node = nodes[Int(reference.node)]
-    var cursor = unsafe RecordCursor(body)
-    var found: Set<RecordBody.Path> = []
-    try RecordFault.asModelError { () throws(RecordFault) in
-      try add(&cursor, [], depth: 0, to: &found)
-    }
-    paths[ByteString(node.identifier), default: [:]][node.typeName, default: []].formUnion(found)
+    add(
+      try unsafe RecordTape(body), 0, [],
+      to: &paths[ByteString(node.identifier), default: [:]][node.typeName, default: Places()])
   }
 }
 

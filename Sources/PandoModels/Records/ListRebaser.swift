@@ -3,12 +3,12 @@
 /// Elements that the caller removed are removed. Elements that the caller inserted follow the same
 /// element as in the caller's list, or are at the end, as there. Elements that the caller moved are
 /// moved, unless another writer removed them.
-struct ListRebaser {
+struct ListRebaser<Element: Hashable> {
   /// The number of an element; in the lower half its number of earlier occurrences in the list.
   private typealias Key = UInt64
 
-  private var elements: [RecordReference] = []
-  private var numbers: [RecordReference: Key] = [:]
+  private var elements: [Element] = []
+  private var numbers: [Element: Key] = [:]
 
   /// - Parameters:
   ///   - base: The elements at the caller's read.
@@ -17,15 +17,15 @@ struct ListRebaser {
   /// - Returns: The list with the caller's changes.
   /// - Complexity: O(*n* log *n*).
   static func rebase(
-    _ base: [RecordReference], _ new: [RecordReference], _ stored: [RecordReference]
-  ) -> [RecordReference] {
+    _ base: [Element], _ new: [Element], _ stored: [Element]
+  ) -> [Element] {
     var rebaser = ListRebaser()
     let keys = (rebaser.keys(base), rebaser.keys(new), rebaser.keys(stored))
     return rebase(keys.0, keys.1, keys.2).map { rebaser.elements[Int($0 >> 32)] }
   }
 
   /// Returns the elements as keys: unique in a list, and equal for the same element of all three.
-  private mutating func keys(_ list: [RecordReference]) -> [Key] {
+  private mutating func keys(_ list: [Element]) -> [Key] {
     var counts: [Key: Int] = [:]
     return list.map { element in
       var number = numbers[element]

@@ -71,12 +71,13 @@ extension RecordBody {
   package static func losing(
     children: Set<UInt64>, in body: UnsafeRawBufferPointer, keeping kept: [Range<Int>] = []
   ) throws(ModelError) -> RecordLoss {
-    let edges = unsafe try edges(in: body)
-    guard edges.contains(where: { children.contains($0.child.node) }) else { return .unchanged }
     // Read during the call only.
-    var pruner = RecordPruner(
-      unsafe RecordCursor(body), children: children, keeping: kept)
-    return try RecordFault.asModelError { () throws(RecordFault) in try pruner.prune() }
+    let tape = try unsafe RecordTape(body)
+    var pruner = RecordPruner(tape) { place in
+      tape[place].reference.map { children.contains($0.node) } ?? false
+        && !kept.contains { $0.contains(tape[place].start) }
+    }
+    return pruner.prune()
   }
 }
 
@@ -100,10 +101,11 @@ extension RecordBody {
     policy: RecordMerge.Policy = .projection, leaving names: Set<String> = []
   ) throws(ModelError) -> RecordMerge {
     // Both are read during the call only.
-    var merger = unsafe RecordMerger(
-      old: RecordCursor(old), new: RecordCursor(new), policy: policy)
-    return try RecordFault.asModelError { () throws(RecordFault) in
-      try merger.merge(leaving: names)
+    var merger = try unsafe RecordMerger(old: RecordTape(old), new: RecordTape(new), policy: policy)
+    do {
+      return try merger.merge(leaving: names)
+    } catch {
+      throw RecordFault.cbor(error).modelError
     }
   }
 }
@@ -124,35 +126,12 @@ extension RecordBody {
     var item = CBORWriter(minimumCapacity: text.utf8.count + 9)
     item.append(text)
     let old = item.bytes
-    var output = CBORWriter(minimumCapacity: body.count)
     // Read during the call only.
-    var cursor = unsafe RecordCursor(body)
-    func copy(depth: Int) throws(RecordFault) {
-      let start = cursor.position
-      let count: Int
-      switch try cursor.item(atDepth: depth) {
-      case .scalar:
-        let bytes = unsafe cursor.slice(start..<cursor.position)
-        if unsafe bytes.elementsEqual(old) {
-          output.append(raw: value[...])
-        } else {
-          unsafe output.append(raw: bytes)
-        }
-        return
-      case .reference:
-        return unsafe output.append(raw: cursor.slice(start..<cursor.position))
-      case .tagged: count = 1
-      case .list(let length): count = length
-      case .fields(let length, _), .entries(let length): count = -length
-      }
-      unsafe output.append(raw: cursor.slice(start..<cursor.position))
-      for _ in 0..<abs(count) {
-        if count < 0 { unsafe output.append(raw: cursor.slice(try cursor.skip())) }
-        try copy(depth: depth + 1)
-      }
+    let tape = try unsafe RecordTape(body)
+    return tape.replacing { place in
+      guard tape[place].kind == .scalar else { return nil }
+      return unsafe tape.bytes(of: place).elementsEqual(old) ? value : nil
     }
-    try RecordFault.asModelError { () throws(RecordFault) in try copy(depth: 0) }
-    return output.bytes
   }
 }
 
@@ -160,27 +139,47 @@ extension RecordBody {
   /// A place in a body: the encoded names and keys on the way to it, joined.
   package typealias Path = [UInt8]
 
+  /// Which lists are merged element by element.
+  package enum ListPolicy: Sendable {
+    /// Lists of children; of lists of values that both sides changed, the caller's is written.
+    case children
+    /// All lists.
+    case all
+  }
+
   /// Applies a caller's changes of a body to the present one.
   ///
   /// - Parameters:
-  ///   - new: The body that the caller writes; read during the call only.
-  ///   - base: The body at the caller's read; read during the call only.
-  ///   - stored: The present body, perhaps of another type; read during the call only.
+  ///   - new: The body that the caller writes.
+  ///   - base: The body at the caller's read.
+  ///   - stored: The present body, perhaps of another type.
+  ///   - lists: Which lists are merged element by element.
+  ///   - isNamed: Whether references carry names instead of numbers, as in ``NodeRecords``.
   ///   - isEnum: Whether a place has a value of an enum with payload, by the types of the caller's
-  ///     model; called where cases may differ.
+  ///     model; called where cases may differ, with whether all three values look like cases.
   /// - Returns: The body to store: the present one with the caller's changes.
   /// - Throws: ``ModelError`` if the bytes are no record bodies.
   /// - Complexity: O(*n* log *n*) for *n* bytes in all.
   package static func rebasing(
-    _ new: UnsafeRawBufferPointer, from base: UnsafeRawBufferPointer,
-    onto stored: UnsafeRawBufferPointer, isEnum: (Path) -> Bool
-  ) throws(ModelError) -> [UInt8] {
-    try withoutActuallyEscaping(isEnum) { isEnum throws(ModelError) in
-      // All are read during the call only.
-      let rebaser = unsafe RecordRebaser(
-        base: RecordCursor(base), new: RecordCursor(new), stored: RecordCursor(stored),
-        isEnum: isEnum)
-      return try RecordFault.asModelError { () throws(RecordFault) in try rebaser.rebase() }
+    _ new: [UInt8], from base: [UInt8], onto stored: [UInt8], lists: ListPolicy = .children,
+    isNamed: Bool = false, isEnum: (_ place: Path, _ looksSo: Bool) -> Bool
+  ) throws -> [UInt8] {
+    if new == base { return stored }
+    if stored == base { return new }
+    // All are read during the call only.
+    return try unsafe base.withUnsafeBytes { base in
+      try unsafe new.withUnsafeBytes { new in
+        try unsafe stored.withUnsafeBytes { stored in
+          let tapes = try unsafe [base, new, stored].map {
+            try unsafe RecordTape($0, isNamed: isNamed)
+          }
+          return withoutActuallyEscaping(isEnum) { isEnum in
+            var rebaser = RecordRebaser(
+              base: tapes[0], new: tapes[1], stored: tapes[2], lists: lists, isEnum: isEnum)
+            return rebaser.rebase()
+          }
+        }
+      }
     }
   }
 }

@@ -35,11 +35,14 @@ enum RecordItem {
   private var reader: CBORReader
   /// Whether each head must have its shortest form.
   private let isStrict: Bool
+  /// Whether references carry names, which are passed over.
+  private let isNamed: Bool
 
-  init(_ bytes: UnsafeRawBufferPointer, isStrict: Bool = false) {
+  init(_ bytes: UnsafeRawBufferPointer, isStrict: Bool = false, isNamed: Bool = false) {
     unsafe self.bytes = bytes
     reader = unsafe CBORReader(bytes)
     self.isStrict = isStrict
+    self.isNamed = isNamed
   }
 
   /// Makes a cursor at a position in the same bytes.
@@ -112,6 +115,10 @@ enum RecordItem {
   /// Reads the two numbers after a reference's tag.
   @inline(never)
   private mutating func reference() throws(RecordFault) -> RecordReference {
+    if isNamed {
+      try skip()
+      return RecordReference(node: 0, type: 0)
+    }
     if isStrict {
       var copy = self
       for _ in 0..<3 { _ = try copy.head() }

@@ -2,31 +2,23 @@ import PandoSystem
 
 /// Merges the fields of two bodies, which are both in the order of their encoded names.
 struct RecordMerger: ~Copyable {
-  private struct Field {
-    /// The range of the encoded name.
-    let key: Range<Int>
-    /// The number of its bytes that are the name.
-    let nameByteCount: Int
-    let value: Range<Int>
-  }
-
-  private let old: RecordCursor
-  private let new: RecordCursor
+  private let old: RecordTape
+  private let new: RecordTape
   private let policy: RecordMerge.Policy
   private var output: CBORWriter
   private var result = RecordMerge()
 
-  init(old: RecordCursor, new: RecordCursor, policy: RecordMerge.Policy) {
+  init(old: RecordTape, new: RecordTape, policy: RecordMerge.Policy) {
     self.old = old
     self.new = new
     self.policy = policy
     output = CBORWriter(minimumCapacity: old.byteCount + new.byteCount)
   }
 
-  mutating func merge(leaving names: Set<String>) throws(RecordFault) -> RecordMerge {
-    guard let oldFields = try RecordMerger.fields(of: old),
-      let newFields = try RecordMerger.fields(of: new)
-    else { return try mergeWhole() }
+  mutating func merge(leaving names: Set<String>) throws(CBORError) -> RecordMerge {
+    guard let oldFields = RecordMerger.fields(of: old),
+      let newFields = RecordMerger.fields(of: new)
+    else { return mergeWhole() }
     var oldIndex = 0
     var newIndex = 0
     var count = 0
@@ -37,11 +29,11 @@ struct RecordMerger: ~Copyable {
         : newIndex == newFields.count
           ? -1
           : unsafe compareBytes(
-            old.slice(oldFields[oldIndex].key), new.slice(newFields[newIndex].key))
+            old.key(of: oldFields[oldIndex]), new.key(of: newFields[newIndex]))
       if order < 0 {
         copyOld(oldFields[oldIndex])
       } else if order > 0 {
-        if policy == .update { add(newFields[newIndex]) }
+        if policy == .update { try add(newFields[newIndex]) }
       } else {
         try merge(newFields[newIndex], into: oldFields[oldIndex], leaving: names)
       }
@@ -56,76 +48,66 @@ struct RecordMerger: ~Copyable {
 
   /// Bodies that are no objects have no fields: an update uses the new one, a projection the old
   /// one.
-  private mutating func mergeWhole() throws(RecordFault) -> RecordMerge {
+  private mutating func mergeWhole() -> RecordMerge {
     guard policy == .update else { return result }
-    var fitter = RecordFitter(new, keepsTypes: false)
-    try fitter.fit(.root, shape: nil, into: &output)
-    // The bytes outlive the cursors and are read here.
-    if unsafe !old.slice(0..<old.byteCount).elementsEqual(output.buffer) {
+    RecordFitter(tape: new, keepsTypes: false).fit(0, .root, nil, into: &output)
+    // The bytes outlive the tapes and are read here.
+    if unsafe !old.bytes(of: 0).elementsEqual(output.buffer) {
       result.body = output.bytes
     }
     return result
   }
 
   private mutating func merge(
-    _ newField: Field, into oldField: Field, leaving names: Set<String>
-  ) throws(RecordFault) {
-    // The bytes outlive the cursors and are read here.
-    let oldValue = unsafe old.slice(oldField.value)
-    let newValue = unsafe new.slice(newField.value)
+    _ newField: Int, into oldField: Int, leaving names: Set<String>
+  ) throws(CBORError) {
+    // The bytes outlive the tapes and are read here.
+    let oldValue = unsafe old.bytes(of: oldField)
+    let newValue = unsafe new.bytes(of: newField)
     if unsafe compareBytes(oldValue, newValue) == 0 { return copyOld(oldField) }
-    if !names.isEmpty, names.contains(name(oldField, old)) { return copyOld(oldField) }
+    if !names.isEmpty, names.contains(try name(oldField, old)) { return copyOld(oldField) }
     var shape = RecordShape()
     // Scalars have no shape.
-    let hasShape = unsafe !isScalar(oldValue) || !isScalar(newValue)
-    if hasShape { try shape.absorb(RecordCursor(old, at: oldField.value.lowerBound)) }
-    if policy == .projection, try !fits(newField.value, oldField.value, shape) {
-      result.keptFields.append(name(oldField, old))
+    let hasShape = old[oldField].kind != .scalar || new[newField].kind != .scalar
+    if hasShape { shape.absorb(old, oldField, .field) }
+    if policy == .projection, try !fits(newField, oldField, shape) {
+      result.keptFields.append(try name(oldField, old))
       return copyOld(oldField)
     }
-    unsafe output.append(raw: old.slice(oldField.key))
-    if hasShape {
-      let start = output.count
-      var fitter = RecordFitter(
-        RecordCursor(new, at: newField.value.lowerBound), keepsTypes: policy == .projection)
-      try fitter.fit(.field, shape: shape, into: &output)
-      if unsafe oldValue.elementsEqual(output.buffer[start...]) { return }
-    } else {
-      unsafe output.append(raw: newValue)
-    }
-    result.changedFields.append(name(oldField, old))
+    unsafe output.append(raw: old.key(of: oldField))
+    let start = output.count
+    RecordFitter(tape: new, keepsTypes: policy == .projection)
+      .fit(newField, .field, shape, into: &output)
+    if unsafe hasShape && oldValue.elementsEqual(output.buffer[start...]) { return }
+    result.changedFields.append(try name(oldField, old))
   }
 
-  /// Whether a value is a scalar, by the major type of its head.
-  private func isScalar(_ value: UnsafeRawBufferPointer) -> Bool {
-    guard let first = unsafe value.first else { return false }
-    let major = CBORHead.Major(first: first)
-    return major != .array && major != .map && major != .tag
-  }
-
-  /// The name of a field, which is known to be UTF-8.
-  private func name(_ field: Field, _ cursor: RecordCursor) -> String {
-    let end = field.key.upperBound
-    return unsafe String(decoding: cursor.slice(end - field.nameByteCount..<end), as: UTF8.self)
-  }
-
-  private mutating func add(_ field: Field) {
-    result.changedFields.append(name(field, new))
-    // The bytes outlive the cursor and are read here.
-    unsafe output.append(raw: new.slice(field.key.lowerBound..<field.value.upperBound))
-  }
-
-  private mutating func copyOld(_ field: Field) {
+  private func name(_ field: Int, _ tape: RecordTape) throws(CBORError) -> String {
     // Same as above.
-    unsafe output.append(raw: old.slice(field.key.lowerBound..<field.value.upperBound))
+    var reader = unsafe CBORReader(tape.key(of: field))
+    return try reader.text()
+  }
+
+  private mutating func add(_ field: Int) throws(CBORError) {
+    result.changedFields.append(try name(field, new))
+    // Same as above.
+    unsafe output.append(raw: new.key(of: field))
+    unsafe output.append(raw: new.bytes(of: field))
+  }
+
+  private mutating func copyOld(_ field: Int) {
+    // Same as above.
+    unsafe output.append(raw: old.key(of: field))
+    unsafe output.append(raw: old.bytes(of: field))
   }
 
   /// Whether the type of the old body can probably decode the new value.
   private func fits(
-    _ newValue: Range<Int>, _ oldValue: Range<Int>, _ shape: RecordShape
-  ) throws(RecordFault) -> Bool {
-    let oldKind = try RecordValueKind(RecordCursor(old, at: oldValue.lowerBound))
-    let newKind = try RecordValueKind(RecordCursor(new, at: newValue.lowerBound))
+    _ newValue: Int, _ oldValue: Int, _ shape: RecordShape
+  ) throws(CBORError) -> Bool {
+    // Same as above.
+    let oldKind = try unsafe RecordValueKind(old.bytes(of: oldValue))
+    let newKind = try unsafe RecordValueKind(new.bytes(of: newValue))
     if newKind == .null { return shape.isRequired != true }
     return oldKind == .null || newKind.fits(oldKind)
   }
@@ -143,27 +125,14 @@ struct RecordMerger: ~Copyable {
   }
 
   /// The fields of a body that is an object; `nil` for another body.
-  private static func fields(of body: RecordCursor) throws(RecordFault) -> [Field]? {
-    var cursor = body
-    let head = try cursor.head()
-    guard head.major == .map else { return nil }
-    var fields: [Field] = []
-    // A damaged head may contain any number.
-    fields.reserveCapacity(Int(min(head.argument, 32)))
-    for _ in 0..<head.argument {
-      let start = cursor.position
-      // Keys that are no texts belong to dictionaries.
-      guard case .scalar(let head) = try cursor.item(atDepth: 1), head.major == .text else {
-        return nil
-      }
-      try cursor.checkText(head)
-      fields.append(
-        Field(
-          key: start..<cursor.position, nameByteCount: Int(head.argument), value: try cursor.skip())
-      )
+  private static func fields(of body: RecordTape) -> [Int]? {
+    guard body[0].kind == .fields(isOptional: false) else { return nil }
+    let fields = body.contents(of: 0)
+    // Keys that are no texts belong to dictionaries.
+    let haveNames = fields.allSatisfy {
+      unsafe body.key(of: $0).first.map(CBORHead.Major.init(first:)) == .text
     }
-    try cursor.finish()
-    return fields
+    return haveNames ? fields : nil
   }
 }
 
@@ -181,10 +150,9 @@ enum RecordValueKind: Equatable {
   case object
   case tagged(UInt64)
 
-  /// Determines the kind of the item at a cursor.
-  init(_ cursor: RecordCursor) throws(RecordFault) {
-    var cursor = cursor
-    let head = try cursor.head()
+  /// Determines the kind of an item, whose bytes are read during the call only.
+  init(_ item: UnsafeRawBufferPointer) throws(CBORError) {
+    let head = try unsafe CBORReader(item).peek()
     switch head.major {
     case .unsigned, .negative: self = .integer
     case .bytes: self = .bytes

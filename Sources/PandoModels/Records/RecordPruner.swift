@@ -10,109 +10,66 @@ struct RecordPruner: ~Copyable {
     case lost
   }
 
-  private var cursor: RecordCursor
-  private let children: Set<UInt64>
-  /// The places of references that stay.
-  private let kept: [Range<Int>]
+  private let tape: RecordTape
+  /// The places of the lost references.
+  private let gone: Set<Int>
   private var output: CBORWriter
 
-  init(_ cursor: RecordCursor, children: Set<UInt64>, keeping kept: [Range<Int>]) {
-    self.cursor = cursor
-    self.children = children
-    self.kept = kept
-    output = CBORWriter(minimumCapacity: cursor.byteCount)
+  /// Prepares it.
+  ///
+  /// - Parameters:
+  ///   - tape: The body.
+  ///   - isGone: Whether the reference at a place is lost.
+  /// - Throws: What `isGone` throws.
+  init(_ tape: RecordTape, isGone: (Int) throws -> Bool) rethrows {
+    self.tape = tape
+    gone = Set(
+      try tape.items.indices.filter { place in
+        guard case .reference = tape[place].kind else { return false }
+        return try isGone(place)
+      })
+    output = CBORWriter(minimumCapacity: tape.byteCount)
   }
 
   /// Copies the whole body.
-  mutating func prune() throws(RecordFault) -> RecordLoss {
-    let fate = try copy(depth: 0)
-    try cursor.finish()
-    return if case .kept = fate { .changed(output.bytes) } else { .lost }
+  mutating func prune() -> RecordLoss {
+    if gone.isEmpty { return .unchanged }
+    return if case .kept = copy(0) { .changed(output.bytes) } else { .lost }
   }
 
-  private mutating func copy(depth: Int) throws(RecordFault) -> Fate {
-    let start = cursor.position
-    switch try cursor.item(atDepth: depth) {
-    case .scalar:
-      append(from: start)
-      return .kept(hasReference: false)
-    case .reference(let child, let isOptional)
-    where children.contains(child.node) && !kept.contains { $0.contains(start) }:
-      return isOptional ? appendNull() : .lost
-    case .reference:
-      append(from: start)
-      return .kept(hasReference: true)
-    case .list(let count):
-      return try copyElements(count, .array, depth: depth)
-    case .entries(let count):
-      return try copyElements(count, .map, depth: depth)
-    case .fields(let count, let isOptional):
-      return try copyFields(count, isOptional: isOptional, depth: depth)
-    case .tagged(let tag):
-      output.append(tag: tag)
-      let fate = try copy(depth: depth + 1)
-      guard case .kept = fate else { throw cursor.damaged("a reference inside of a tag") }
-      return fate
+  private mutating func copy(_ place: Int) -> Fate {
+    let kind = tape[place].kind
+    if !tape[place].hasReference || !gone.contains(place) && tape[place].next == place + 1 {
+      // The bytes outlive the tape and are copied here.
+      unsafe output.append(raw: tape.bytes(of: place))
+      return .kept(hasReference: tape[place].hasReference)
     }
-  }
-
-  /// Copies a list or entries without the lost elements.
-  @inline(never)
-  private mutating func copyElements(
-    _ count: Int, _ major: CBORHead.Major, depth: Int
-  ) throws(RecordFault) -> Fate {
+    if case .reference(let isOptional) = kind { return isOptional ? appendNull() : .lost }
     let start = output.count
-    var keptCount = 0
+    var count = 0
     var hasReference = false
-    for _ in 0..<count {
-      let elementStart = output.count
-      if major == .map { try copyKey() }
-      if case .kept(let holdsOne) = try copy(depth: depth + 1) {
-        keptCount += 1
-        hasReference = hasReference || holdsOne
-      } else {
-        output.truncate(to: elementStart)
+    for inner in tape.contents(of: place) {
+      let innerStart = output.count
+      // Same as above.
+      if kind != .list { unsafe output.append(raw: tape.key(of: inner)) }
+      switch copy(inner) {
+      case .kept(let holdsOne):
+        count += 1
+        if holdsOne { hasReference = true }
+      case .nulled where kind.hasFields: count += 1
+      case .lost where kind.hasFields:
+        output.truncate(to: start)
+        return kind.isOptional ? appendNull() : .lost
+      case .nulled, .lost: output.truncate(to: innerStart)
       }
     }
-    output.insertHead(major, UInt64(keptCount), at: start)
-    if hasReference, major == .map { output.insertHead(.tag, RecordTag.entries, at: start) }
-    return .kept(hasReference: hasReference)
-  }
-
-  @inline(never)
-  private mutating func copyFields(
-    _ count: Int, isOptional: Bool, depth: Int
-  ) throws(RecordFault) -> Fate {
-    let start = output.count
-    output.append(mapHead: count)
-    var hasReference = false
-    var isLost = false
-    for _ in 0..<count {
-      try copyKey()
-      switch try copy(depth: depth + 1) {
-      case .kept(let holdsOne): hasReference = hasReference || holdsOne
-      case .nulled: break
-      case .lost: isLost = true  // go on: the cursor has to pass the rest
-      }
+    output.insertHead(kind == .list ? .array : .map, UInt64(count), at: start)
+    // The tags are only around values with references.
+    if hasReference, kind == .entries { output.insertHead(.tag, RecordTag.entries, at: start) }
+    if hasReference, kind.isOptional {
+      output.insertHead(.tag, RecordTag.optionalSlot, at: start)
     }
-    guard isOptional else { return isLost ? .lost : .kept(hasReference: hasReference) }
-    if isLost {
-      output.truncate(to: start)
-      return appendNull()
-    }
-    // The tag is only around values with references.
-    if hasReference { output.insertHead(.tag, RecordTag.optionalSlot, at: start) }
     return .kept(hasReference: hasReference)
-  }
-
-  private mutating func copyKey() throws(RecordFault) {
-    // The bytes outlive the cursor and are copied here.
-    unsafe output.append(raw: cursor.slice(try cursor.skip()))
-  }
-
-  private mutating func append(from start: Int) {
-    // Same as above.
-    unsafe output.append(raw: cursor.slice(start..<cursor.position))
   }
 
   private mutating func appendNull() -> Fate {

@@ -2,75 +2,66 @@
 ///
 /// Three bodies are compared: the one at the caller's read, the one that the caller writes, and the
 /// stored one. An item that the caller did not change stays as stored; one that only the caller
-/// changed is written. If both changed it, objects and dictionaries are compared by field, lists of
-/// children by element (``ListRebaser``); of other items the caller's is written. The same applies
-/// to an enum whose case differs between the three, because two cases can't be combined.
-struct RecordRebaser {
-  /// An item of one of the bodies.
-  private typealias Item = Range<Int>
-
-  private let base: RecordCursor
-  private let new: RecordCursor
-  private let stored: RecordCursor
-
-  /// Whether a place has a value of an enum with payload.
-  private let isEnum: (RecordBody.Path) -> Bool
+/// changed is written. If both changed it, objects and dictionaries are compared by field, lists by
+/// element (``ListRebaser``); of other items the caller's is written. The same applies to an enum
+/// whose case differs between the three, because two cases can't be combined.
+///
+/// An undo is the same merge: the changes since the undone write are applied to the body before it.
+struct RecordRebaser: ~Copyable {
+  private let base: RecordTape
+  private let new: RecordTape
+  private let stored: RecordTape
+  private let lists: RecordBody.ListPolicy
+  private let isEnum: (RecordBody.Path, Bool) -> Bool
+  private var output: CBORWriter
 
   init(
-    base: RecordCursor, new: RecordCursor, stored: RecordCursor,
-    isEnum: @escaping (RecordBody.Path) -> Bool
+    base: RecordTape, new: RecordTape, stored: RecordTape, lists: RecordBody.ListPolicy,
+    isEnum: @escaping (RecordBody.Path, Bool) -> Bool
   ) {
     self.base = base
     self.new = new
     self.stored = stored
+    self.lists = lists
     self.isEnum = isEnum
+    output = CBORWriter(minimumCapacity: new.byteCount + stored.byteCount)
   }
 
   /// - Returns: The body to store.
-  func rebase() throws(RecordFault) -> [UInt8] {
-    var output = CBORWriter(minimumCapacity: new.byteCount + stored.byteCount)
-    _ = try merge(
-      0..<base.byteCount, 0..<new.byteCount, 0..<stored.byteCount, at: [], depth: 0,
-      into: &output)
+  mutating func rebase() -> [UInt8] {
+    _ = merge(0, 0, 0, at: [])
     return output.bytes
   }
 
   /// Appends the result for an item of all three bodies.
   ///
   /// - Returns: Whether the result contains a reference.
-  private func merge(
-    _ base: Item, _ new: Item, _ stored: Item, at path: RecordBody.Path, depth: Int,
-    into output: inout CBORWriter
-  ) throws(RecordFault) -> Bool {
-    if isSame(self.new, new, self.base, base) {
-      return try copy(self.stored, stored, depth: depth, into: &output)
-    }
-    if isSame(self.stored, stored, self.base, base) {
-      return try copy(self.new, new, depth: depth, into: &output)
-    }
-    if let known = try ItemPairs(self.base, at: base, depth: depth),
-      let wanted = try ItemPairs(self.new, at: new, depth: depth),
-      let found = try ItemPairs(self.stored, at: stored, depth: depth)
+  private mutating func merge(
+    _ base: Int, _ new: Int, _ stored: Int, at path: RecordBody.Path
+  ) -> Bool {
+    if isSame(self.new, new, self.base, base) { return copy(self.stored, stored) }
+    if isSame(self.stored, stored, self.base, base) { return copy(self.new, new) }
+    if let known = ItemPairs(self.base, at: base), let wanted = ItemPairs(self.new, at: new),
+      let found = ItemPairs(self.stored, at: stored)
     {
-      if !known.hasOneKey(with: wanted, found), isEnum(path) {
-        return try copy(self.new, new, depth: depth, into: &output)
-      }
-      return try merge(known, wanted, found, at: path, depth: depth, into: &output)
+      let all = [known, wanted, found]
+      let haveOneKey = all.allSatisfy { $0.pairs.count == 1 && $0.key(at: 0) == known.key(at: 0) }
+      if !haveOneKey, isEnum(path, all.allSatisfy(\.mayBeCase)) { return copy(self.new, new) }
+      return merge(known, wanted, found, at: path)
     }
-    guard let known = try children(self.base, base), let wanted = try children(self.new, new),
-      let found = try children(self.stored, stored)
-    else { return try copy(self.new, new, depth: depth, into: &output) }
-    let children = ListRebaser.rebase(known, wanted, found)
-    output.append(arrayHead: children.count)
-    for child in children { output.append(reference: child, isOptional: false) }
-    return !children.isEmpty
+    guard let known = elements(self.base, base), let wanted = elements(self.new, new),
+      let found = elements(self.stored, stored)
+    else { return copy(self.new, new) }
+    let elements = ListRebaser.rebase(known, wanted, found)
+    output.append(arrayHead: elements.count)
+    for element in elements { output.append(raw: element.bytes[...]) }
+    return elements.contains(where: \.hasReference)
   }
 
   /// The same for fields or entries, which are sorted in each body.
-  private func merge(
-    _ base: ItemPairs, _ new: ItemPairs, _ stored: ItemPairs, at path: RecordBody.Path,
-    depth: Int, into output: inout CBORWriter
-  ) throws(RecordFault) -> Bool {
+  private mutating func merge(
+    _ base: ItemPairs, _ new: ItemPairs, _ stored: ItemPairs, at path: RecordBody.Path
+  ) -> Bool {
     let start = output.count
     var count = 0
     var hasReference = false
@@ -87,138 +78,94 @@ struct RecordRebaser {
       let found = stored.take(key, &places.stored)
       let before = output.count
       output.append(raw: key[...])
-      let isThere: Bool
+      var isThere = true
+      var holds = false
       switch (known, wanted, found) {
       case (let known?, let wanted?, let found?):
-        let holds = try merge(
-          known, wanted, found, at: path + key, depth: depth + 1, into: &output)
-        hasReference = hasReference || holds
-        isThere = true
+        holds = merge(known, wanted, found, at: path + key)
       case (nil, let wanted?, _):
-        let holds = try copy(self.new, wanted, depth: depth + 1, into: &output)
-        hasReference = hasReference || holds
-        isThere = true
-      case (let known?, let wanted?, nil):
+        holds = copy(self.new, wanted)
+      case (let known?, let wanted?, nil) where !isSame(self.new, wanted, self.base, known):
         // Another writer removed it: it stays removed, unless the caller changed it.
-        isThere = !isSame(self.new, wanted, self.base, known)
-        if isThere {
-          let holds = try copy(self.new, wanted, depth: depth + 1, into: &output)
-          hasReference = hasReference || holds
-        }
+        holds = copy(self.new, wanted)
       case (nil, nil, let found?):
-        let holds = try copy(self.stored, found, depth: depth + 1, into: &output)
-        hasReference = hasReference || holds
-        isThere = true
-      case (_, nil, _):
+        holds = copy(self.stored, found)
+      default:
         isThere = false
+        output.truncate(to: before)
       }
-      if isThere { count += 1 } else { output.truncate(to: before) }
+      if isThere { count += 1 }
+      if holds { hasReference = true }
     }
     output.insertHead(.map, UInt64(count), at: start)
-    guard hasReference else { return false }
-    if base.areEntries || new.areEntries || stored.areEntries {
+    let kinds = [base.kind, new.kind, stored.kind]
+    if hasReference, kinds.contains(.entries) {
       output.insertHead(.tag, RecordTag.entries, at: start)
-    } else if base.isOptional || new.isOptional || stored.isOptional {
+    } else if hasReference, kinds.contains(where: \.isOptional) {
       output.insertHead(.tag, RecordTag.optionalSlot, at: start)
     }
-    return true
+    return hasReference
   }
 
   /// Copies an item as it is.
   ///
   /// - Returns: Whether it contains a reference.
-  private func copy(
-    _ cursor: RecordCursor, _ item: Item, depth: Int, into output: inout CBORWriter
-  ) throws(RecordFault) -> Bool {
-    // The bytes outlive the cursor and are copied here.
-    unsafe output.append(raw: cursor.slice(item))
-    var cursor = RecordCursor(cursor, at: item.lowerBound)
-    return try cursor.skipLooking(depth: depth)
+  private mutating func copy(_ tape: RecordTape, _ place: Int) -> Bool {
+    // The bytes outlive the tape and are copied here.
+    unsafe output.append(raw: tape.bytes(of: place))
+    return tape[place].hasReference
   }
 
-  private func isSame(
-    _ cursor: RecordCursor, _ item: Item, _ other: RecordCursor, _ otherItem: Item
-  ) -> Bool {
-    // The bytes outlive the cursors and are compared here.
-    unsafe cursor.slice(item).elementsEqual(other.slice(otherItem))
+  private func isSame(_ tape: RecordTape, _ place: Int, _ other: RecordTape, _ otherPlace: Int)
+    -> Bool
+  {
+    // The bytes outlive the tapes and are compared here.
+    unsafe tape.bytes(of: place).elementsEqual(other.bytes(of: otherPlace))
   }
 
-  /// The elements of a list of children; `nil` for anything else.
-  private func children(
-    _ cursor: RecordCursor, _ item: Item
-  ) throws(RecordFault) -> [RecordReference]? {
-    var cursor = RecordCursor(cursor, at: item.lowerBound)
-    guard case .list(let count) = try cursor.item(atDepth: 0) else { return nil }
-    var children: [RecordReference] = []
-    for _ in 0..<count {
-      guard case .reference(let child, isOptional: false) = try cursor.item(atDepth: 0) else {
-        return nil
-      }
-      children.append(child)
+  /// The elements of a list that is merged element by element; `nil` for anything else.
+  private func elements(_ tape: RecordTape, _ place: Int) -> [ListElement]? {
+    guard tape[place].kind == .list else { return nil }
+    let contents = tape.contents(of: place)
+    guard
+      lists == .all
+        || contents.allSatisfy({ tape[$0].kind == .reference(isOptional: false) })
+    else { return nil }
+    // The bytes outlive the tape and are copied here.
+    return contents.map {
+      ListElement(bytes: unsafe Array(tape.bytes(of: $0)), hasReference: tape[$0].hasReference)
     }
-    return children
   }
 }
 
+/// An element of a list, which is the same as another one with the same bytes.
+private struct ListElement: Hashable {
+  let bytes: [UInt8]
+  let hasReference: Bool
+}
+
 /// The fields of an object, or the entries of a dictionary.
-private final class ItemPairs {
-  private let pairs: [(key: [UInt8], value: Range<Int>)]
-  let areEntries: Bool
-  let isOptional: Bool
+private struct ItemPairs {
+  let kind: RecordTape.Item.Kind
+  let pairs: [(key: [UInt8], value: Int)]
+  /// Whether it looks like a value of an enum with payload: one name, and an object.
+  let mayBeCase: Bool
 
   /// - Returns: `nil` for an item that is neither.
-  init?(_ cursor: RecordCursor, at item: Range<Int>, depth: Int) throws(RecordFault) {
-    var cursor = RecordCursor(cursor, at: item.lowerBound)
-    let count: Int
-    switch try cursor.item(atDepth: depth) {
-    case .fields(let length, let optional):
-      (count, areEntries, isOptional) = (length, false, optional)
-    case .entries(let length): (count, areEntries, isOptional) = (length, true, false)
-    default: return nil
-    }
-    var pairs: [(key: [UInt8], value: Range<Int>)] = []
-    for _ in 0..<count {
-      // The bytes outlive the cursor and are copied here.
-      let key = unsafe [UInt8](cursor.slice(try cursor.skip()))
-      pairs.append((key, try cursor.skip()))
-    }
-    self.pairs = pairs
+  init?(_ tape: RecordTape, at place: Int) {
+    kind = tape[place].kind
+    guard kind.hasFields || kind == .entries else { return nil }
+    // The bytes outlive the tape and are copied here.
+    pairs = tape.contents(of: place).map { (unsafe Array(tape.key(of: $0)), $0) }
+    mayBeCase = tape.mayBeCase(place)
   }
 
   func key(at place: Int) -> [UInt8]? { place < pairs.count ? pairs[place].key : nil }
 
-  /// Whether all three have the same single key, like values of one case of an enum.
-  func hasOneKey(with second: ItemPairs, _ third: ItemPairs) -> Bool {
-    [self, second, third].allSatisfy { $0.pairs.count == 1 && $0.pairs[0].key == pairs[0].key }
-  }
-
   /// The value at a place, if it has the key; the place then advances.
-  func take(_ key: [UInt8], _ place: inout Int) -> Range<Int>? {
+  func take(_ key: [UInt8], _ place: inout Int) -> Int? {
     guard place < pairs.count, pairs[place].key == key else { return nil }
     defer { place += 1 }
     return pairs[place].value
-  }
-}
-
-extension RecordCursor {
-  /// Skips an item with all its contents.
-  ///
-  /// - Returns: Whether it contains a reference.
-  fileprivate mutating func skipLooking(depth: Int) throws(RecordFault) -> Bool {
-    let count: Int
-    let hasKeys: Bool
-    switch try item(atDepth: depth) {
-    case .scalar: return false
-    case .reference: return true
-    case .tagged: return try skipLooking(depth: depth + 1)
-    case .list(let length): (count, hasKeys) = (length, false)
-    case .fields(let length, _), .entries(let length): (count, hasKeys) = (length, true)
-    }
-    var hasReference = false
-    for _ in 0..<count {
-      if hasKeys { try skip() }
-      if try skipLooking(depth: depth + 1) { hasReference = true }
-    }
-    return hasReference
   }
 }

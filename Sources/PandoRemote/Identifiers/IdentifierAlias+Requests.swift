@@ -4,12 +4,6 @@ import PandoModels
 import PandoStore
 
 extension IdentifierAlias {
-  /// What a model identifier that is local looks like in a body: `local:` and its key.
-  static func localText(of modelIdentifier: String) -> String {
-    guard let range = modelIdentifier.firstRange(of: ":local:") else { return modelIdentifier }
-    return String(modelIdentifier[modelIdentifier.utf8.index(after: range.lowerBound)...])
-  }
-
   /// Puts the server's identifiers in the place of local ones that have become known.
   static func apply(
     to entry: inout QueuedRequest, in rows: any QueueRows

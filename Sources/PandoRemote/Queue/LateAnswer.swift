@@ -28,7 +28,7 @@ struct LateAnswer {
   func keepSent(in rows: StoredRows) throws {
     for node in try entry.undo.map({ try QueuedUndo($0, in: rows) })?.nodes ?? []
     where !node.after.isEmpty {
-      try keep([TreeNode](json: node.after), of: node.identifier, in: rows)
+      try keep(node.after, of: node.identifier, in: rows)
     }
   }
 
@@ -39,7 +39,7 @@ struct LateAnswer {
   ///   - identifier: The identifier of the node.
   ///   - rows: The rows of the queue.
   /// - Throws: What the disk throws.
-  func keep(_ answered: [TreeNode], of identifier: String, in rows: StoredRows) throws {
+  func keep(_ answered: NodeRecords, of identifier: String, in rows: StoredRows) throws {
     var isNext = true
     for number in try later.all(in: rows) {
       guard var next = try QueueTable.entry(number, in: rows), next.id > entry.id,
@@ -50,7 +50,7 @@ struct LateAnswer {
       guard let place = same else { continue }
       guard undo.nodes[place].isChanged else {
         // It has written the node as it was; its answer says the same to the one behind it.
-        guard isNext, undo.nodes[place].before.hasSameBytes(as: answered.json) else { continue }
+        guard isNext, undo.nodes[place].before == answered else { continue }
         isNext = false
         undo.nodes[place].datedAt = entry.answerPlace
         next.undo = try undo.bytes
@@ -61,11 +61,9 @@ struct LateAnswer {
       if found.isEmpty { return }
       let sent = try entry.undo.flatMap { try QueuedUndo($0, in: rows) }?.nodes
         .first { $0.identifier.hasSameBytes(as: identifier) }?.after
-      let change = try NodeChange(answered.json, sent ?? found)
-      undo.nodes[place].before = try change.undoing(found)
-      if undo.nodes[place].before.hasSameBytes(as: answered.json) {
-        undo.nodes[place].datedAt = entry.answerPlace
-      }
+      undo.nodes[place].before = try found.undoing(
+        from: answered, to: sent ?? found, dictionaries: undo.nodes[place].dictionaries)
+      if undo.nodes[place].before == answered { undo.nodes[place].datedAt = entry.answerPlace }
       next.undo = try undo.bytes
       return try rows.setValue(next.name, to: QueueTable.encode(next))
     }

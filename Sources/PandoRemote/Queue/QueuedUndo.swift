@@ -9,19 +9,21 @@ struct QueuedUndo {
   /// A node of the entities: one that the write has changed, or left as it was.
   struct Node {
     var identifier: String
-    /// Its records before and after the write, as lossless JSON; empty where there was no such node.
-    var before: String
-    var after: String
+    /// Its records before and after the write; empty where there was no such node.
+    var before: NodeRecords
+    var after: NodeRecords
     /// Its records before the write, where ``before`` is empty because what made the node was taken back.
-    var found: String?
+    var found: NodeRecords?
     /// The place of that, if a server had sent it as it was before.
     var datedAt: UInt64?
+    /// The places in its records that look like those of enums, and are none: ``NodeRecords/place(_:in:)``.
+    var dictionaries: Set<[UInt8]> = []
 
-    var isChanged: Bool { !before.hasSameBytes(as: after) }
+    var isChanged: Bool { before != after }
   }
 
   /// Where a node stood in a collection that the write has taken it out of.
-  struct Place: Sendable {
+  struct Place: Sendable, Codable {
     let collection: String
     let index: Int
     var identifier: String
@@ -53,7 +55,11 @@ struct QueuedUndo {
   /// What leads from the state before the write to that after it.
   var redo: QueuedUndo {
     QueuedUndo(
-      nodes: nodes.map { Node(identifier: $0.identifier, before: $0.after, after: $0.before) })
+      nodes: nodes.map {
+        Node(
+          identifier: $0.identifier, before: $0.after, after: $0.before,
+          dictionaries: $0.dictionaries)
+      })
   }
 
   /// What the write has removed.
@@ -65,7 +71,7 @@ struct QueuedUndo {
   var related: [String] {
     get throws {
       let held = try nodes.filter { $0.after.isEmpty }.reduce(into: Set<ByteString>()) {
-        $0.formUnion(try $1.references(\.before))
+        $0.formUnion(try $1.before.references)
       }
       let others = nodes.dropFirst().map { ByteString($0.identifier) }
       return (others + held.ordered()).unique.map(\.text)
@@ -76,116 +82,60 @@ struct QueuedUndo {
 }
 
 extension QueuedUndo.Node {
-  /// What its records name.
-  func references(_ records: KeyPath<Self, String>) throws -> Set<ByteString> {
-    try [TreeNode](json: self[keyPath: records]).reduce(into: []) { $0.formUnion($1.references) }
-  }
-
   /// Takes the identifiers that servers have given since.
   fileprivate mutating func rename(in rows: any QueueRows) throws {
-    guard [identifier, before, after, found ?? ""].contains(where: \.mayNameLocally) else {
+    let all = before.records + after.records + (found?.records ?? [])
+    guard IdentifierAlias.canExist(of: identifier) || all.contains(where: \.mayNameLocally) else {
       return
     }
-    var (old, new) = (try [TreeNode](json: before), try [TreeNode](json: after))
-    var first = try [TreeNode](json: found ?? "")
-    var local: Set<ByteString> = []
-    for record in old + new + first {
-      if record.identifier.contains(":local:") { local.insert(ByteString(record.identifier)) }
-      local.formUnion(record.references.filter { $0.text.contains(":local:") })
+    let names = try all.reduce(into: Set([ByteString(identifier)])) {
+      $0.formUnion(try $1.references)
     }
-    var aliases = try local.ordered().compactMap { try IdentifierAlias.read($0.text, in: rows) }
-    let texts = (old + new + first).reduce(into: Set<ByteString>()) {
-      $1.fields.addLocalTexts(to: &$0)
-    }
+    var aliases = try names.filter { IdentifierAlias.canExist(of: $0.text) }.ordered()
+      .compactMap { try IdentifierAlias.read($0.text, in: rows) }
+    let texts = try all.reduce(into: Set()) { $0.formUnion(try $1.texts) }
+      .filter { $0.text.hasPrefix("local:") }
     aliases += try IdentifierAlias.all(of: texts, in: rows).filter { !aliases.contains($0) }
     for alias in aliases {
-      let json = try TreeValue(json: alias.json)
       if identifier.hasSameBytes(as: alias.old) { identifier = alias.new }
-      old = old.map { $0.renamed(alias, json) }
-      new = new.map { $0.renamed(alias, json) }
-      first = first.map { $0.renamed(alias, json) }
+      before = try before.renamed(alias)
+      after = try after.renamed(alias)
+      found = try found?.renamed(alias)
     }
-    (before, after) = (old.json, new.json)
-    if found != nil { found = first.json }
   }
 }
 
-extension String {
-  /// Whether `local:` is in it, found byte by byte: `contains` takes as long as all else that is done with it.
+extension NodeRecords.Record {
+  /// Whether `local:` is in it, found byte by byte.
   fileprivate var mayNameLocally: Bool {
-    var text = self
-    return text.withUTF8 { bytes in
-      var place = 0
-      while place + 5 < bytes.count {
-        // The colon is rare.
-        if unsafe bytes[place + 5] == UInt8(ascii: ":"),
-          unsafe bytes[place..<place + 5].elementsEqual("local".utf8)
-        {
-          return true
-        }
-        place += 1
-      }
-      return false
+    // The colon is rare.
+    body.indices.dropFirst(5).contains { place in
+      body[place] == UInt8(ascii: ":") && body[place - 5..<place].elementsEqual("local".utf8)
     }
   }
 }
 
-extension [TreeNode] {
-  init(json: String) throws {
+extension NodeRecords {
+  /// Reads the lossless JSON that former versions have stored; an empty text for no records.
+  fileprivate init(json: String) throws {
+    self.init()
     guard !json.isEmpty, case .array(let values) = try TreeValue(json: json, form: .lossless) else {
-      self = []
       return
     }
-    self = values.compactMap { value in
-      guard case .node(let node) = value else { return nil }
-      return node
-    }
+    self = try NodeRecords(
+      values.compactMap { value in
+        guard case .node(let node) = value else { return nil }
+        return node
+      })
   }
 
-  var json: String { isEmpty ? "" : TreeValue.array(map { .node($0) }).json(.lossless) }
-}
-
-extension TreeNode {
-  /// The identifiers of the nodes that it names.
-  var references: Set<ByteString> {
-    var found: Set<ByteString> = []
-    fields.addReferences(to: &found)
-    return found
-  }
-
-  fileprivate func renamed(_ alias: IdentifierAlias, _ json: TreeValue) -> TreeNode {
+  fileprivate func renamed(_ alias: IdentifierAlias) throws -> NodeRecords {
     var result = self
-    if identifier.hasSameBytes(as: alias.old) { result.identifier = alias.new }
-    let local = IdentifierAlias.localText(of: alias.old)
-    result.fields = fields.repointing(alias.old, to: alias.new)
-      .replacing(local, with: json, name: alias.text)
+    for place in records.indices {
+      try result.records[place].rename(
+        alias.old, to: alias.new, IdentifierAlias.localText(of: alias.old), to: alias.value)
+    }
     return result
-  }
-}
-
-extension TreeValue {
-  /// Adds the identifiers that it names as values.
-  fileprivate func addLocalTexts(to found: inout Set<ByteString>) {
-    switch self {
-    case .string(let text): if text.hasPrefix("local:") { found.insert(ByteString(text)) }
-    case .required(let value), .tagged(_, let value): value.addLocalTexts(to: &found)
-    case .array(let values): for value in values { value.addLocalTexts(to: &found) }
-    case .object(let fields): for value in fields.values { value.addLocalTexts(to: &found) }
-    case .entries(let entries): for value in entries.values { value.addLocalTexts(to: &found) }
-    default: break
-    }
-  }
-
-  fileprivate func addReferences(to found: inout Set<ByteString>) {
-    switch self {
-    case .reference(let identifier, _): found.insert(ByteString(identifier))
-    case .required(let value), .tagged(_, let value): value.addReferences(to: &found)
-    case .array(let values): for value in values { value.addReferences(to: &found) }
-    case .object(let fields): for value in fields.values { value.addReferences(to: &found) }
-    case .entries(let entries):
-      for value in entries.values { value.addReferences(to: &found) }
-    default: break
-    }
   }
 }
 
@@ -209,36 +159,22 @@ extension QueuedUndo.Node: Codable {
   init(from decoder: any Decoder) throws {
     let row = try decoder.row()
     identifier = try row.get("identifier")
-    before = try row.get("before")
-    after = try row.find("after") ?? before
-    found = try row.find("found")
+    // Former versions have texts.
+    before = try row.find("recordsBefore") ?? NodeRecords(json: row.get("before"))
+    after =
+      try row.find("recordsAfter") ?? row.find("after").map(NodeRecords.init(json:)) ?? before
+    found = try row.find("recordsFound") ?? row.find("found").map(NodeRecords.init(json:))
     datedAt = try row.find("datedAt")
+    dictionaries = try row.find("dictionaries") ?? []
   }
 
   func encode(to encoder: any Encoder) throws {
     var row = encoder.container(keyedBy: TextKey.self)
     try row.encode(identifier, forKey: TextKey("identifier"))
-    try row.encode(before, forKey: TextKey("before"))
-    if isChanged { try row.encode(after, forKey: TextKey("after")) }
-    try row.encodeIfPresent(found, forKey: TextKey("found"))
+    try row.encode(before, forKey: TextKey("recordsBefore"))
+    if isChanged { try row.encode(after, forKey: TextKey("recordsAfter")) }
+    try row.encodeIfPresent(found, forKey: TextKey("recordsFound"))
     try row.encodeIfPresent(datedAt, forKey: TextKey("datedAt"))
-  }
-}
-
-extension QueuedUndo.Place: Codable {
-  init(from decoder: any Decoder) throws {
-    let row = try decoder.row()
-    collection = try row.get("collection")
-    index = try row.get("index")
-    identifier = try row.get("identifier")
-    typeName = try row.get("typeName")
-  }
-
-  func encode(to encoder: any Encoder) throws {
-    var row = encoder.container(keyedBy: TextKey.self)
-    try row.encode(collection, forKey: TextKey("collection"))
-    try row.encode(index, forKey: TextKey("index"))
-    try row.encode(identifier, forKey: TextKey("identifier"))
-    try row.encode(typeName, forKey: TextKey("typeName"))
+    if !dictionaries.isEmpty { try row.encode(dictionaries, forKey: TextKey("dictionaries")) }
   }
 }

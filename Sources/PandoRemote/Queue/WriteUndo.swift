@@ -78,13 +78,13 @@ struct WriteUndo {
       var isChanged = false
       for place in undo.nodes.indices {
         for records in [\QueuedUndo.Node.before, \QueuedUndo.Node.after] {
-          let found = try NodeRecords(undo.nodes[place][keyPath: records])
-          guard let left = found.losing(gone), left != found else { continue }
-          undo.nodes[place][keyPath: records] = left.json
+          let found = undo.nodes[place][keyPath: records]
+          guard let left = try found.losing(gone.contains), left != found else { continue }
+          undo.nodes[place][keyPath: records] = left
           isChanged = true
         }
-        if let found = undo.nodes[place].found {
-          undo.nodes[place].found = try NodeRecords(found).losing(gone)?.json ?? found
+        if let left = try undo.nodes[place].found?.losing(gone.contains) {
+          undo.nodes[place].found = left
         }
       }
       guard isChanged else { continue }
@@ -97,12 +97,9 @@ struct WriteUndo {
   private func restoreDate(of node: QueuedUndo.Node) throws {
     guard let place = node.datedAt else { return }
     let (state, records) = try rows.reading { snapshot in
-      (
-        try snapshot.sequenceState(of: node.identifier),
-        try snapshot.records(of: node.identifier).json
-      )
+      (try snapshot.sequenceState(of: node.identifier), try snapshot.records(of: node.identifier))
     }
-    guard state.isStored, !state.isDated, records.hasSameBytes(as: node.before) else { return }
+    guard state.isStored, !state.isDated, records == node.before else { return }
     try rows.transaction.setSequenceRow(
       SequenceRow(.dated, sequenceNumber: place, commit: state.commit),
       of: node.identifier)
@@ -131,7 +128,7 @@ struct WriteUndo {
       var path = [ByteString(first.identifier)]
       while let name = path.last {
         if let node = removed[name], opened.insert(name).inserted {
-          let held = try node.references(\.before).filter { removed[$0] != nil }
+          let held = try node.before.references.filter { removed[$0] != nil }
           path += held.filter { !opened.contains($0) }
           continue
         }
@@ -145,27 +142,25 @@ struct WriteUndo {
   private func restore(_ node: QueuedUndo.Node) throws {
     guard try !rows.reading({ try $0.contains(node.identifier) }) else { return }
     try keepingPlace(of: node.identifier) {
-      for var record in try [TreeNode](json: node.before) {
-        let missing = try record.references.filter { name in
-          try !rows.reading { try $0.contains(name.text) }
-        }
-        // What it can't be without is told by the store.
-        if !missing.isEmpty, let left = record.fields.losing({ missing.contains(ByteString($0)) }) {
-          record.fields = left
-        }
-        try rows.transaction.set(record)
+      var records = node.before
+      let missing = try records.references.filter { name in
+        try !rows.reading { try $0.contains(name.text) }
       }
+      for (place, record) in records.records.enumerated() {
+        // What it can't be without is told by the store.
+        guard case .changed(let body) = try record.losing(missing.contains) else { continue }
+        records.records[place].body = body
+      }
+      for tree in try records.trees(node.identifier) { try rows.transaction.set(tree) }
     }
   }
 
   /// Takes what is left of the write's change out of a node.
   private func revert(_ identifier: String, _ change: NodeChange) throws {
     try keepingPlace(of: identifier) {
-      for var now in try rows.reading({ try $0.records(of: identifier) }) {
-        let fields = change.undoing(now)
-        guard fields != now.fields else { continue }
-        now.fields = fields
-        try rows.transaction.rewrite(now)
+      let records = try rows.reading { try $0.records(of: identifier) }
+      for tree in try change.undoing(records).changes(from: records).trees(identifier) {
+        try rows.transaction.rewrite(tree)
       }
     }
   }
@@ -214,7 +209,7 @@ struct WriteUndo {
       if isSubject { return false }
       return try !snapshot.parents(of: node.identifier).isEmpty
         || !snapshot.collections(holding: node.identifier).isEmpty
-        || snapshot.records(of: node.identifier).json != node.after
+        || snapshot.records(of: node.identifier) != node.after
         || isHeld(node.identifier, by: later)
     }
     guard !isKept else { return false }
@@ -231,7 +226,7 @@ struct WriteUndo {
     return try later.contains { old in
       guard let bytes = try QueueTable.entry(old.id, in: rows)?.undo else { return false }
       return try QueuedUndo(bytes, in: rows).nodes.contains {
-        try $0.references(\.before).contains(name) || $0.references(\.after).contains(name)
+        try $0.before.references.contains(name) || $0.after.references.contains(name)
       }
     }
   }
@@ -264,7 +259,7 @@ struct WriteUndo {
     var waiting: Set<ByteString> = []
     var dated: [ByteString: QueuedUndo.Node] = [:]
     for node in nodes {
-      if node.isChanged { changes[ByteString(node.identifier)] = try NodeChange(node) }
+      if node.isChanged { changes[ByteString(node.identifier)] = NodeChange(node) }
       if node.datedAt != nil { dated[ByteString(node.identifier)] = node }
     }
     for var entry in later {
@@ -283,7 +278,7 @@ struct WriteUndo {
       let knownCount = undo.nodes.count
       for name in removed.isEmpty ? [] : changes.keys.ordered()
       where !undo.nodes.contains(where: { ByteString($0.identifier) == name }) {
-        guard let (node, left) = changes[name]?.removal(of: removed, from: name.text)
+        guard let (node, left) = try changes[name]?.removal(of: removed, from: name.text)
         else { continue }
         undo.nodes.append(node)
         entry.related = (entry.related ?? []) + [name.text]
@@ -299,13 +294,11 @@ struct WriteUndo {
           // Behind the next one it is what that one has made of it.
           changes[name] = try change.undo(
             in: &undo.nodes[place], removing: removed, isSubject: isSubject)
-          if !left.hasSameBytes(as: undo.nodes[place].after) { isOutdated = true }
-          if !before.hasSameBytes(as: undo.nodes[place].before) { undo.nodes[place].datedAt = nil }
+          if left != undo.nodes[place].after { isOutdated = true }
+          if before != undo.nodes[place].before { undo.nodes[place].datedAt = nil }
         }
         guard let sent = dated[name] else { continue }
-        if sent.before.hasSameBytes(as: undo.nodes[place].before) {
-          undo.nodes[place].datedAt = sent.datedAt
-        }
+        if sent.before == undo.nodes[place].before { undo.nodes[place].datedAt = sent.datedAt }
         if isChanged { dated[name] = nil }
       }
       for name in entry.subjects.map({ ByteString($0) }) where heirs.remove(name) != nil {
@@ -362,6 +355,7 @@ extension QueuedRequest {
       var node = new.nodes[place]
       _ = try NodeChange(earlier).undo(in: &node)
       new.nodes[place].before = node.before
+      new.nodes[place].dictionaries = node.dictionaries
     }
     new.places += old.places
     self.undo = try new.bytes
@@ -380,7 +374,7 @@ extension QueuedRequest {
     takePlace(in: rows)
     var undo = try QueuedUndo(bytes, in: rows)
     let found = try undo.nodes.map { node in
-      let records = try rows.reading { try $0.records(of: node.identifier) }.json
+      let records = try rows.reading { try $0.records(of: node.identifier) }
       return try isUndone ? records : NodeChange(node).undoing(records)
     }
     for (place, records) in zip(undo.nodes.indices, found) where isUndone && !records.isEmpty {
@@ -391,7 +385,7 @@ extension QueuedRequest {
     for (place, found) in zip(undo.nodes.indices, found) {
       let identifier = undo.nodes[place].identifier
       (undo.nodes[place].before, undo.nodes[place].found) = (found, nil)
-      undo.nodes[place].after = try rows.reading { try $0.records(of: identifier) }.json
+      undo.nodes[place].after = try rows.reading { try $0.records(of: identifier) }
     }
     undo.nodes.removeAll { $0.before.isEmpty && $0.after.isEmpty }
     (self.undo, isUndone, isOutdated) = (try undo.bytes, false, undo.sendsEntity)

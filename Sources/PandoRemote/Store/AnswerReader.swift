@@ -113,9 +113,9 @@ struct AnswerReader<E: RemoteEntity>: Sendable {
   /// Lets a request send its entity as it would be without what was taken back before it.
   func renew(_ entry: inout QueuedRequest, in rows: StoredRows) throws {
     guard let subject = entry.subjects.first else { return }
-    var records: [ByteString: [TreeNode]] = [:]
+    var records: [ByteString: NodeRecords] = [:]
     for node in try entry.undo.map({ try QueuedUndo($0, in: rows) })?.nodes ?? [] {
-      records[ByteString(node.identifier)] = try [TreeNode](json: node.after)
+      records[ByteString(node.identifier)] = node.after
     }
     let trees = TreeRecords { [number = entry.id] name in
       // What comes back into it with a field is as it is here, but for what waits behind.
@@ -139,9 +139,9 @@ struct AnswerReader<E: RemoteEntity>: Sendable {
   /// The records of a node as the next request that changes it has found them; `nil` if none does.
   private func later(
     _ name: String, than number: UInt64, in rows: StoredRows
-  ) throws -> [TreeNode]? {
+  ) throws -> NodeRecords? {
     guard try rows.value(QueueNames.mark(name)) != nil else { return nil }
-    var found: String?
+    var found: NodeRecords?
     try rows.reading { snapshot in
       try snapshot.forEachProperty(
         withPrefix: QueueNames.waiting, from: QueueNames.waiting(number + 1)
@@ -154,7 +154,7 @@ struct AnswerReader<E: RemoteEntity>: Sendable {
         return node == nil
       }
     }
-    return try found.flatMap { $0.isEmpty ? nil : try [TreeNode](json: $0) }
+    return found.flatMap { $0.isEmpty ? nil : $0 }
   }
 
   /// What an answer has.
@@ -195,12 +195,12 @@ struct AnswerReader<E: RemoteEntity>: Sendable {
 
 /// What a node would be.
 private struct AnswerTrial: Error {
-  private let records: [TreeNode]
+  private let records: NodeRecords
 
   /// Writes an entity, sees what its node is then, and lets that be undone.
   static func records<E: PersistentEntity>(
     of entity: E, _ identifier: String, in transaction: inout ModelTransaction
-  ) throws -> [TreeNode] {
+  ) throws -> NodeRecords {
     do {
       return try transaction.nested { inner in
         try inner.set(entity)

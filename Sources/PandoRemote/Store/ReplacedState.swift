@@ -7,7 +7,9 @@ import PandoStore
 struct ReplacedState<E: RemoteEntity>: ReplacedNodes {
   /// What concerns one of the entities.
   struct Item: Sendable {
-    var nodes: [(identifier: String, before: [TreeNode], after: [TreeNode], datedAt: UInt64?)] = []
+    /// The entity that is set.
+    var entity: E?
+    var nodes: [QueuedUndo.Node] = []
     var places: [QueuedUndo.Place] = []
   }
 
@@ -24,11 +26,11 @@ struct ReplacedState<E: RemoteEntity>: ReplacedNodes {
       let stored = try? snapshot.model(identifier.modelIdentifier, as: E.self)
       let names = entity.nodes(as: identifier) + (stored?.nodes(as: identifier) ?? [])
       return Item(
+        entity: entity,
         nodes: try names.map { ByteString($0) }.unique.map {
-          (
-            identifier: $0.text, before: try snapshot.records(of: $0.text), after: [],
-            datedAt: try snapshot.sequenceState(of: $0.text).datedAt
-          )
+          QueuedUndo.Node(
+            identifier: $0.text, before: try snapshot.records(of: $0.text), after: NodeRecords(),
+            datedAt: try snapshot.sequenceState(of: $0.text).datedAt)
         })
     }
   }
@@ -47,7 +49,7 @@ struct ReplacedState<E: RemoteEntity>: ReplacedNodes {
     }
     let steps = try RemovalTrial.run(names, in: &transaction)
     let snapshot = transaction.alias()
-    var records: [ByteString: [TreeNode]] = [:]
+    var records: [ByteString: NodeRecords] = [:]
     for step in steps {
       for (identifier, after) in step.after {
         let name = ByteString(identifier)
@@ -55,7 +57,8 @@ struct ReplacedState<E: RemoteEntity>: ReplacedNodes {
         records[name] = after
         let datedAt = try snapshot.snapshot.sequenceState(of: identifier).datedAt
         items[step.index].nodes.append(
-          (identifier: identifier, before: before, after: after, datedAt: datedAt))
+          QueuedUndo.Node(
+            identifier: identifier, before: before, after: after, datedAt: datedAt))
       }
       for key in step.deletion.collections {
         items[step.index].places += try snapshot.snapshot.places(
@@ -69,9 +72,17 @@ struct ReplacedState<E: RemoteEntity>: ReplacedNodes {
     var result = self
     result.isWritten = true
     for index in items.indices {
+      let enums = items[index].entity.map { EnumPlaces(in: $0) }
       for place in items[index].nodes.indices {
-        let identifier = items[index].nodes[place].identifier
-        result.items[index].nodes[place].after = try snapshot.records(of: identifier)
+        var node = items[index].nodes[place]
+        node.after = try snapshot.records(of: node.identifier)
+        for record in node.after.records where try node.isChanged && record.mayHoldCase {
+          let (name, type) = (node.identifier, record.typeName)
+          for found in enums?.lookalikes(inNode: name, typeName: type) ?? [] {
+            node.dictionaries.insert(NodeRecords.place(found, in: type))
+          }
+        }
+        result.items[index].nodes[place] = node
       }
     }
     return result
@@ -86,13 +97,8 @@ struct ReplacedState<E: RemoteEntity>: ReplacedNodes {
     guard E.refusalPolicy == .undo else { return nil }
     let chosen = index.map { [items[$0]] } ?? items
     return QueuedUndo(
-      nodes: chosen.flatMap(\.nodes).compactMap { node in
-        if node.before.isEmpty && node.after.isEmpty { return nil }
-        let before = node.before.json
-        let after = node.before == node.after ? before : node.after.json
-        return QueuedUndo.Node(
-          identifier: node.identifier, before: before, after: after, datedAt: node.datedAt)
-      }, places: chosen.flatMap(\.places), sendsEntity: index != nil && !isRemoval)
+      nodes: chosen.flatMap(\.nodes).filter { !$0.before.isEmpty || !$0.after.isEmpty },
+      places: chosen.flatMap(\.places), sendsEntity: index != nil && !isRemoval)
   }
 }
 
@@ -104,8 +110,7 @@ extension ReplacedState {
   func changedInside(at index: Int?) -> [String] {
     if isRemoval { return [] }
     let chosen = index.map { [items[$0]] } ?? items
-    return chosen.flatMap { $0.nodes.dropFirst() }.filter { $0.before != $0.after }.map(
-      \.identifier)
+    return chosen.flatMap { $0.nodes.dropFirst() }.filter(\.isChanged).map(\.identifier)
   }
 }
 
@@ -140,7 +145,7 @@ private struct RemovalTrial: Error {
     let index: Int
     let deletion: Deletion
     /// What it leaves of the nodes that it removes or changes.
-    let after: [(identifier: String, records: [TreeNode])]
+    let after: [(identifier: String, records: NodeRecords)]
   }
 
   private let steps: [Step]

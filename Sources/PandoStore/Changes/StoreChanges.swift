@@ -146,7 +146,7 @@ extension StoreReader {
     if let logged = try loggedRecords(of: change.commitNumber.value) {
       return logged.map { ChangedRecord(node: $0, commitNumber: change.commitNumber) }
     }
-    return try (change.inserted + change.updated).flatMap { try records(of: $0) }
+    return try (change.inserted + change.updated).flatMap { try namedRecords(of: $0).trees($0) }
       .map { ChangedRecord(node: $0, commitNumber: newest) }
   }
 }

@@ -92,19 +92,6 @@ extension RecordBody {
     }
   }
 
-  static func rebasing(
-    _ new: Span<UInt8>, from base: Span<UInt8>, onto stored: Span<UInt8>,
-    isEnum: (Path) -> Bool
-  ) throws -> [UInt8] {
-    try unsafe new.withUnsafeBytes { new in
-      try unsafe base.withUnsafeBytes { base in
-        try unsafe stored.withUnsafeBytes { stored in
-          try unsafe rebasing(new, from: base, onto: stored, isEnum: isEnum)
-        }
-      }
-    }
-  }
-
   static func validate(_ body: Span<UInt8>) throws {
     try unsafe body.withUnsafeBytes { try unsafe validate($0) }
   }

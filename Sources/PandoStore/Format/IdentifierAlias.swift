@@ -73,11 +73,19 @@ extension IdentifierAlias: Codable {
 extension IdentifierAlias {
   /// A body with the former identifier replaced in all values.
   func renamed(_ body: UnsafeRawBufferPointer) throws -> [UInt8] {
+    try unsafe RecordBody.replacing(Self.localText(of: old), with: value, in: body)
+  }
+
+  /// The server's identifier as a value in a record.
+  package var value: [UInt8] {
     var value = CBORWriter(minimumCapacity: json.utf8.count + 9)
     if let number = Int128(json) { value.append(number) } else { value.append(text) }
-    // The part after the namespace: `local:` and the key.
-    let range = old.firstRange(of: ":local:")
-    let local = range.map { old[old.utf8.index(after: $0.lowerBound)...] } ?? old[...]
-    return try unsafe RecordBody.replacing(String(local), with: value.bytes, in: body)
+    return value.bytes
+  }
+
+  /// What a model identifier that is local looks like in a record or a request: `local:` and its key.
+  package static func localText(of modelIdentifier: String) -> String {
+    guard let range = modelIdentifier.firstRange(of: ":local:") else { return modelIdentifier }
+    return String(modelIdentifier[modelIdentifier.utf8.index(after: range.lowerBound)...])
   }
 }

@@ -150,10 +150,10 @@ extension ModelSnapshot {
   /// Returns all records of a node.
   ///
   /// - Parameter identifier: The identifier of the node.
-  /// - Returns: The records, their children as references; empty if there is no such node.
-  /// - Throws: ``StoreError`` if the bytes on disk are damaged.
-  package func records(of identifier: String) throws -> [TreeNode] {
-    try reader.records(of: identifier)
+  /// - Returns: The records; empty if there is no such node.
+  /// - Throws: ``StoreError`` when the bytes on disk are damaged.
+  package func records(of identifier: String) throws -> NodeRecords {
+    try reader.namedRecords(of: identifier)
   }
 
   /// Returns a node with its whole tree, untyped.

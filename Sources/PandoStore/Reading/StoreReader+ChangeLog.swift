@@ -127,14 +127,6 @@ extension StoreReader {
     return try LoggedRecords.decode(bytes, commitNumber: commitNumber)
   }
 
-  /// All records of a node, their children as references; empty if there is no such node.
-  func records(of identifier: String) throws -> [TreeNode] {
-    guard let node = try node(identifier) else { return [] }
-    return try requiredSummary(of: node).types.map {
-      try treeNode(RecordKey(type: $0, node: node), depth: 0)
-    }
-  }
-
   /// Adds all records of a node, for the change log.
   func addRecords(of identifier: String, to records: inout LoggedRecords) throws {
     guard let node = try node(identifier), let row = try nodeRow(node) else { return }

@@ -84,6 +84,22 @@ extension StoreReader {
     }
   }
 
+  /// All records of a node with the names of its children; empty if there is no such node.
+  func namedRecords(of identifier: String) throws -> NodeRecords {
+    var records = NodeRecords()
+    guard let node = try node(identifier), let row = try nodeRow(node) else { return records }
+    for index in 0..<row.recordCount {
+      let typeName = try directory.name(ofTypeNumber: row.type(index), in: self)
+      try unsafe intactBody(index, of: row, node: node).withUnsafeBytes { body in
+        try unsafe records.append(typeName, body) { child in
+          let name = try directory.name(ofTypeNumber: child.type, in: self)
+          return (try self.identifier(of: child.node), name)
+        }
+      }
+    }
+    return records
+  }
+
   @_lifetime(copy row)
   private func intactBody(
     _ index: Int, of row: NodeRow, node: UInt64

@@ -138,12 +138,9 @@ private struct TreeUpdate {
         stored = merge.body ?? old
       }
       let typeName = try session.typeName(key.type)
-      let body = try RecordBody.rebasing(given.span, from: old.span, onto: stored.span) {
-        for identifier in [record.identifier, formerIdentifiers[record.identifier]] {
-          guard let identifier else { continue }
-          if enums.contains($0, inNode: identifier, typeName: typeName) { return true }
-        }
-        return false
+      let names = [record.identifier, formerIdentifiers[record.identifier]].compactMap(\.self)
+      let body = try RecordBody.rebasing(given, from: old, onto: stored) { place, _ in
+        names.contains { enums.contains(place, inNode: $0, typeName: typeName) }
       }
       if body != own { try add(record, body: body) }
     } else if record.reference.node == root {

@@ -8,6 +8,7 @@ import PandoTestSupport
 import Testing
 
 @testable import PandoManagersFixtures
+@testable import PandoRemote
 
 /// What becomes of a write that the server refuses.
 @Suite struct UndoTests {
@@ -23,7 +24,11 @@ import Testing
     case waiting(since: Int)
     case running(step: Int)
     case done(by: String)
+    case paused(by: Person)
+    case blocked(by: Person)
   }
+
+  private struct Vote: Codable, Equatable { var points: Int }
 
   private struct Job: PersistentEntity, MutableEntity {
     static let modelTypeName = "Job"
@@ -35,6 +40,7 @@ import Testing
     var tags: [String] = []
     var owner: Person?
     var parts: [Person] = []
+    var votes: [String: Vote]?
 
     func withIdentifier(_ id: EntityIdentifier<Job>) -> Job {
       var job = self
@@ -128,6 +134,104 @@ import Testing
       let found = try await jobs.get(byID: seven)
       #expect(found == Job(id: seven, title: "Dig", phase: .done(by: "Ada")))
     }
+  }
+
+  @Test func `a case with a node that others have set since a refused change stays`() async throws {
+    try await withJobs { container, jobs, store in
+      let (ada, bo) = (Person(id: "a", name: "Ada"), Person(id: "b", name: "Bo"))
+      try await jobs.set(Job(id: seven, title: "Dig", phase: .waiting(since: 1)))
+      server.isOffline = true
+      let written = try await jobs.update(byID: seven, in: .localAndRemote) { job in
+        job.phase = .paused(by: ada)
+      }
+      try await jobs.update(byID: seven) { $0.phase = .blocked(by: bo) }
+      server.isOffline = false
+      container.clientQueue?.flush()
+      #expect(await refusal(written)?.status == 422)
+      let found = try await jobs.get(byID: seven)
+      #expect(found == Job(id: seven, title: "Dig", phase: .blocked(by: bo)))
+    }
+  }
+
+  @Test func `the only entry of a dictionary comes back beside that of others`() async throws {
+    try await withJobs { container, jobs, store in
+      try await jobs.set(Job(id: seven, title: "Dig", votes: ["ada": Vote(points: 1)]))
+      server.isOffline = true
+      let written = try await jobs.update(byID: seven, in: .localAndRemote) { job in
+        job.votes = ["bo": Vote(points: 2)]
+      }
+      try await jobs.update(byID: seven) { $0.votes = ["cy": Vote(points: 3)] }
+      server.isOffline = false
+      container.clientQueue?.flush()
+      #expect(await refusal(written)?.status == 422)
+      let votes = ["ada": Vote(points: 1), "cy": Vote(points: 3)]
+      #expect(try await jobs.get(byID: seven) == Job(id: seven, title: "Dig", votes: votes))
+    }
+  }
+
+  @Test func `a refused move is taken back beside what others have added`() async throws {
+    try await withJobs { container, jobs, store in
+      let (ada, bo, cy) = (
+        Person(id: "a", name: "Ada"), Person(id: "b", name: "Bo"), Person(id: "c", name: "Cy")
+      )
+      try await jobs.set(Job(id: seven, title: "Dig", parts: [ada, bo]))
+      server.isOffline = true
+      let written = try await jobs.update(byID: seven, in: .localAndRemote) { $0.parts.reverse() }
+      try await jobs.update(byID: seven) { $0.parts.append(cy) }
+      server.isOffline = false
+      container.clientQueue?.flush()
+      #expect(await refusal(written)?.status == 422)
+      #expect(try await jobs.get(byID: seven)?.parts == [ada, bo, cy])
+    }
+  }
+
+  @Test func `a write that a former version has queued is taken back`() async throws {
+    try await withJobs { container, jobs, store in
+      let ada = Person(id: "a", name: "Ada")
+      try await jobs.set(Job(id: seven, title: "Dig", step: 1, owner: ada))
+      server.isOffline = true
+      let written = try await jobs.update(byID: seven, in: .localAndRemote) { job in
+        job.title = "refused"
+        job.owner = nil
+      }
+      try await jobs.update(byID: seven) { $0.step = 2 }
+      // The row as that version has it: records as lossless JSON.
+      func json(_ title: String, _ owner: String) -> String {
+        #"[{"$node":["Job:7","Job",{"id":"7",\#(owner)"parts":[],"step":1,"#
+          + #""tags":[],"title":"\#(title)"}]}]"#
+      }
+      let undo = FormerUndo(nodes: [
+        FormerUndo.Node(
+          identifier: "Job:7",
+          before: json("Dig", #""owner":{"$reference":["UndoPerson:a","UndoPerson"]},"#),
+          after: json("refused", #""owner":null,"#)),
+        FormerUndo.Node(
+          identifier: "UndoPerson:a",
+          before: #"[{"$node":["UndoPerson:a","UndoPerson",{"id":"a","name":"Ada"}]}]"#),
+      ])
+      try await store.write { transaction in
+        let rows = StoredRows(transaction)
+        var entry = try #require(try QueueTable.entry(1, in: rows))
+        entry.undo = Data(try QueueTable.encode(undo))
+        try rows.setValue(entry.name, to: QueueTable.encode(entry))
+      }
+      server.isOffline = false
+      container.clientQueue?.flush()
+      #expect(await refusal(written)?.status == 422)
+      let found = try await jobs.get(byID: seven)
+      #expect(found == Job(id: seven, title: "Dig", step: 2, owner: ada))
+    }
+  }
+
+  private struct FormerUndo: Codable {
+    struct Node: Codable {
+      var identifier: String
+      var before: String
+      var after: String?
+    }
+
+    var nodes: [Node]
+    var sendsEntity = true
   }
 
   @Test func `later writes of the same entity are made as if the refused one had never been`()
