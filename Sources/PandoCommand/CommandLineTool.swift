@@ -1,10 +1,10 @@
 import PandoSystem
 import Synchronization
 
-/// The command as a whole: finds the word's command, runs it, and turns errors into one line on
+/// The whole command: it runs the command of the first word, and turns errors into one line on
 /// standard error and an exit status.
 struct CommandLineTool {
-  /// All commands, in the order in which the help lists them.
+  /// All commands, in the order of the help.
   static let commands: [any Command.Type] = [
     ImportCommand.self, GetCommand.self, SetCommand.self, DeleteCommand.self,
     ParentsCommand.self, ListCommand.self, QueryCommand.self, IndexCommand.self,
@@ -19,14 +19,14 @@ struct CommandLineTool {
 
   init() {}
 
-  /// Runs what the arguments say.
+  /// Runs the command of the arguments.
   ///
-  /// - Parameter arguments: What follows `pando` on the command line.
-  /// - Returns: The status to exit with.
+  /// - Parameter arguments: The arguments after `pando` on the command line.
+  /// - Returns: The exit status.
   func run(_ arguments: [String]) async -> ExitCode {
-    // A reader that goes away is an error of `write`, so that stores are closed in order.
+    // A closed pipe then becomes an error of `write`, and stores are closed in order.
     signal(SIGPIPE, SIG_IGN)
-    // A limit on the size of files is an error of `write` too.
+    // A limit on file sizes becomes an error of `write` too.
     signal(SIGXFSZ, SIG_IGN)
     guard let word = arguments.first else {
       report(CommandError(.usage, "a command is missing", remedy: "see: pando --help"), "pando")
@@ -63,7 +63,7 @@ struct CommandLineTool {
     } catch is StandardOutput.Closed {
       return .done  // the reader has seen what it wanted
     } catch {
-      // What was printed before the failure is true and stays.
+      // The output before the failure is valid and stays.
       try? output.flush()
       let failure = CommandError(wrapping: error)
       report(failure, "pando \(declaration.name)")

@@ -1,4 +1,4 @@
-/// `pando completion`: what a shell needs to complete commands and options.
+/// `pando completion`: scripts that complete commands and options in a shell.
 enum CompletionCommand: Command {
   static let declaration = CommandDeclaration(
     name: "completion",

@@ -1,5 +1,5 @@
 import PandoSystem
 
-// Top-level code is the whole program: arguments in, exit status out.
+// The top-level code is the whole program: arguments in, exit status out.
 let exitCode = await CommandLineTool().run(Array(CommandLine.arguments.dropFirst()))
 exit(exitCode.rawValue)

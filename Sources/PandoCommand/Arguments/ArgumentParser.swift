@@ -1,13 +1,13 @@
 import PandoModels
 
-/// Tells options from arguments by a command's declaration.
+/// Separates options from arguments by a command's declaration.
 ///
 /// `--name VALUE` and `--name=VALUE` are the same; `--` ends the options; `-` alone is an argument
-/// (standard input); `--help` or `-h` anywhere before `--` asks for help, whatever else is wrong.
+/// (standard input). `--help` or `-h` before `--` requests help, whatever else is wrong.
 struct ArgumentParser {
   let declaration: CommandDeclaration
 
-  /// Parses what follows the command's name.
+  /// Parses the arguments after the command's name.
   ///
   /// - Throws: A usage error that names the argument.
   func parse(_ arguments: [String]) throws(CommandError) -> ParsedArguments {
@@ -85,21 +85,21 @@ struct ArgumentParser {
   }
 }
 
-/// The arguments of one run, as their declaration names them.
+/// The arguments of one run, by the names of their declaration.
 struct ParsedArguments: Sendable {
-  /// The declaration they were parsed by.
+  /// The declaration of the command.
   let declaration: CommandDeclaration
-  /// Arguments known by their position.
+  /// The positional arguments.
   var positionals: [String] = []
   /// Values by option name, in the order given; a flag has one empty value.
   var options: [String: [String]] = [:]
-  /// Whether help was asked for instead of a run.
+  /// Whether the arguments request help instead of a run.
   var wantsHelp = false
 
-  /// The argument at a position that the declaration requires.
+  /// The required argument at a position.
   subscript(_ index: Int) -> String { positionals[index] }
 
-  /// The argument at a position, or `nil` when there are fewer.
+  /// The argument at a position, or `nil` if there are fewer.
   func optional(_ index: Int) -> String? {
     index < positionals.count ? positionals[index] : nil
   }
@@ -110,22 +110,22 @@ struct ParsedArguments: Sendable {
     return options[name] != nil
   }
 
-  /// The value of an option, or `nil` when it was not given.
+  /// The value of an option, or `nil` if it was not given.
   func value(_ name: String) -> String? {
     values(name).last
   }
 
-  /// All values of an option that repeats.
+  /// All values of a repeated option.
   func values(_ name: String) -> [String] {
     precondition(declaration.option(named: name)?.value != nil, "\(name) is not declared")
     return options[name] ?? []
   }
 
-  /// Refuses options that mean nothing where they are given.
+  /// Refuses options that have no effect in this run.
   ///
   /// - Parameters:
   ///   - names: The options.
-  ///   - reason: Where they belong, as the rest of a sentence about one of them.
+  ///   - reason: The place where they have an effect, as the rest of a sentence about one of them.
   /// - Throws: A usage error that names the first one given.
   func refuse(_ names: [String], _ reason: String) throws(CommandError) {
     guard let name = names.first(where: has) else { return }
@@ -133,17 +133,17 @@ struct ParsedArguments: Sendable {
       .usage, "\(name) \(reason)", remedy: "see: pando \(declaration.name) --help")
   }
 
-  /// The value of an option that counts something, 0 or more.
+  /// The value of a counting option, 0 or more.
   ///
-  /// - Throws: A usage error when the value is no such number.
+  /// - Throws: A usage error if the value is no such number.
   func count(_ name: String) throws(CommandError) -> Int? {
     guard let text = value(name) else { return nil }
     return try ParsedArguments.count(text, called: name)
   }
 
-  /// The value of an option that is a commit number, with or without its history.
+  /// The value of an option with a commit number, with or without its history.
   ///
-  /// - Throws: A usage error when the value is none.
+  /// - Throws: A usage error if the value is no commit number.
   func commitNumber(_ name: String) throws(CommandError) -> CommitNumber? {
     guard let text = value(name) else { return nil }
     guard let number = CommitNumber(text) else {
@@ -153,9 +153,9 @@ struct ParsedArguments: Sendable {
     return number
   }
 
-  /// Reads a number that is 0 or more.
+  /// Reads a number, 0 or more.
   ///
-  /// - Throws: A usage error that names `name` when the text is no such number.
+  /// - Throws: A usage error that names `name` if the text is no such number.
   static func count(_ text: String, called name: String) throws(CommandError) -> Int {
     guard let number = Int(text), number >= 0 else {
       throw CommandError(.usage, "\(name) takes a number that is 0 or more, not “\(text)”")

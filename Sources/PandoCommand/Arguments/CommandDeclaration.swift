@@ -1,6 +1,6 @@
-/// All there is to know about a command before it runs; parser and help both read it.
+/// The description of a command, which parser and help read.
 struct CommandDeclaration: Sendable {
-  /// A command line and what it does.
+  /// A command line and its effect.
   struct Example: Sendable {
     let line: String
     let meaning: String
@@ -13,23 +13,23 @@ struct CommandDeclaration: Sendable {
 
   /// The word after `pando`.
   let name: String
-  /// One line: what the command does.
+  /// One line about the command.
   let summary: String
-  /// The arguments known by their position, in order.
+  /// The positional arguments, in order.
   let positionals: [Positional]
-  /// The options; `--help` is added to each command.
+  /// The options; each command also has `--help`.
   var options: [Option] = []
-  /// Actions of a command that has several, each as the rest of a usage line after the name.
+  /// The actions of a command, each as the rest of a usage line after the name.
   var actions: [String] = []
-  /// What one line cannot say, one paragraph each.
+  /// Further explanations, one paragraph each.
   var notes: [String] = []
   /// At least one command line that works.
   let examples: [Example]
 
-  /// The number of arguments that must be there.
+  /// The minimum number of arguments.
   var minimumCount: Int { positionals.count { $0.count == .one } }
 
-  /// The number of arguments that may be there.
+  /// The maximum number of arguments.
   var maximumCount: Int {
     positionals.contains { $0.count == .any } ? .max : positionals.count
   }
@@ -40,9 +40,9 @@ struct CommandDeclaration: Sendable {
   }
 }
 
-/// An argument that is known by its position.
+/// A positional argument.
 struct Positional: Sendable, Hashable {
-  /// How often the argument stands there.
+  /// How often an argument occurs.
   enum Count: Sendable, Hashable {
     case one
     case optional
@@ -51,7 +51,7 @@ struct Positional: Sendable, Hashable {
 
   /// The name that usage and errors show, for example `STORE`.
   let name: String
-  /// How often it is given.
+  /// How often the argument occurs.
   let count: Count
   /// One line of help.
   let help: String
@@ -62,7 +62,7 @@ struct Positional: Sendable, Hashable {
     self.help = help
   }
 
-  /// The argument as the usage line shows it.
+  /// The argument in the usage line.
   var usage: String {
     switch count {
     case .one: name
@@ -75,37 +75,37 @@ struct Positional: Sendable, Hashable {
   static let store = Positional("STORE", "the store's directory")
 }
 
-/// An option that a command takes.
+/// An option of a command.
 struct Option: Sendable, Hashable {
   /// The name with its dashes, for example `--map`.
   let name: String
-  /// How the value is called in the help; `nil` for an option without a value.
+  /// The name of the value in the help; `nil` for an option without a value.
   let value: String?
   /// Whether the option may be given more than once.
   let repeats: Bool
   /// One line of help.
   let help: String
 
-  /// An option that is there or not.
+  /// Makes an option without a value.
   static func flag(_ name: String, _ help: String) -> Option {
     Option(name: name, value: nil, repeats: false, help: help)
   }
 
-  /// An option followed by a value.
+  /// Makes an option with a value.
   static func value(
     _ name: String, _ value: String, repeats: Bool = false, _ help: String
   ) -> Option {
     Option(name: name, value: value, repeats: repeats, help: help)
   }
 
-  /// Machine-readable output, the same on every command that prints a report or a list.
+  /// Machine-readable output, for every command that prints a report or a list.
   static let json = flag("--json", "print JSON instead of text")
 
-  /// Whether a read-only mount may be read, the same on every command that only reads a store.
+  /// Permission to read a store on a read-only mount, for every command that only reads.
   static let assumingNoWriter = flag(
     "--assuming-no-writer", "read from a read-only mount: nobody writes to the store")
 
-  /// The option as the usage line shows it.
+  /// The option in the usage line.
   var usage: String {
     let text = value.map { "\(name) \($0)" } ?? name
     return "[\(text)]" + (repeats ? "…" : "")

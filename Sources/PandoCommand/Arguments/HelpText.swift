@@ -1,9 +1,9 @@
-/// The text that `--help` prints, made from the declarations.
+/// The text of `--help`, made from the declarations.
 enum HelpText {
-  /// The width of a terminal that nobody has made wider.
+  /// The usual width of a terminal.
   private static let width = 80
 
-  /// Help on one command: usage, arguments, options, notes, examples.
+  /// Makes the help of one command: usage, arguments, options, notes, examples.
   static func command(_ declaration: CommandDeclaration) -> String {
     var text = "pando \(declaration.name): \(declaration.summary)\n\nUsage:\n"
     text += usageLines(declaration).map { "  \($0)\n" }.joined()
@@ -20,7 +20,7 @@ enum HelpText {
     return text
   }
 
-  /// Help on all commands.
+  /// Makes the help of all commands.
   static func overview(_ declarations: [CommandDeclaration]) -> String {
     """
     pando: a store of model trees, seen and changed from the shell.

@@ -1,4 +1,4 @@
-/// The man page, in the language of `man`: an overview, and the help of each command as it is printed.
+/// The man page, in the language of `man`: an overview, and the help text of each command.
 enum ManualPage {
   static func text(_ declarations: [CommandDeclaration]) -> String {
     var lines = [
@@ -15,7 +15,7 @@ enum ManualPage {
     return lines.joined(separator: "\n") + "\n"
   }
 
-  /// A text whose lines stay as they are.
+  /// Returns a text whose lines are not filled.
   private static func literal(_ text: String) -> [String] {
     let lines = text.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
     return [".nf"] + lines.map(escaped) + [".fi"]

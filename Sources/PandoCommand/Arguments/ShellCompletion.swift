@@ -1,6 +1,6 @@
-/// Scripts by which shells complete the command, made from the declarations.
+/// Completion scripts for shells, made from the declarations.
 enum ShellCompletion {
-  /// A function and a `complete` line for bash.
+  /// Makes a function and a `complete` line for bash.
   static func bash(_ declarations: [CommandDeclaration]) -> String {
     let names = declarations.map(\.name).joined(separator: " ")
     let cases = declarations.map { declaration in
@@ -36,7 +36,7 @@ enum ShellCompletion {
       """
   }
 
-  /// A function for zsh, which lies in a file `_pando`.
+  /// Makes a function for zsh, for a file `_pando`.
   static func zsh(_ declarations: [CommandDeclaration]) -> String {
     let commands = declarations.map { "    \(quoted("\($0.name):\($0.summary)"))" }
     let cases = declarations.map { declaration in
@@ -75,13 +75,13 @@ enum ShellCompletion {
     declaration.options.map(\.name) + ["--help"]
   }
 
-  /// A text as one word of a shell.
+  /// Returns a text as one word of a shell.
   private static func quoted(_ text: String) -> String {
     "'" + text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''")
       + "'"
   }
 
-  /// A text as an explanation between brackets.
+  /// Returns a text as an explanation in brackets.
   private static func bracketed(_ text: String) -> String {
     String(text.flatMap { "[]:\\".contains($0) ? ["\\", $0] : [$0] })
   }

@@ -1,4 +1,4 @@
-/// The version of this package, the only place that has it; `docs/release` reads it here.
+/// The version of this package, defined only here; `docs/release` reads it.
 enum Version {
   static let text = "0.2.0"
 }

@@ -2,7 +2,7 @@ import FoundationEssentials
 import PandoModels
 import PandoStore
 
-/// `pando cursors`: who reads the change log, and how far they are.
+/// `pando cursors`: the readers of the change log and their positions.
 enum CursorsCommand: Command {
   static let declaration = CommandDeclaration(
     name: "cursors",
@@ -67,7 +67,7 @@ enum CursorsCommand: Command {
   }
 }
 
-/// `pando retention`: how much of the change log is kept.
+/// `pando retention`: the limits of the change log.
 enum RetentionCommand: Command {
   static let declaration = CommandDeclaration(
     name: "retention",

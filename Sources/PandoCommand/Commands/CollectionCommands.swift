@@ -1,7 +1,7 @@
 import PandoModels
 import PandoStore
 
-/// `pando collections`: which ordered collections there are.
+/// `pando collections`: lists the ordered collections.
 enum CollectionsCommand: Command {
   static let declaration = CommandDeclaration(
     name: "collections",
@@ -90,7 +90,7 @@ enum CollectionCommand: Command {
     }
   }
 
-  /// Elements read before they are printed: memory does not grow with the collection.
+  /// The elements of one read: memory use does not grow with the collection.
   private static let elementsPerRead = 1000
 
   private static func list(
@@ -193,7 +193,7 @@ enum CollectionCommand: Command {
   }
 }
 
-/// A change of a collection as the command line says it.
+/// A change of a collection, from the command line.
 enum CollectionEdit: Sendable, Hashable {
   case append([String])
   case insert(Int, [String])
@@ -203,7 +203,7 @@ enum CollectionEdit: Sendable, Hashable {
 
   /// Reads an action and its arguments.
   ///
-  /// - Throws: A usage error that says what the action takes.
+  /// - Throws: A usage error that names the expected arguments.
   init(_ action: String, _ arguments: [String]) throws(CommandError) {
     switch (action, arguments.count) {
     case ("append", 1...): self = .append(arguments)
@@ -226,7 +226,7 @@ enum CollectionEdit: Sendable, Hashable {
     }
   }
 
-  /// The elements that are to be put in.
+  /// The elements to insert.
   var elements: [String] {
     switch self {
     case .append(let elements), .insert(_, let elements): elements

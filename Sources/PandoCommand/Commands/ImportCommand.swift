@@ -1,7 +1,7 @@
 import PandoModels
 import PandoStore
 
-/// `pando import`: plain JSON becomes trees of nodes.
+/// `pando import`: stores plain JSON as trees of nodes.
 enum ImportCommand: Command {
   static let declaration = CommandDeclaration(
     name: "import",
@@ -74,7 +74,7 @@ enum ImportCommand: Command {
     var importer = Importer(
       mapping, collection: arguments.value("--collection"),
       isStrict: arguments.has("--strict"), keepsGoing: arguments.has("--keep-going"))
-    // A document that is no good is found before a store is created for it.
+    // An invalid document fails before a store is created for it.
     let trees = isLines ? [] : try importer.trees(in: input)
     let report = try await StoreAccess.create.open(path, for: declaration) { store in
       if isLines {
@@ -91,7 +91,7 @@ enum ImportCommand: Command {
     }
   }
 
-  /// The rules of the store, if it is there, and those of the command line.
+  /// Returns the rules of the store, if it exists, and those of the command line.
   private static func mapping(_ arguments: ParsedArguments) async throws -> ImportMapping {
     var mapping = ImportMapping()
     if StoreAccess.hasStore(at: arguments[0]) {

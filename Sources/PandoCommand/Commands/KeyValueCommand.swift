@@ -158,9 +158,9 @@ struct KeyValueAccess {
   private let path: String
   private let tableName: String
 
-  /// Opens a table for reading; environment and table must be there.
+  /// Opens a table for reading; environment and table must exist.
   ///
-  /// - Throws: A ``CommandError`` with ``ExitCode/notThere`` when one is not.
+  /// - Throws: A ``CommandError`` with ``ExitCode/notThere`` if one is missing.
   init(reading path: String, _ tableName: String) throws {
     try StoreAccess.requireStore(at: path)
     try self.init(path, tableName, isReadOnly: true, creating: false)
@@ -168,7 +168,7 @@ struct KeyValueAccess {
 
   /// Opens a table for writing.
   ///
-  /// - Throws: A ``CommandError`` when the table is one of Pando's own.
+  /// - Throws: A ``CommandError`` if the table is one of Pando's own.
   init(writing path: String, _ tableName: String, creating: Bool) throws {
     if !creating { try StoreAccess.requireStore(at: path) }
     try self.init(path, tableName, isReadOnly: false, creating: creating)
@@ -198,13 +198,13 @@ struct KeyValueAccess {
     }
   }
 
-  /// The tables in which Pando keeps models.
+  /// The tables of models.
   static let ownTableNames = [
     "meta", "identifiers", "types", "nodes", "nodesByType", "parents", "collections",
     "collectionNames", "elements", "changes", "indexes", "indexRows",
   ]
 
-  /// Refuses tables whose rows depend on each other, and the table that lists them, in a store.
+  /// In a store, refuses tables with dependent rows, and the table that lists the tables.
   private static func refuseOwnTable(
     _ name: String, in environment: Environment, _ path: String
   ) throws {
@@ -220,12 +220,12 @@ struct KeyValueAccess {
       remedy: "change models with pando set and pando delete")
   }
 
-  /// A key that is not in the table.
+  /// Returns the error for a missing key.
   func noKey(_ key: String) -> CommandError {
     CommandError(.notThere, at: path, "there is no key \(key) in table \(tableName)")
   }
 
-  /// A copy of the value under a key.
+  /// Returns a copy of the value under a key.
   func value(forKey key: [UInt8]) throws -> [UInt8]? {
     try environment.read { snapshot in
       guard let value = try snapshot.bytes(forKey: key.span, in: table) else { return nil }
@@ -233,7 +233,7 @@ struct KeyValueAccess {
     }
   }
 
-  /// Calls a closure with copies of keys and values until it returns false.
+  /// Calls a closure with copies of keys and values until it returns `false`.
   func forEach(
     prefix: [UInt8], isReversed: Bool, _ body: ([UInt8], [UInt8]) throws -> Bool
   ) throws {
@@ -252,14 +252,14 @@ struct KeyValueAccess {
   }
 }
 
-/// Keys and values as the command line writes them: text, or hexadecimal digits.
+/// The notation of keys and values on the command line: text, or hexadecimal digits.
 struct KeyValueCodec: Sendable {
   /// Whether bytes are written as hexadecimal digits.
   let isHex: Bool
 
-  /// The bytes that a text stands for.
+  /// Returns the bytes of a text.
   ///
-  /// - Throws: A usage error that names the argument when the text is no hexadecimal number.
+  /// - Throws: A usage error that names the argument if the text is no hexadecimal number.
   func bytes(_ text: String, _ name: String) throws(CommandError) -> [UInt8] {
     guard isHex else { return Array(text.utf8) }
     let digits = Array(text.utf8)
@@ -267,7 +267,7 @@ struct KeyValueCodec: Sendable {
     guard digits.count.isMultiple(of: 2) else { throw notHex(text, name) }
     for index in stride(from: 0, to: digits.count, by: 2) {
       let pair = String(decoding: digits[index..<index + 2], as: UTF8.self)
-      // A sign would be taken for part of a number.
+      // The parser would accept a sign as part of a number.
       guard !pair.hasPrefix("+"), !pair.hasPrefix("-"), let byte = UInt8(pair, radix: 16) else {
         throw notHex(text, name)
       }
@@ -276,8 +276,8 @@ struct KeyValueCodec: Sendable {
     return bytes
   }
 
-  /// Bytes as text: the text they are, with escapes for control characters and for bytes that are
-  /// no UTF-8; or two hexadecimal digits each.
+  /// Returns bytes as text, with escapes for control characters and invalid UTF-8; or as two
+  /// hexadecimal digits each.
   func text(_ bytes: [UInt8]) -> String {
     if isHex { return bytes.map(KeyValueCodec.digits).joined() }
     if let text = String(validating: bytes, as: UTF8.self) { return text.escapingControlCharacters }
@@ -297,8 +297,8 @@ struct KeyValueCodec: Sendable {
     return text
   }
 
-  /// Bytes as a JSON value that loses nothing: the text they are, or hexadecimal digits, which
-  /// stand in an object unless all bytes are written so.
+  /// Returns bytes as a lossless JSON value: text, or hexadecimal digits, in an object unless all
+  /// bytes are written in hexadecimal.
   func json(_ bytes: [UInt8]) -> TreeValue {
     if !isHex, let text = String(validating: bytes, as: UTF8.self) { return .string(text) }
     let digits = TreeValue.string(bytes.map(KeyValueCodec.digits).joined())

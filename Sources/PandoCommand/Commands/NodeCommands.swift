@@ -55,7 +55,7 @@ enum GetCommand: Command {
         return tree
       }
     }
-    // A lossless tree names its root too, so that it differs from its fields.
+    // A lossless tree names its root too, unlike its plain fields.
     let value = TreeValue.node(tree)
     let isPretty = !arguments.has("--compact")
     try output.line(
@@ -65,7 +65,7 @@ enum GetCommand: Command {
 }
 
 extension CommandError {
-  /// A node that is not in the store.
+  /// Returns the error for a missing node.
   static func noNode(
     _ identifier: String, typeName: String? = nil, in path: String
   ) -> CommandError {
@@ -76,7 +76,7 @@ extension CommandError {
   }
 }
 
-/// `pando ls`: which nodes there are.
+/// `pando ls`: lists nodes.
 enum ListCommand: Command {
   static let declaration = CommandDeclaration(
     name: "ls",
@@ -134,7 +134,7 @@ enum ListCommand: Command {
   }
 }
 
-/// `pando parents`: who holds a node.
+/// `pando parents`: lists the parents of a node.
 enum ParentsCommand: Command {
   static let declaration = CommandDeclaration(
     name: "parents",
@@ -165,7 +165,7 @@ enum ParentsCommand: Command {
   }
 }
 
-/// `pando delete`: deletes a node and tells what the cascade did.
+/// `pando delete`: deletes a node and prints the effects of the cascade.
 enum DeleteCommand: Command {
   static let declaration = CommandDeclaration(
     name: "delete",
@@ -210,6 +210,6 @@ enum DeleteCommand: Command {
 }
 
 extension TreeValue {
-  /// An array of texts.
+  /// Returns an array of texts.
   static func texts(_ texts: [String]) -> TreeValue { .array(texts.map { .string($0) }) }
 }

@@ -1,7 +1,7 @@
 import PandoModels
 import PandoStore
 
-/// `pando query`: which nodes of a type match a filter.
+/// `pando query`: lists the nodes of a type that match a filter.
 enum QueryCommand: Command {
   static let declaration = CommandDeclaration(
     name: "query",
@@ -38,7 +38,7 @@ enum QueryCommand: Command {
       .init("pando query books Book all --order year:desc --limit 10", "the ten newest"),
     ])
 
-  /// How many nodes are looked at to say which fields there are.
+  /// The number of nodes read to find the existing fields.
   private static let sampleCount = 1000
 
   static func run(_ arguments: ParsedArguments, _ output: StandardOutput) async throws {
@@ -95,7 +95,7 @@ enum QueryCommand: Command {
     return (try FilterParser.field(argument: field), isDescending)
   }
 
-  /// Says which field is unknown where that may be why nothing was found.
+  /// Throws if an unknown field may be the reason for an empty result.
   private static func requireFields(
     _ fields: [FilterField], of typeName: String, _ snapshot: ModelSnapshot, _ path: String
   ) throws {
@@ -117,7 +117,7 @@ enum QueryCommand: Command {
 }
 
 extension QueryCommand {
-  /// Whether a value has a field of this name, as far as it can be told without children and elements.
+  /// Whether a value may have a field of this name; children and elements are not read.
   private static func leads(_ parts: ArraySlice<Substring>, into value: TreeValue) -> Bool {
     guard let part = parts.first else { return true }
     let isEach = part.hasSuffix("[]")
@@ -227,7 +227,7 @@ enum IndexCommand: Command {
     let isUnique = arguments.has("--unique")
     try await StoreAccess.change.open(arguments[0], for: declaration) { store in
       let isChanged = try await store.write { transaction in
-        // A misspelled type would get an index that nothing ever enters.
+        // For a misspelled type, the index would stay empty.
         guard try !isAdded || transaction.snapshot.count(ofType: typeName) > 0 else {
           throw CommandError(
             .notThere, at: arguments[0], "there is no node of type \(typeName)",

@@ -68,7 +68,7 @@ enum QueueCommand: Command {
     }
   }
 
-  /// The numbers given; `nil` for all.
+  /// Returns the given numbers; `nil` for all.
   private static func numbers(_ names: [String], of action: String) throws -> [UInt64]? {
     if names == ["all"] { return nil }
     guard !names.isEmpty else {

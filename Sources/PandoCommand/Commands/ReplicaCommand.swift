@@ -3,7 +3,7 @@ import PandoReplication
 import PandoStore
 import PandoSystem
 
-/// `pando replica`: a store of several machines, and its log.
+/// `pando replica`: a replicated store and its log.
 enum ReplicaCommand: Command {
   static let declaration = CommandDeclaration(
     name: "replica",

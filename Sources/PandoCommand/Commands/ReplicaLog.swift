@@ -8,7 +8,7 @@ import PandoStore
   import PandoPostgreSQLLog
 #endif
 
-/// The log that the arguments of `pando replica` name: one over NATS has a stream, one over PostgreSQL a database.
+/// The log of `pando replica`: a stream of NATS, or tables of a PostgreSQL database.
 struct ReplicaLog {
   static let options: [Option] = [
     .value(
@@ -36,7 +36,7 @@ struct ReplicaLog {
   private let arguments: ParsedArguments
   private let isPostgreSQL: Bool
 
-  /// Reads which log it is.
+  /// Reads the log's address from the arguments.
   ///
   /// - Throws: ``CommandError`` `usage` for arguments of both kinds, or of none.
   init(_ arguments: ParsedArguments) throws {
@@ -63,9 +63,9 @@ struct ReplicaLog {
   ///
   /// - Parameters:
   ///   - path: The store, for errors.
-  ///   - makes: Whether streams or tables that are not there are made.
-  ///   - body: Gets the log, which is closed behind it.
-  /// - Returns: What `body` returns.
+  ///   - makes: Whether to create missing streams or tables.
+  ///   - body: Receives the log, which is closed afterwards.
+  /// - Returns: The result of `body`.
   /// - Throws: ``CommandError``.
   @discardableResult
   func with<Result>(
@@ -83,7 +83,7 @@ struct ReplicaLog {
     }
   }
 
-  /// Removes all that the log has; one that is not there has nothing.
+  /// Removes the whole content of the log, if it exists.
   func empty(_ path: String) async throws {
     try await with(path, makes: true) { log in
       #if NATS

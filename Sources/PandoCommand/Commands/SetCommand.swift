@@ -38,7 +38,7 @@ enum SetCommand: Command {
     let value = try parse(arguments)
     let isMerge = arguments.has("--merge")
     if !StoreAccess.hasStore(at: arguments[0]) {
-      // A node that is no good is found before a store is created for it.
+      // An invalid node fails before a store is created for it.
       _ = try makeTree(value, arguments, StoredFacts())
     }
     let changes = try await StoreAccess.create.open(arguments[0], for: declaration) {
@@ -63,7 +63,7 @@ enum SetCommand: Command {
     }
   }
 
-  /// Makes the tree to store of the JSON.
+  /// Makes the tree to store from the JSON.
   private static func makeTree(
     _ value: TreeValue, _ arguments: ParsedArguments, _ facts: StoredFacts
   ) throws -> TreeNode {
@@ -114,8 +114,8 @@ enum SetCommand: Command {
       remedy: "give --type TYPE, or an identifier of the form TYPE:…")
   }
 
-  /// Checks that the field that identifies the type says what the command line says, else the
-  /// next import of the same node would store it under another identifier.
+  /// Checks that the identifying field agrees with the command line; otherwise the next import
+  /// would store the same node under another identifier.
   private static func checkIdentity(
     of value: TreeValue, _ identifier: String, _ typeName: String, _ mapping: ImportMapping,
     mayLackField: Bool
@@ -142,17 +142,17 @@ enum SetCommand: Command {
   }
 }
 
-/// What a store says about a node that is about to be set.
+/// The stored facts about a node to set.
 struct StoredFacts {
   /// The rules of the imports.
   var mapping = ImportMapping()
-  /// The types of the node's records; none when it is not there.
+  /// The types of the node's records; empty for a new node.
   var typeNames: [String] = []
 
-  /// What an empty store says.
+  /// Makes the facts of an empty store.
   init() {}
 
-  /// Looks into a store.
+  /// Reads the facts from a snapshot.
   init(about identifier: String, in snapshot: ModelSnapshot) throws {
     mapping = try snapshot.importMapping()
     if !identifier.isEmpty { typeNames = try snapshot.typeNames(of: identifier) }

@@ -4,7 +4,7 @@ import PandoStore
 import PandoSystem
 import Synchronization
 
-/// `pando stat`: sizes and state of a store.
+/// `pando stat`: the sizes and the state of a store.
 enum StatCommand: Command {
   static let declaration = CommandDeclaration(
     name: "stat",
@@ -47,7 +47,7 @@ enum StatCommand: Command {
     return table.lines
   }
 
-  /// The version of the format, and where that is a variant of the present one, of which.
+  /// Returns the version of the format, and for a variant, the version that it varies.
   private static func format(_ version: Int) -> String {
     let present = StoreStatistics.presentFormatVersion
     return switch version {
@@ -79,7 +79,7 @@ enum StatCommand: Command {
   }
 }
 
-/// `pando verify`: checks every byte that counts.
+/// `pando verify`: checks every byte in use.
 enum VerifyCommand: Command {
   static let declaration = CommandDeclaration(
     name: "verify",
@@ -203,7 +203,7 @@ enum ChangesCommand: Command {
   }
 }
 
-/// `pando copy`: a backup while others read and write.
+/// `pando copy`: makes a backup while others read and write.
 enum CopyCommand: Command {
   static let declaration = CommandDeclaration(
     name: "copy",
@@ -274,7 +274,7 @@ enum DumpCommand: Command {
   }
 }
 
-/// `pando load`: a dump becomes a store again.
+/// `pando load`: makes a store from a dump.
 enum LoadCommand: Command {
   static let declaration = CommandDeclaration(
     name: "load",
@@ -331,7 +331,7 @@ enum LoadCommand: Command {
     }
   }
 
-  /// A reader behind a reference: a lock holds only what can be copied.
+  /// A reference to a reader: a lock holds only copyable values.
   private final class SharedReader {
     var lines: LineReader
 

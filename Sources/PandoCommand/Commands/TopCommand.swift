@@ -2,7 +2,7 @@ import PandoModels
 import PandoStore
 import PandoSystem
 
-/// `pando top`: what goes on in a store, as it happens.
+/// `pando top`: the activity of a store, live.
 enum TopCommand: Command {
   static let declaration = CommandDeclaration(
     name: "top",
@@ -37,10 +37,10 @@ enum TopCommand: Command {
     let path = arguments[0]
     let interruption = try Interruption()
     try await StoreAccess.read.open(path, for: declaration) { store in
-      // A last look is to stay.
+      // With a limited count, the output stays on the terminal.
       let window = isJSON || count < .max ? nil : TerminalWindow()
       defer { window?.leave() }
-      // Nobody else writes to it before the task has ended.
+      // Only the task writes to it until the task has ended.
       nonisolated(unsafe) let output = output
       let task = Task {
         var last: StoreLook?
@@ -64,7 +64,7 @@ enum TopCommand: Command {
           last = look
         }
       }
-      // At once, and not when a look has ended: a second signal would leave the terminal as it is.
+      // At once, not after a measurement: a second signal would leave the terminal unrestored.
       let end = { @Sendable in
         task.cancel()
         window?.leave()
@@ -76,9 +76,9 @@ enum TopCommand: Command {
   }
 }
 
-/// What a store is like at one moment.
+/// The state of a store at one moment.
 struct StoreLook {
-  /// How many of the newest commits are shown where nothing says how much room there is.
+  /// The maximum number of newest commits shown if the window size is unknown.
   private static let shownCommitMaximum: UInt64 = 50
   private static let shownReaderMaximum = 5
 
@@ -93,27 +93,27 @@ struct StoreLook {
     let last = statistics.commitNumber.value
     let kept = UInt64(clamping: statistics.changeLogCount)
     let oldest = last - min(last, kept, StoreLook.shownCommitMaximum)
-    // The log may be trimmed between the two looks.
+    // The log may be trimmed between the two reads.
     changes =
       readsChanges
       ? (try? store.read { try $0.changes(since: CommitNumber(value: oldest)) }) ?? [] : []
   }
 
-  /// How much a count has grown each second.
+  /// Returns the growth of a count per second.
   private func rate(_ last: StoreLook?, _ count: (StoreStatistics) -> Int) -> Double? {
     guard let last else { return nil }
     let seconds = (time - last.time) / .seconds(1)
     return Double(count(statistics) - count(last.statistics)) / max(seconds, 1e-9)
   }
 
-  /// The lines of a view.
+  /// Returns the lines of a view.
   ///
   /// - Parameters:
   ///   - path: The store.
-  ///   - last: The look before.
-  ///   - interval: How many seconds lie between two looks.
-  ///   - size: How large the window is; `nil` for no limit.
-  /// - Returns: The lines, no more than the window has rows.
+  ///   - last: The previous state.
+  ///   - interval: The number of seconds between two measurements.
+  ///   - size: The size of the window; `nil` for no limit.
+  /// - Returns: The lines, at most as many as the window has rows.
   func lines(
     _ path: String, after last: StoreLook?, _ interval: Int, _ size: TerminalWindow.Size?
   ) -> [String] {
@@ -148,7 +148,7 @@ struct StoreLook {
     return lines
   }
 
-  /// One line for each change, the newest first.
+  /// Returns one line for each change, newest first.
   private func newestChanges(_ room: Int) -> [String] {
     var lines: [String] = []
     for change in changes.reversed() where lines.count < room {
@@ -173,7 +173,7 @@ struct StoreLook {
       + "/s"
   }
 
-  /// The figures as JSON, with rates where there is a look before.
+  /// Returns the figures as JSON, with rates if there is a previous state.
   func value(after last: StoreLook?) -> TreeValue {
     let behind = readers.map(\.commitsBehind).max() ?? 0
     return [

@@ -2,7 +2,7 @@ import PandoModels
 import PandoStore
 import PandoSystem
 
-/// `pando watch`: what is committed, as it happens.
+/// `pando watch`: prints commits as they happen.
 enum WatchCommand: Command {
   static let declaration = CommandDeclaration(
     name: "watch",
@@ -62,7 +62,7 @@ enum WatchCommand: Command {
       let watch = Watch(
         store: store, cursor: cursor, filter: filter, readsRecords: arguments.has("--values"),
         lineCount: count)
-      // Nobody else writes to it before the task has ended.
+      // Only the task writes to it until the task has ended.
       nonisolated(unsafe) let output = output
       let task = Task {
         try await watch.run(from: start) { line in
@@ -75,7 +75,7 @@ enum WatchCommand: Command {
   }
 }
 
-/// Brings what is committed to a closure, and a cursor behind it.
+/// Passes commits to a closure and moves a cursor behind them.
 private struct Watch: Sendable {
   let store: ModelStore
   let cursor: ChangeCursor?
@@ -83,7 +83,7 @@ private struct Watch: Sendable {
   let readsRecords: Bool
   let lineCount: Int
 
-  /// Runs until the task is cancelled, the lines have been printed, or something throws.
+  /// Runs until the task is cancelled, all requested lines are printed, or an error is thrown.
   func run(
     from start: CommitNumber, _ print: @escaping @Sendable (WatchLine) throws -> Void
   ) async throws {
@@ -98,14 +98,14 @@ private struct Watch: Sendable {
           worked.yield(number)
         }
       }
-      // A line that is out is acknowledged while the next ones are written.
+      // Printed lines are acknowledged while the next ones are written.
       group.addTask {
         for await number in numbers { try await cursor?.acknowledge(number) }
       }
-      // The first error ends the other one.
+      // The first error ends the other task.
       while try await group.next() != nil {}
     }
-    // One that was cancelled has left the last number.
+    // A cancelled task leaves the last number unacknowledged.
     if let last = printed.withLock(\.self) { try await cursor?.acknowledge(last) }
   }
 
@@ -138,12 +138,12 @@ private struct Watch: Sendable {
   }
 }
 
-/// Which changes somebody wants to see.
+/// The changes to print.
 struct ChangeFilter: Sendable {
   let types: [String]
   let prefix: String
 
-  /// What is left of a change set; `nil` if nothing is.
+  /// Returns the matching part of a change set; `nil` if it is empty.
   func apply(to change: ChangeSet, in store: ModelStore) throws -> ChangeSet? {
     if types.isEmpty && prefix.isEmpty { return change }
     func begins(_ text: String) -> Bool { text.utf8.starts(with: prefix.utf8) }

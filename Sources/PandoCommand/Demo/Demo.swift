@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Pando
 
-/// `pando demo`: the main job in one minute.
+/// `pando demo`: the main features in one minute.
 enum DemoCommand: Command {
   static let declaration = CommandDeclaration(
     name: "demo",
@@ -36,27 +36,27 @@ enum DemoCommand: Command {
   }
 }
 
-/// The story that `pando demo` tells.
+/// The steps of `pando demo`.
 struct Demo {
-  /// Messages of one sender in the last step: enough to see that one change does not grow with
-  /// them, and stored in a moment.
+  /// The messages of one sender in the last step: enough to show that the cost of one change stays
+  /// constant, and quick to store.
   static let archiveCount = 10_000
 
   private let path: String
   private let output: StandardOutput
   private let startedAt = ContinuousClock.now
 
-  /// A story told in a store.
+  /// Makes a demo that uses a store.
   ///
   /// - Parameters:
   ///   - path: The store's directory.
-  ///   - output: Where the story goes.
+  ///   - output: The output of the demo.
   init(path: String, _ output: StandardOutput) {
     self.path = path
     self.output = output
   }
 
-  /// Tells the story.
+  /// Runs the demo.
   func run() async throws {
     try output.line("Pando: model trees on one root system, in \(path)")
     try await StoreAccess.create.open(path, for: DemoCommand.declaration) { store in
@@ -174,7 +174,7 @@ struct Demo {
   private func tellAnotherProcess(_ store: ModelStore) async throws {
     try title("Another process has the same store open: pando watch")
     let last = try store.read { try $0.lastCommit }
-    // Its first line is of a commit that is there: then it is up, and waits.
+    // Its first line is about an existing commit: after that line, the process waits for new ones.
     let watcher = try SecondProcess(["watch", path, "--since", String(last - 1), "--json"])
     _ = try watcher.nextLine()
     var delays: [String] = []

@@ -1,10 +1,10 @@
 import Pando
 
-/// Somebody who writes messages.
+/// A person who writes messages.
 struct Person: Model, Codable, Equatable {
   let id: String
   var name: String
-  /// An optional child: without the image the person stays.
+  /// An optional child: the person remains without the image.
   var portrait: Image?
 
   var modelIdentifier: String? { "Person:\(id)" }
@@ -20,19 +20,19 @@ struct Image: Model, Codable, Equatable {
   var modelIdentifier: String? { "Image:\(id)" }
 }
 
-/// Something that a person wrote.
+/// A message of a person.
 struct Message: Model, Codable, Equatable {
   let id: String
   var text: String
-  /// A required child: no message without its sender.
+  /// A required child: deleting the sender deletes the message.
   var sender: Person
-  /// A list of children: it loses what is deleted.
+  /// A list of children: it loses deleted ones.
   var images: [Image]
 
   var modelIdentifier: String? { "Message:\(id)" }
 }
 
-/// The people somebody knows.
+/// The contacts of a person.
 struct ContactList: Model, Codable, Equatable {
   let id: String
   var people: [Person]
@@ -40,10 +40,9 @@ struct ContactList: Model, Codable, Equatable {
   var modelIdentifier: String? { "ContactList:\(id)" }
 }
 
-/// What the demo stores.
+/// The models that the demo stores.
 ///
-/// Identifiers begin with `demo-`, so that they meet nobody else's in a store that has other nodes
-/// already.
+/// Their identifiers begin with `demo-`, so that they differ from other nodes of the store.
 enum DemoModels {
   static let oak = Image(id: "demo-oak", caption: "an oak", width: 800, height: 600)
   static let aspen = Image(id: "demo-aspen", caption: "Pando in autumn", width: 1600, height: 900)
@@ -62,7 +61,7 @@ enum DemoModels {
     Message(id: "demo-3", text: "Let us go there.", sender: ada, images: []),
   ]
 
-  /// A message that comes while others are shown.
+  /// A message that arrives while others are shown.
   static let pushed = Message(id: "demo-4", text: "I bring the tea.", sender: alan, images: [])
 
   static let contacts = ContactList(id: "demo", people: [ada, grace, alan])
@@ -70,7 +69,7 @@ enum DemoModels {
   /// The key of the collection that lists the messages.
   static let inboxKey = "demo-inbox"
 
-  /// Messages of one sender, to see what one change costs among many trees.
+  /// Makes messages of one sender, to show the cost of one change among many trees.
   static func archive(count: Int) -> [Message] {
     (0..<count).map { number in
       Message(id: "demo-archive-\(number)", text: "Note \(number)", sender: grace, images: [])

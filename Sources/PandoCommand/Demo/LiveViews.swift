@@ -2,21 +2,21 @@ import Dispatch
 import Pando
 import PandoModels
 
-/// A provider and a list that write down what they are told.
+/// A provider and a list that record their delegate calls.
 final class LiveViews: DataProviderDelegate, CollectionDataProviderDelegate, @unchecked Sendable {
-  /// Shows one message.
+  /// The provider of one message.
   let message: DataProvider<Message>
-  /// Shows the messages of a list.
+  /// The provider of a list of messages.
   let list: CollectionDataProvider<Message>
-  // Sendable because the lines are used on the queue only, where delegates are called too.
+  // Sendable because only the queue uses the lines; it also calls the delegates.
   private let queue: DispatchQueue
   private var lines: [String] = []
 
-  /// Makes both, without data.
+  /// Makes both providers, without data.
   ///
   /// - Parameters:
-  ///   - manager: What keeps them consistent.
-  ///   - queue: Where the manager delivers.
+  ///   - manager: The manager of the providers.
+  ///   - queue: The queue of the manager's deliveries.
   init(_ manager: DataModelManager, deliveringOn queue: DispatchQueue) {
     self.queue = queue
     message = DataProvider(dataModelManager: manager)
@@ -25,7 +25,7 @@ final class LiveViews: DataProviderDelegate, CollectionDataProviderDelegate, @un
     list.delegate = self
   }
 
-  /// What has been told since the last call.
+  /// Returns the lines recorded since the last call.
   func takeLines() -> [String] {
     queue.sync {
       defer { lines = [] }
@@ -46,20 +46,20 @@ final class LiveViews: DataProviderDelegate, CollectionDataProviderDelegate, @un
     lines.append("list told:     \(Self.text(collectionChanges)): \(Self.text(data))")
   }
 
-  /// What the provider shows.
+  /// The text of the provider's message.
   var messageText: String {
     message.data.map { "\($0.id) from \($0.sender.name)" } ?? "nothing"
   }
 
-  /// What the list shows.
+  /// The text of the list.
   var listText: String { Self.text(list.data) }
 
-  /// The rows of a list.
+  /// Returns the rows of a list.
   private static func text<T>(_ list: [T]) -> String {
     list.map { ($0 as? Message)?.id ?? "" }.joined(separator: ", ")
   }
 
-  /// The rows that a change concerns.
+  /// Returns the rows of a change.
   private static func text(_ change: CollectionChange) -> String {
     guard case .changes(let changes) = change else { return "all rows" }
     let texts = changes.map { change in
@@ -74,7 +74,7 @@ final class LiveViews: DataProviderDelegate, CollectionDataProviderDelegate, @un
   }
 }
 
-/// The live part: who shows something is told what others write.
+/// The live part: changes of a writer reach the views.
 extension Demo {
   func watch(_ store: ModelStore) async throws {
     try title("Live: a provider and a list are told what others write, and where")
@@ -109,7 +109,7 @@ extension Demo {
   }
 }
 
-/// A tree of nodes as lines that a person reads.
+/// A tree of nodes as readable lines.
 ///
 ///     Message:1  text "Hello"
 ///     ├─ sender (required): Person:7  name "Ada"

@@ -1,18 +1,18 @@
 import PandoSystem
 
-/// This command once more, in a process of its own, whose output is read line by line.
+/// A second process of this command, whose output is read line by line.
 final class SecondProcess {
   private let identifier: pid_t
   private let descriptor: Int32
   private var rest: [UInt8] = []
 
-  /// Starts it.
+  /// Starts the process.
   ///
-  /// - Parameter arguments: What follows `pando`.
-  /// - Throws: A ``CommandError`` when it can't be started.
+  /// - Parameter arguments: The arguments after `pando`.
+  /// - Throws: A ``CommandError`` if it can't be started.
   init(_ arguments: [String]) throws {
     var ends: [Int32] = [0, 0]
-    // Both ends close in the other process; its output is a copy.
+    // The other process closes both ends; its output is a copy.
     guard unsafe pipe(&ends) == 0 else { throw Self.failure(errno) }
     for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
     defer { close(ends[1]) }
@@ -35,10 +35,10 @@ final class SecondProcess {
 
   deinit { end() }
 
-  /// Waits for its next line.
+  /// Waits for the next line.
   ///
   /// - Returns: The line without its end.
-  /// - Throws: A ``CommandError`` when it has ended.
+  /// - Throws: A ``CommandError`` if the process has ended.
   func nextLine() throws -> String {
     while true {
       if let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
@@ -46,7 +46,7 @@ final class SecondProcess {
         return String(decoding: rest[..<end], as: UTF8.self)
       }
       var chunk = [UInt8](repeating: 0, count: 4096)
-      // The bytes are written into the array, which is as long as it is said to be.
+      // The system writes at most `chunk.count` bytes into the array.
       let count = unsafe read(descriptor, &chunk, chunk.count)
       if count < 0, errno == EINTR { continue }
       guard count > 0 else {
@@ -56,7 +56,7 @@ final class SecondProcess {
     }
   }
 
-  /// Ends it, and waits until it has ended.
+  /// Terminates the process and waits for its end.
   func end() {
     guard !hasEnded else { return }
     hasEnded = true

@@ -1,21 +1,21 @@
 import PandoModels
 import PandoStore
 
-/// What in plain JSON is a node: the rules by which import and set split it.
+/// The rules by which import and set split plain JSON into nodes.
 struct ImportMapping: Hashable, Sendable {
-  /// The type of the top object, as the newest import said it.
+  /// The type of the top object, from the newest import.
   var root: NodeType?
   /// The types of the objects under a property, by the property's name.
   var properties: [String: NodeType] = [:]
-  /// Properties whose node must be there: when it is deleted, so is the node that holds it.
+  /// Properties with a required node: deleting it deletes its parent.
   var required: Set<String> = []
-  /// Further types that earlier imports had as their root.
+  /// The root types of earlier imports.
   var formerRoots: Set<NodeType> = []
 
-  /// Whether nothing is a node.
+  /// Whether no rule makes a node.
   var isEmpty: Bool { root == nil && properties.isEmpty }
 
-  /// Adds what the command line says; where both say something, the command line holds.
+  /// Adds the rules of the command line, which take precedence.
   ///
   /// - Throws: A usage error that quotes the option.
   mutating func add(_ arguments: ParsedArguments) throws(CommandError) {
@@ -47,7 +47,7 @@ struct ImportMapping: Hashable, Sendable {
     }
   }
 
-  /// Adds the rules of another mapping; where both say something, the other holds.
+  /// Adds the rules of another mapping, which take precedence.
   mutating func add(_ other: ImportMapping) {
     formerRoots.formUnion(other.formerRoots)
     if let type = other.root { setRoot(type) }
@@ -55,15 +55,15 @@ struct ImportMapping: Hashable, Sendable {
     required.formUnion(other.required)
   }
 
-  /// The fields that identify nodes of a type: one, unless two properties say it differently; none
-  /// if nodes of the type may have their identity from the key of a map.
+  /// Returns the fields that identify nodes of a type: one, several if properties differ, or none
+  /// if map keys may identify nodes of the type.
   func fields(ofType typeName: String) -> Set<String> {
     let types = (Array(properties.values) + [root].compactMap(\.self) + formerRoots)
       .filter { $0.typeName == typeName }
     return types.contains(where: \.isKeyed) ? [] : Set(types.map(\.field))
   }
 
-  /// The type that an identifier of the form `TYPE:…` belongs to, if the mapping knows it.
+  /// Returns the type of an identifier of the form `TYPE:…`, if the mapping has it.
   func typeName(ofIdentifier identifier: String) -> String? {
     let types = Array(properties.values) + [root].compactMap(\.self) + formerRoots
     return types.map(\.typeName).filter { identifier.hasPrefix($0 + ":") }
@@ -77,17 +77,17 @@ struct ImportMapping: Hashable, Sendable {
   }
 }
 
-/// The mapping as the store keeps it, a property of the store that holds JSON:
+/// The encoding of the mapping in the store, as a property with JSON:
 ///
 ///     {"properties": {"user": "User:id_str"}, "required": ["user"],
 ///      "root": "Status:id_str", "formerRoots": []}
 extension ImportMapping {
-  /// The name of the property in the store.
+  /// The name of the store's property.
   static let propertyName = "importMapping"
 
-  /// Reads what ``encoded()`` wrote.
+  /// Decodes the output of ``encoded()``.
   ///
-  /// - Throws: A ``CommandError`` when the bytes are something else.
+  /// - Throws: A ``CommandError`` if the bytes are something else.
   init(encoded bytes: [UInt8]) throws {
     let value: TreeValue
     do {
@@ -105,12 +105,12 @@ extension ImportMapping {
     }
   }
 
-  /// The mapping as bytes, always the same for the same mapping.
+  /// Encodes the mapping; equal mappings have equal bytes.
   func encoded() -> [UInt8] {
     Array(treeValue.json().utf8)
   }
 
-  /// The mapping as a value for reports and for the store.
+  /// The mapping as a value, for reports and for the store.
   var treeValue: TreeValue {
     var fields: [String: TreeValue] = [
       "properties": .object(properties.mapValues { .string($0.text) }),
@@ -134,7 +134,7 @@ extension ImportMapping {
 }
 
 extension ModelSnapshot {
-  /// The mapping that imports left in the store; empty when there was none.
+  /// Returns the mapping of earlier imports; an empty one if there is none.
   func importMapping() throws -> ImportMapping {
     guard let bytes = try property(ImportMapping.propertyName) else { return ImportMapping() }
     return try ImportMapping(encoded: bytes)
@@ -142,8 +142,8 @@ extension ModelSnapshot {
 }
 
 extension ModelTransaction {
-  /// Adds a mapping to the one in the store, which another process may have changed since it was
-  /// read; one that says nothing new is not written.
+  /// Adds a mapping to the stored one, which another process may have changed since the last read;
+  /// writes nothing if no rule is new.
   mutating func keep(_ mapping: ImportMapping) throws {
     var kept = try snapshot.importMapping()
     kept.add(mapping)
@@ -153,18 +153,18 @@ extension ModelTransaction {
   }
 }
 
-/// A type of nodes and what identifies them: the value of a field, or the key of a map.
+/// A type of nodes, and their identification by the value of a field or the key of a map.
 struct NodeType: Hashable, Sendable {
-  /// The word of the command line for the key of a map.
+  /// The word for the key of a map on the command line.
   private static let keyWord = "@key"
 
-  /// The type's name in the store.
+  /// The name of the type in the store.
   let typeName: String
-  /// The field that identifies a node; its value and the type's name make the identifier.
+  /// The identifying field; its value and the type's name form the identifier.
   ///
-  /// Of no meaning if the type ``isKeyed``.
+  /// It has no meaning if the type ``isKeyed``.
   let field: String
-  /// Whether nodes are the values of a map, and the keys identify them.
+  /// Whether map keys identify the nodes.
   let isKeyed: Bool
 
   init(typeName: String, field: String) {
@@ -173,16 +173,16 @@ struct NodeType: Hashable, Sendable {
     isKeyed = false
   }
 
-  /// A type whose nodes are identified by the keys of a map.
+  /// Makes a type whose nodes are identified by map keys.
   init(keyedTypeName: String) {
     typeName = keyedTypeName
     field = Self.keyWord
     isKeyed = true
   }
 
-  /// Parses `TYPE:FIELD` or `TYPE:@key`; a field that is itself named `@key` is `@@key`, and so on.
+  /// Parses `TYPE:FIELD` or `TYPE:@key`; a field named `@key` is written `@@key`, and so on.
   ///
-  /// - Returns: `nil` when either part is missing.
+  /// - Returns: `nil` if either part is missing.
   init?(parsing text: some StringProtocol) {
     let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
     guard parts.count == 2, !parts[0].isEmpty, !parts[1].isEmpty else { return nil }

@@ -1,8 +1,8 @@
 import PandoModels
 
-/// What an import did, for people and for programs.
+/// The results of an import, for people and for programs.
 struct ImportReport {
-  /// Figures that grow while the import runs.
+  /// Counts that grow during the import.
   struct Counts {
     var treeCount = 0
     var lineCount = 0
@@ -13,13 +13,13 @@ struct ImportReport {
     var duration = Duration.zero
   }
 
-  /// How many nodes of a type the store holds now.
+  /// The number of nodes of a type in the store.
   struct Total {
     let typeName: String
     let count: Int
   }
 
-  /// Names of data left out that the text shows; `--json` has them all.
+  /// The maximum number of names of left-out data in the text; `--json` has all.
   private static let shownNameCount = 8
 
   let source: String
@@ -94,21 +94,20 @@ struct ImportReport {
   }
 }
 
-/// What was met while JSON was split into trees.
+/// The findings of a split of JSON into trees.
 struct SplitFindings {
-  /// Different names kept for data that is left out.
+  /// The maximum number of different names of left-out data.
   ///
-  /// Names come from the input, and memory must
-  /// not grow with it; more than this nobody reads.
+  /// Names come from the input, and memory must not grow with it.
   static let maximumNameCount = 100
 
-  /// Values outside every node, by their position without array indexes.
+  /// The numbers of values outside every node, by position without array indexes.
   private(set) var leftOut: [String: Int] = [:]
-  /// Values left out whose names did not fit.
+  /// The number of left-out values without a stored name.
   private(set) var unnamedLeftOutCount = 0
-  /// Nodes met, each occurrence counted.
+  /// The number of nodes found, with each occurrence.
   private(set) var occurrenceCount = 0
-  /// Identifiers that occurred again with other content.
+  /// The identifiers that occurred again with other content.
   private(set) var differing: Set<String> = []
 
   private var differingCountBefore = 0
@@ -117,31 +116,31 @@ struct SplitFindings {
 
   init() {}
 
-  /// The number of values left out, of all names.
+  /// The number of left-out values, of all names.
   var leftOutCount: Int { leftOut.values.reduce(unnamedLeftOutCount, +) }
 
-  /// The first value left out in the document that is being split.
+  /// The first left-out value of the present document.
   var firstPending: JSONPosition? { pending.first }
 
-  /// Starts with a document; values left out in one that was not finished do not count.
+  /// Starts a document; the left-out values of an unfinished one are dropped.
   mutating func begin() {
     pending = []
   }
 
-  /// Counts a value outside every node.
+  /// Adds a value outside every node.
   mutating func leaveOut(_ place: JSONPosition) {
     pending.append(place)
   }
 
-  /// The state to go back to with ``takeBack(to:)``.
+  /// The state to restore with ``takeBack(to:)``.
   var leftOutMark: Int { pending.count }
 
-  /// Forgets values left out since a savepoint.
+  /// Removes left-out values added after a mark.
   mutating func takeBack(to mark: Int) {
     pending.removeSubrange(mark...)
   }
 
-  /// Makes names of the values left out in a document that is done.
+  /// Counts the left-out values of a finished document by name.
   mutating func settle() {
     for place in pending {
       let name = place.pattern
@@ -154,18 +153,18 @@ struct SplitFindings {
     pending = []
   }
 
-  /// Counts a node and compares it with what the same identifier held before.
+  /// Counts a node and compares it with the last one of the same identifier.
   mutating func meet(_ node: TreeNode) {
     occurrenceCount += 1
     guard let earlier = nodes.updateValue(node, forKey: node.identifier) else { return }
-    // Two spellings of one text are one key of a dictionary, but two identifiers.
+    // Two spellings of one text are equal dictionary keys, but different identifiers.
     guard earlier.identifier.utf8.elementsEqual(node.identifier.utf8) else { return }
     if earlier.typeName != node.typeName || !earlier.fields.hasSameContent(as: node.fields) {
       differing.insert(node.identifier)
     }
   }
 
-  /// Forgets the nodes met, so that later ones are not compared with them.
+  /// Forgets the nodes so far; later ones are not compared with them.
   mutating func forgetNodes() {
     nodes.removeAll(keepingCapacity: true)
     differingCountBefore += differing.count
@@ -175,14 +174,14 @@ struct SplitFindings {
   /// Whether a node occurred with differing content since ``forgetNodes()``.
   var repeatsNodes: Bool { !differing.isEmpty }
 
-  /// How many identifiers occurred with differing content; one that did so again after
+  /// The number of identifiers with differing content; one that differs again after
   /// ``forgetNodes()`` counts again.
   var differingCount: Int { differingCountBefore + differing.count }
 }
 
 extension TreeValue {
-  /// Whether two values hold the same when nodes inside them count by identifier alone: each node
-  /// is compared where it is met itself.
+  /// Whether two values are equal if nodes inside count by identifier alone; those nodes are
+  /// compared separately.
   fileprivate func hasSameContent(as other: TreeValue) -> Bool {
     switch (self, other) {
     case (.node(let node), .node(let other)):

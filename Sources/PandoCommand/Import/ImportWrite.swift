@@ -1,22 +1,22 @@
 import PandoModels
 import PandoStore
 
-/// Trees that go into a store in one transaction, but for those that it refuses.
+/// Trees to write in one transaction, or in several if the store refuses some.
 struct ImportWrite: Sendable {
   /// A tree that the store refused.
   struct Refusal: Sendable {
-    /// Its line in the input.
+    /// The line in the input.
     let line: Int
-    /// Why.
+    /// The reason.
     let error: CommandError
   }
 
-  /// What became of the trees.
+  /// The result of a write.
   struct Outcome: Sendable {
     var commitCount = 0
     var insertedCount = 0
     var updatedCount = 0
-    /// The trees that were left out, in the order of their lines.
+    /// The trees left out, in the order of their lines.
     var refusals: [Refusal] = []
 
     fileprivate mutating func count(_ changes: ChangeSet?) {
@@ -26,33 +26,33 @@ struct ImportWrite: Sendable {
     }
   }
 
-  /// How often some trees are tried again without those that were refused, before they are parted.
+  /// The number of attempts without refused trees, before the trees are divided.
   private static let tryCountMaximum = 8
 
   /// The trees, in order.
   var trees: [TreeNode] = []
-  /// The line of each tree, where the input is read line by line.
+  /// The line of each tree, for input read line by line.
   var lines: [Int] = []
-  /// The collection that they are appended to, if any.
+  /// The collection to append the trees to, if any.
   let collection: String?
-  /// The rules that are kept with them.
+  /// The rules to store with the trees.
   let mapping: ImportMapping
-  /// Whether a tree that the store refuses is left out, instead of ending the import.
+  /// Whether to leave out a refused tree, instead of ending the import.
   var skipsRefused = false
-  /// Whether a node occurs in the trees with differing contents, of which the last counts.
+  /// Whether a node occurs with differing contents; the last one counts.
   var repeatsNodes = false
 
-  /// Writes the trees, or nothing.
+  /// Writes the trees; without ``skipsRefused``, all or none.
   ///
-  /// Unique indexes are compared at the end of a transaction, so that nodes can change values with one
-  /// another. A transaction that they refuse is tried again without the trees of the values that they
-  /// refuse. Where that does not end, each half is tried by itself.
+  /// The store checks unique indexes at the end of a transaction, so that nodes can exchange
+  /// values. With ``skipsRefused``, a refused transaction is repeated without the trees of the
+  /// refused values. After several refusals, each half is written separately.
   ///
   /// - Parameters:
   ///   - store: The store.
-  ///   - progress: Told how many trees are done.
-  /// - Returns: What changed, and the trees that were left out.
-  /// - Throws: What the store throws; for a tree that it refuses, with the tree's line.
+  ///   - progress: Called with the number of trees done.
+  /// - Returns: The changes, and the trees left out.
+  /// - Throws: Errors of the store; for a refused tree, with the tree's line.
   func commit(
     to store: ModelStore, progress: @escaping @Sendable (Int) -> Void = { _ in }
   ) async throws -> Outcome {
@@ -85,7 +85,7 @@ struct ImportWrite: Sendable {
           outcome.refusals.append(Refusal(line: lines[index], error: error))
           return false
         }
-        // A transaction without trees still leaves the rules in the store.
+        // A transaction without trees still stores the rules.
         if chosen.isEmpty, outcome.commitCount + pending.count > 0 { break }
       }
     }
@@ -95,7 +95,7 @@ struct ImportWrite: Sendable {
 
   /// Writes some of the trees in one transaction.
   ///
-  /// - Throws: ``Conflicts`` where a unique index refuses some, and nothing is written then.
+  /// - Throws: ``Conflicts`` if a unique index refuses some; then nothing is written.
   private func write(
     _ chosen: [Int], to store: ModelStore, _ progress: @escaping @Sendable (Int) -> Void
   ) async throws -> ModelStore.Commit<[Refusal]> {
@@ -127,7 +127,7 @@ struct ImportWrite: Sendable {
     }
   }
 
-  /// What a store has of the trees: the rules, and each node by itself.
+  /// Returns the stored rules, and the stored nodes of the trees.
   private func contents(
     of chosen: [Int], in snapshot: borrowing ModelSnapshot
   ) throws -> [TreeNode?] {
@@ -150,7 +150,7 @@ struct ImportWrite: Sendable {
 
   /// Stores a tree.
   ///
-  /// The store refuses a tree before it writes any of it, so the transaction can go on without.
+  /// The store refuses a tree before it writes any of it, so the transaction can continue.
   private func set(
     _ tree: TreeNode, at index: Int, _ transaction: inout ModelTransaction
   ) throws -> Refusal? {
@@ -166,27 +166,27 @@ struct ImportWrite: Sendable {
   }
 }
 
-/// A transaction at whose end everything is as it was: a node has got other contents on the way, and then
-/// its own again.
+/// The error of a transaction whose end state equals its start: a node had other contents in
+/// between.
 private struct Unchanged: Error {
   let refusals: [ImportWrite.Refusal]
 }
 
-/// The trees that a unique index refuses beside the others of a transaction.
+/// The trees of a transaction that a unique index refuses.
 private struct Conflicts: Error {
-  /// The trees to leave out, by their indexes; empty if none of them holds what is refused.
+  /// The trees to leave out, by index; empty if none of them has a refused value.
   private(set) var refused: [Int: CommandError] = [:]
-  /// The reason where none of the trees does.
+  /// The reason if no tree has a refused value.
   private(set) var other: CommandError?
 
-  /// Finds the trees to leave out: those that have a value which a stored node has, or a tree that
-  /// comes earlier and is not left out itself.
+  /// Finds the trees to leave out: those that share a value with a stored node, or with an earlier
+  /// tree that is not left out.
   init(_ taken: [TakenValue], _ trees: [TreeNode], _ written: [Int]) {
     var writers: [ByteString: Int] = [:]
     for index in written {
       trees[index].forEachNode { writers[ByteString($0.identifier)] = index }
     }
-    // By trees, the identifiers of nodes with a taken value, and by values the one that keeps it.
+    // By tree, the identifiers of nodes with a taken value; by value, the node that keeps it.
     var holders: [Int: [(value: Int, identifier: String)]] = [:]
     var keepers: [Int: String] = [:]
     for (number, value) in taken.enumerated() {
@@ -221,7 +221,7 @@ private struct Conflicts: Error {
       .badInput, at: identifier, value.reason(other: keeper), remedy: "nothing was changed")
   }
 
-  /// The error of the first tree that is refused.
+  /// Returns the error of the first refused tree.
   func firstError(_ lines: [Int]) -> CommandError {
     guard let (index, error) = refused.min(by: { $0.key < $1.key }) else {
       return other ?? CommandError(.badInput, "a unique index refuses a value")
@@ -231,7 +231,7 @@ private struct Conflicts: Error {
 }
 
 extension TreeNode {
-  /// Calls a closure with the node and all that lie in it.
+  /// Calls a closure with the node and all nodes inside it.
   fileprivate func forEachNode(_ body: (TreeNode) -> Void) {
     var open: [TreeValue] = [.node(self)]
     while let value = open.popLast() {

@@ -1,7 +1,7 @@
 import PandoModels
 import PandoStore
 
-/// Takes JSON into a store: parses, splits, writes, and keeps count.
+/// Imports JSON into a store: parses, splits, writes and counts.
 struct Importer {
   let mapping: ImportMapping
   let collection: String?
@@ -10,13 +10,13 @@ struct Importer {
   var counts = ImportReport.Counts()
   let startedAt = ContinuousClock.now
 
-  /// An importer for one input.
+  /// Makes an importer for one input.
   ///
   /// - Parameters:
-  ///   - mapping: What in the input is a node; kept in the store.
-  ///   - collection: The collection that the trees are appended to, if any.
+  ///   - mapping: The rules that make nodes of the input; the importer stores them.
+  ///   - collection: The collection to append the trees to, if any.
   ///   - isStrict: Whether data outside every node is an error.
-  ///   - keepsGoing: Whether bad lines are skipped.
+  ///   - keepsGoing: Whether to skip bad lines.
   init(_ mapping: ImportMapping, collection: String?, isStrict: Bool, keepsGoing: Bool) {
     self.mapping = mapping
     self.collection = collection
@@ -24,7 +24,7 @@ struct Importer {
     splitter = TreeSplitter(mapping, isStrict: isStrict)
   }
 
-  /// Reads an input as one JSON document.
+  /// Parses an input as one JSON document.
   ///
   /// - Throws: A bad-input error with the position in the document.
   mutating func trees(in input: Input) throws(CommandError) -> [TreeNode] {
@@ -57,7 +57,7 @@ struct Importer {
     counts.treeCount = trees.count
   }
 
-  /// What was done, with figures from the store.
+  /// Returns a report of the import, with figures from the store.
   func report(of input: Input, in store: ModelStore) throws -> ImportReport {
     var counts = counts
     counts.duration = ContinuousClock.now - startedAt
@@ -71,7 +71,7 @@ struct Importer {
       collection: collection)
   }
 
-  /// Counts what commits changed.
+  /// Counts the changes of commits.
   mutating func count(_ outcome: ImportWrite.Outcome) {
     counts.commitCount += outcome.commitCount
     counts.insertedCount += outcome.insertedCount
@@ -80,19 +80,18 @@ struct Importer {
 }
 
 extension Importer {
-  /// Lines in one transaction.
+  /// The maximum number of lines in one transaction.
   static let linesPerCommit = 10_000
 
-  /// Text in one transaction.
+  /// The number of bytes of lines that ends a transaction.
   ///
-  /// Long lines are committed earlier than ``linesPerCommit`` says, so
-  /// that memory stays bounded whatever a line holds.
+  /// Memory stays bounded even if lines are long.
   static let bytesPerCommit = 64 * 1024 * 1024
 
-  /// Bad lines that are shown one by one; the others are only counted.
+  /// The number of bad lines to print; further ones are only counted.
   static let reportedLineCount = 20
 
-  /// Trees of some lines, ready to be written; in one transaction, unless the store refuses some.
+  /// The trees of some lines, to be written in one transaction, unless the store refuses some.
   private struct Batch: Sendable {
     var write: ImportWrite
     var lineCount = 0
@@ -100,7 +99,7 @@ extension Importer {
     var byteCount = 0
   }
 
-  /// Reads an input line by line; while one batch of lines is being written, the next is read.
+  /// Imports an input line by line, and reads the next batch while it writes one.
   ///
   /// - Throws: A ``CommandError`` that names the bad line and the last line kept.
   mutating func importLines(of input: Input, into store: ModelStore) async throws {
@@ -125,7 +124,7 @@ extension Importer {
           counts.lineCount += batch.lineCount
         }
         let batch = try next.get()
-        // An input without lines still leaves its mapping in the store.
+        // An input without lines still stores its mapping.
         let isDone = batch.lineCount == 0 && counts.commitCount > 0
         writing = isDone ? nil : (batch, Task { try await batch.write.commit(to: store) })
         splitter.forgetNodes()
@@ -181,7 +180,7 @@ extension Importer {
     }
   }
 
-  /// Counts a bad line, and shows it if not too many were shown already.
+  /// Counts a bad line, and prints it below the limit.
   private mutating func skip(_ error: CommandError, of input: Input, _ bar: ProgressBar) {
     counts.skippedLineCount += 1
     guard counts.skippedLineCount <= Importer.reportedLineCount else { return }
@@ -195,5 +194,5 @@ extension Importer {
   }
 }
 
-/// The bytes that JSON takes for space.
+/// The white space of JSON.
 private let JSONSpace: Set<UInt8> = [0x20, 0x09, 0x0A, 0x0D]

@@ -2,11 +2,11 @@ import PandoSystem
 
 /// A file, or standard input for `-`, opened for reading.
 ///
-/// One thread at a time reads; the descriptor is all the state there is.
+/// One thread at a time reads; the only state is the descriptor.
 final class Input: Sendable {
-  /// How the input is called in messages.
+  /// The name of the input in messages.
   let name: String
-  /// Bytes in the file, or `nil` when it is a pipe.
+  /// The number of bytes of a file, or `nil` for a pipe.
   let byteCount: Int?
 
   private let descriptor: Int32
@@ -64,7 +64,7 @@ final class Input: Sendable {
     }
   }
 
-  /// Reads everything that is left.
+  /// Reads the rest of the input.
   func readAll() throws(CommandError) -> [UInt8] {
     var bytes: [UInt8] = []
     bytes.reserveCapacity((byteCount ?? 0) + 64 * 1024)
@@ -78,8 +78,8 @@ final class Input: Sendable {
 /// A line ends with a line feed; a carriage return before it is not part of the line. The last
 /// line needs no line feed. A byte order mark at the start of the file is skipped.
 struct LineReader: ~Copyable {
-  /// The longest line: larger than any record the store takes, and small enough that a file
-  /// without line feeds is refused before memory runs out.
+  /// The maximum line length: larger than any record of the store, and small enough to refuse a
+  /// file without line feeds before memory runs out.
   static let maximumLineByteCount = 256 * 1024 * 1024
 
   private static let chunkByteCount = 256 * 1024
@@ -91,19 +91,19 @@ struct LineReader: ~Copyable {
   private var start = 0
   private var isAtEnd = false
 
-  /// Number of lines read so far; after ``next()`` the number of the line it returned, from 1.
+  /// The number of lines read so far; after ``next()`` the number of the returned line, from 1.
   private(set) var lineNumber = 0
-  /// Bytes read from the input so far.
+  /// The number of bytes read so far.
   private(set) var byteCount = 0
 
-  /// Reads from an input.
+  /// Makes a reader of an input.
   init(_ input: Input) {
     self.input = input
   }
 
-  /// The next line without its end, or `nil` at the end of the input.
+  /// Returns the next line without its end, or `nil` at the end of the input.
   ///
-  /// - Throws: A ``CommandError`` when reading fails or a line is too long.
+  /// - Throws: A ``CommandError`` if reading fails or a line is too long.
   mutating func next() throws -> [UInt8]? {
     var searched = start
     while true {
@@ -135,7 +135,7 @@ struct LineReader: ~Copyable {
     return Array(line)
   }
 
-  /// Drops the lines already returned and reads one more chunk.
+  /// Drops the returned lines and reads one more chunk.
   private mutating func fill() throws {
     buffer.removeFirst(start)
     start = 0

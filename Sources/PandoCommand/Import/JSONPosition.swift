@@ -1,6 +1,6 @@
 import PandoModels
 
-/// A position inside a JSON document, as people write it: `statuses[3].user`.
+/// A position in a JSON document, in the notation `statuses[3].user`.
 struct JSONPosition: Sendable {
   /// One step down.
   enum Step: Sendable {
@@ -10,12 +10,12 @@ struct JSONPosition: Sendable {
 
   private var steps: [Step] = []
 
-  /// Goes one step down.
+  /// Adds a step.
   mutating func enter(_ step: Step) {
     steps.append(step)
   }
 
-  /// Goes back up.
+  /// Removes the last step.
   mutating func leave() {
     steps.removeLast()
   }
@@ -23,7 +23,7 @@ struct JSONPosition: Sendable {
   /// The exact position; `the top` for the document itself.
   var text: String { joined(showingIndexes: true) }
 
-  /// The position without indexes in arrays: `statuses[].user`, the same for all elements.
+  /// The position without array indexes: `statuses[].user`, the same for all elements.
   var pattern: String { joined(showingIndexes: false) }
 
   private func joined(showingIndexes: Bool) -> String {
@@ -40,7 +40,7 @@ struct JSONPosition: Sendable {
 }
 
 extension String {
-  /// Whether the text needs no quotes inside a position.
+  /// Whether the text needs no quotes in a position.
   fileprivate var isPlainName: Bool {
     !isEmpty
       && utf8.allSatisfy { byte in
@@ -53,12 +53,12 @@ extension String {
 }
 
 extension JSONError {
-  /// Whether a whole value was read and something follows it, as in a file of JSON lines.
+  /// Whether more text follows a whole value, as in a file of JSON lines.
   var isAfterValue: Bool { reason.hasPrefix("expected nothing more after the value") }
 }
 
 extension TreeValue {
-  /// Whether values lie inside this one.
+  /// Whether this value contains other values.
   var isContainer: Bool {
     switch self {
     case .object, .array: true
@@ -66,7 +66,7 @@ extension TreeValue {
     }
   }
 
-  /// What the value is, for messages.
+  /// The kind of the value, for messages.
   var kindName: String {
     switch self {
     case .null: "null"
@@ -83,14 +83,14 @@ extension TreeValue {
     }
   }
 
-  /// Whether this is an integer beyond 64 bits, as JSON with such a number is read.
+  /// Whether this is an integer beyond 64 bits, in the form in which the parser returns it.
   private var isWideInteger: Bool {
     if case .tagged(4, .array(let parts)) = self { parts.first == 0 } else { false }
   }
 
-  /// The value as the last part of an identifier: a text itself, a number as JSON writes it.
+  /// The value as the last part of an identifier: a text itself, a number in JSON notation.
   ///
-  /// `nil` for anything else, and for an empty text.
+  /// It is `nil` for anything else, and for an empty text.
   var identifyingText: String? {
     switch self {
     case .string(let text): text.isEmpty ? nil : text

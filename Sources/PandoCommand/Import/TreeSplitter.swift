@@ -2,23 +2,22 @@ import PandoModels
 
 /// Splits plain JSON values into trees of nodes by a mapping.
 ///
-/// Every object under a mapped property, as an element of the array under it, or as a value of the
-/// map under it, becomes a node; any other object belongs to the node around it. Of a type whose nodes
-/// are identified by keys, the object under the property is a map of nodes always. Field names are
-/// visited in the order of their bytes, so that the same input gives the same result and the same
-/// error every time.
+/// Each object under a mapped property becomes a node, also as an element of an array or a value of
+/// a map there. Any other object belongs to the node around it. For a type identified by keys, the
+/// object under the property is always a map of nodes. Fields are visited in the order of their
+/// bytes, so that equal input gives equal results and errors.
 struct TreeSplitter {
   let mapping: ImportMapping
   /// Whether data outside every node is an error.
   let isStrict: Bool
   /// Whether `{"$reference": [identifier, type]}` stands for a stored node.
   let acceptsReferences: Bool
-  /// What was met on the way.
+  /// The findings so far.
   var findings = SplitFindings()
 
-  /// Where the splitter is in the document.
+  /// The present position in the document.
   var place = JSONPosition()
-  /// Identifiers of the nodes around the current position, outermost first.
+  /// The identifiers of the nodes around the position, outermost first.
   var enclosing: [String] = []
 
   init(_ mapping: ImportMapping, isStrict: Bool = false, acceptsReferences: Bool = false) {
@@ -27,17 +26,17 @@ struct TreeSplitter {
     self.isStrict = isStrict
   }
 
-  /// Forgets which nodes were met, so that memory does not grow with the input.
+  /// Forgets the nodes so far, so that memory does not grow with the input.
   mutating func forgetNodes() {
     findings.forgetNodes()
   }
 
-  /// The trees inside a document, in the order in which they stand there.
+  /// Returns the trees in a document, in document order.
   ///
-  /// - Parameter value: A plain value: no nodes or references in it.
+  /// - Parameter value: A plain value, without nodes and references.
   /// - Returns: The trees.
-  /// - Throws: A bad-input error with the position inside the document; also for data outside every
-  ///   node when that is forbidden.
+  /// - Throws: A bad-input error with the position in the document; also for data outside every
+  ///   node, if that is forbidden.
   mutating func trees(in value: TreeValue) throws(CommandError) -> [TreeNode] {
     place = JSONPosition()
     enclosing = []
@@ -66,9 +65,9 @@ struct TreeSplitter {
     return trees
   }
 
-  /// One object as a node with a given identifier, for changing a node that is known by it.
+  /// Returns an object as a node with a given identifier, to change that node.
   ///
-  /// - Throws: A bad-input error with the position inside the document.
+  /// - Throws: A bad-input error with the position in the document.
   mutating func tree(
     _ value: TreeValue, identifier: String, typeName: String
   ) throws(CommandError) -> TreeNode {
@@ -83,9 +82,9 @@ struct TreeSplitter {
     return TreeNode(identifier, type: typeName, fields: .object(contents))
   }
 
-  /// A value that is no node itself, with the nodes inside it split off.
+  /// Splits a value that is no node itself.
   ///
-  /// - Throws: A bad-input error with the position inside the document.
+  /// - Throws: A bad-input error with the position in the document.
   mutating func element(_ value: TreeValue) throws(CommandError) -> TreeValue {
     place = JSONPosition()
     enclosing = []
@@ -96,7 +95,7 @@ struct TreeSplitter {
 
 // Inside a node.
 extension TreeSplitter {
-  /// Makes a node of an object that has the identifying field, or that stands under a key.
+  /// Makes a node of an object with the identifying field, or under a key.
   mutating func node(
     _ value: TreeValue, _ type: NodeType, key: String? = nil
   ) throws(CommandError) -> TreeNode {
@@ -142,8 +141,8 @@ extension TreeSplitter {
     return "\(type.typeName):\(text)"
   }
 
-  /// Splits the fields of an object; `isRequired` becomes true when the object cannot be without
-  /// one of them.
+  /// Splits the fields of an object; sets `isRequired` to `true` if the object requires one of
+  /// them.
   mutating func split(
     _ fields: [String: TreeValue], _ isRequired: inout Bool
   ) throws(CommandError) -> [String: TreeValue] {
@@ -178,7 +177,7 @@ extension TreeSplitter {
 
   /// Splits a value that is no node.
   ///
-  /// A list loses its elements one by one, so what is required inside it ends there.
+  /// A list drops deleted elements, so a requirement inside it ends there.
   mutating func split(
     _ value: TreeValue, _ isRequired: inout Bool
   ) throws(CommandError) -> TreeValue {
@@ -231,7 +230,7 @@ extension TreeSplitter {
     }
   }
 
-  /// Splits a map of nodes; a map without any is an object like another.
+  /// Splits a map of nodes; a map without nodes is a plain object.
   private mutating func map(
     _ fields: [String: TreeValue], _ type: NodeType
   ) throws(CommandError) -> TreeValue {
@@ -262,8 +261,8 @@ extension TreeSplitter {
     return .node(try node(value, type, key: key))
   }
 
-  /// Whether an object is a map of nodes: their type is identified by keys, or it lacks the field, but
-  /// all its values have it.
+  /// Whether an object is a map of nodes: keys identify the type, or the object lacks the
+  /// identifying field and all its values have it.
   func isMap(_ fields: [String: TreeValue], of type: NodeType) -> Bool {
     if type.isKeyed { return true }
     return fields[type.field] == nil
@@ -273,7 +272,7 @@ extension TreeSplitter {
       }
   }
 
-  /// The stored node that an object stands for, where references are accepted.
+  /// Returns the stored node that an object references, where references are accepted.
   private func reference(_ fields: [String: TreeValue]) -> TreeValue? {
     guard acceptsReferences, fields.count == 1, let parts = fields["$reference"]?.arrayValue,
       parts.count == 2, let identifier = parts[0].stringValue, let typeName = parts[1].stringValue
@@ -281,8 +280,8 @@ extension TreeSplitter {
     return .reference(identifier: identifier, typeName: typeName)
   }
 
-  /// The fields of an object as data, where references are accepted: ``ReferenceEscape`` has marked
-  /// data that looks like a reference.
+  /// Returns the fields of an object as data, where references are accepted: ``ReferenceEscape``
+  /// has marked data that looks like a reference.
   private func unescaped(_ fields: [String: TreeValue]) -> [String: TreeValue] {
     acceptsReferences ? ReferenceEscape.unescaped(fields) : fields
   }
@@ -294,11 +293,11 @@ extension TreeSplitter {
 
 // Outside every node.
 extension TreeSplitter {
-  /// Looks for nodes in a value that belongs to none.
+  /// Searches for nodes in a value outside every node.
   ///
-  /// What holds no node at all is left out as a whole and named once.
+  /// A value without any node is left out as a whole and named once.
   ///
-  /// - Returns: Whether the value holds nodes.
+  /// - Returns: Whether the value contains nodes.
   @discardableResult
   mutating func outside(
     _ value: TreeValue, into trees: inout [TreeNode], isTop: Bool = true
@@ -335,7 +334,7 @@ extension TreeSplitter {
     return holdsNodes
   }
 
-  /// Takes a top object as a tree, or its values where their keys identify them.
+  /// Adds a top object as a tree, or its values if their keys identify them.
   private mutating func roots(
     _ value: TreeValue, _ type: NodeType, into trees: inout [TreeNode]
   ) throws(CommandError) {
@@ -346,7 +345,7 @@ extension TreeSplitter {
     }
   }
 
-  /// Takes the nodes under a mapped property as trees of their own.
+  /// Adds the nodes under a mapped property as trees.
   private mutating func collect(
     _ value: TreeValue, _ type: NodeType, into trees: inout [TreeNode]
   ) throws(CommandError) {

@@ -11,8 +11,8 @@ struct ChangeOutput {
 
   /// Writes all changes in commit order, each commit's sorted by kind and identifier.
   ///
-  /// A line is the commit number, the kind of change, and the identifier or collection key,
-  /// with tabs between them.
+  /// A line has the commit number, the kind of change, and the identifier or collection key, with
+  /// tabs between them.
   func write(to output: StandardOutput, asJSON isJSON: Bool) throws {
     if isJSON {
       var list = ListOutput(output, asJSON: true)
@@ -37,7 +37,7 @@ struct ChangeOutput {
     return lines
   }
 
-  /// A change set as JSON, with its records if it has any.
+  /// Returns a change set as JSON, with its records if it has any.
   static func value(_ changeSet: ChangeSet) -> TreeValue {
     var collections: [String: TreeValue] = [:]
     for update in changeSet.collections { collections[update.cacheKey] = value(update.change) }
@@ -79,7 +79,7 @@ struct ChangeOutput {
 }
 
 extension CommitNumber {
-  /// The history as it is written behind the point of a number; `null` where it is not known.
+  /// The history, as after the point of a number; `null` if it is unknown.
   var historyValue: TreeValue {
     history == 0 ? .null : .string(String(description.split(separator: ".")[1]))
   }

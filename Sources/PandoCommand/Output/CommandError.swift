@@ -3,15 +3,15 @@ import PandoModels
 import PandoStore
 import PandoSystem
 
-/// A failure as a person reads it: what was done, where it failed, why, and what to do.
+/// A failure, as printed: operation, place, reason and remedy.
 struct CommandError: Error, Hashable {
-  /// The status the process ends with.
+  /// The exit status of the process.
   let exitCode: ExitCode
-  /// The place: a path, a line and column, an identifier; empty when there is none.
+  /// The place: a path, a line and column, an identifier; empty if there is none.
   var place: String
   /// The reason.
   var reason: String
-  /// What the person can do about it; empty when nothing can be advised.
+  /// The remedy; empty if there is none.
   var remedy: String
 
   init(_ exitCode: ExitCode, at place: String = "", _ reason: String, remedy: String = "") {
@@ -21,10 +21,10 @@ struct CommandError: Error, Hashable {
     self.remedy = remedy
   }
 
-  /// The whole error as one line without its newline.
+  /// Returns the whole error as one line without its line break.
   ///
-  /// - Parameter subject: What was done, for example `pando import`.
-  /// - Returns: The line, control characters escaped.
+  /// - Parameter subject: The operation, for example `pando import`.
+  /// - Returns: The line, with control characters escaped.
   func line(for subject: String) -> String {
     var line = subject
     if !place.isEmpty { line += ": " + place }
@@ -33,16 +33,16 @@ struct CommandError: Error, Hashable {
     return line.escapingControlCharacters
   }
 
-  /// The same error with a place in front of its own.
+  /// Returns the error with a place in front of its own.
   func placed(in outer: String) -> CommandError {
     var error = self
     error.place = place.isEmpty ? outer : outer + ", " + place
     return error
   }
 
-  /// The same error with one more thing to know.
+  /// Returns the error with further advice.
   ///
-  /// It takes the place of “nothing was changed”, which the error may say already.
+  /// The advice replaces “nothing was changed” in the error.
   func advising(_ advice: String) -> CommandError {
     var error = self
     let parts = remedy.isEmpty ? [] : remedy.split(separator: "; ").map(String.init)
@@ -52,11 +52,11 @@ struct CommandError: Error, Hashable {
   }
 }
 
-/// How a run of the command ends, as the shell sees it.
+/// The exit statuses of the command.
 enum ExitCode: Int32, Sendable {
-  /// Everything asked for was done.
+  /// The command has done everything requested.
   case done = 0
-  /// What was asked for is not there: a store, a file, an identifier, a collection, a key.
+  /// Something requested is missing: a store, a file, an identifier, a collection, a key.
   case notThere = 1
   /// The arguments are wrong.
   case usage = 2
@@ -67,11 +67,11 @@ enum ExitCode: Int32, Sendable {
 }
 
 extension CommandError {
-  /// Makes one of any error that ends a command.
+  /// Makes an error of any error that ends a command.
   ///
   /// - Parameters:
-  ///   - error: What was thrown.
-  ///   - path: The store that was in use, if one was.
+  ///   - error: The thrown error.
+  ///   - path: The store in use, if any.
   init(wrapping error: any Error, store path: String = "") {
     switch error {
     case let error as CommandError: self = error
@@ -115,7 +115,7 @@ extension CommandError {
       remedy: CommandError.remedy(for: error.code, path))
   }
 
-  /// What a person can do about a failure of the engine.
+  /// Returns the remedy for a failure of the engine.
   private static func remedy(for code: LMDBError.Code, _ path: String) -> String {
     switch code {
     case .invalidFile: "is this the right directory? if so, restore a copy"

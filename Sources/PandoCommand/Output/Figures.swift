@@ -1,8 +1,8 @@
 import PandoModels
 
-/// Numbers as people read them.
+/// The notation of numbers for people.
 enum Figures {
-  /// A count with its thousands set apart: `1 234 567`.
+  /// Returns a count with spaces between thousands: `1 234 567`.
   static func count(_ number: some BinaryInteger) -> String {
     let digits = String(number.magnitude)
     var grouped = ""
@@ -13,14 +13,14 @@ enum Figures {
     return number < 0 ? "-" + grouped : grouped
   }
 
-  /// A count and its noun, in the singular for one: `1 node`, `2 nodes`.
+  /// Returns a count and its noun, singular for one: `1 node`, `2 nodes`.
   static func count(_ number: some BinaryInteger, _ singular: String, _ plural: String? = nil)
     -> String
   {
     count(number) + " " + (number == 1 ? singular : plural ?? singular + "s")
   }
 
-  /// A size with the unit that leaves one to three digits before the point: `4.2 MiB`.
+  /// Returns a size with one to three digits before the point: `4.2 MiB`.
   static func bytes(_ number: some BinaryInteger) -> String {
     let units = ["bytes", "KiB", "MiB", "GiB", "TiB", "PiB"]
     var value = Double(number)
@@ -32,7 +32,7 @@ enum Figures {
     return unit == 0 ? "\(number) \(units[0])" : "\(fixed(value, 1)) \(units[unit])"
   }
 
-  /// A duration: `850 µs`, `12.3 ms`, `4.56 s`, `3 min 20 s`, `2 h 5 min`.
+  /// Returns a duration: `850 µs`, `12.3 ms`, `4.56 s`, `3 min 20 s`, `2 h 5 min`.
   static func duration(_ duration: Duration) -> String {
     let seconds = duration / .seconds(1)
     return switch seconds {
@@ -44,7 +44,7 @@ enum Figures {
     }
   }
 
-  /// How many a second, rounded to three digits: `184 000/s`.
+  /// Returns a rate per second, rounded to three digits: `184 000/s`.
   static func rate(_ number: some BinaryInteger, in duration: Duration) -> String {
     let seconds = max(duration / .seconds(1), 1e-9)
     var perSecond = Double(number) / seconds
@@ -56,7 +56,7 @@ enum Figures {
     return count(Int((perSecond.rounded() * scale).rounded())) + "/s"
   }
 
-  /// A number with a fixed number of digits after the point, rounded to nearest.
+  /// Returns a number with a fixed number of digits after the point, rounded to nearest.
   static func fixed(_ value: Double, _ digits: Int) -> String {
     var scale = 1
     for _ in 0..<digits { scale *= 10 }
@@ -72,7 +72,7 @@ enum Figures {
 
 /// Rows of text in columns, for reports.
 struct TextTable {
-  /// On which side of its column a cell stands.
+  /// The side of a column on which a cell stands.
   enum Alignment: Sendable {
     case left
     case right
@@ -81,7 +81,7 @@ struct TextTable {
   private let alignments: [Alignment]
   private var rows: [[String]] = []
 
-  /// A table with one column for each alignment.
+  /// Makes a table with one column for each alignment.
   init(_ alignments: [Alignment]) {
     self.alignments = alignments
   }
@@ -101,7 +101,7 @@ struct TextTable {
     rows.append(cells.map(\.escapingControlCharacters))
   }
 
-  /// The lines of the table, without blanks at their ends.
+  /// The lines of the table, without trailing spaces.
   var lines: [String] {
     let widths = alignments.indices.map { column in
       rows.map { $0[column].count }.max() ?? 0
@@ -119,7 +119,7 @@ struct TextTable {
   }
 }
 
-/// Prints a list as it comes: one text a line, or one JSON array.
+/// Prints a list as it is produced: one text a line, or one JSON array.
 struct ListOutput {
   private let output: StandardOutput
   private let isJSON: Bool
@@ -130,8 +130,8 @@ struct ListOutput {
     self.isJSON = isJSON
   }
 
-  /// Prints an identifier or another text; in JSON it is exact, on a line control characters are
-  /// escaped.
+  /// Prints an identifier or another text: exact in JSON, with escaped control characters on a
+  /// line.
   mutating func write(_ text: String) throws {
     if isJSON {
       try write(value: .string(text))

@@ -1,9 +1,9 @@
 import PandoSystem
 
-/// A line on the terminal that shows how far long work has come, how fast, and what is left.
+/// A terminal line with the progress, the speed and the remaining time of long work.
 ///
-/// It draws on standard error, and only where that is a terminal: scripts and log files never see
-/// it. Any thread.
+/// It draws on standard error, and only if that is a terminal: scripts and log files do not get it.
+/// Any thread.
 final class ProgressBar: Sendable {
   private struct State {
     var done = 0
@@ -11,7 +11,7 @@ final class ProgressBar: Sendable {
     var isShown = false
   }
 
-  /// Time between two drawings: smooth to the eye, nothing to the processor.
+  /// The time between two drawings.
   private static let drawInterval = Duration.milliseconds(100)
 
   private let title: String
@@ -21,13 +21,13 @@ final class ProgressBar: Sendable {
   private let startedAt = ContinuousClock.now
   private let state = Locked(State())
 
-  /// A bar that is not drawn yet.
+  /// Makes a bar and does not draw it yet.
   ///
   /// - Parameters:
-  ///   - title: What is done, for example `importing`.
-  ///   - noun: What is counted, in the plural; `bytes` is shown in units.
-  ///   - total: How many there will be, or `nil` when nobody knows.
-  ///   - isEnabled: Whether it is drawn; unless given, where standard error is a terminal.
+  ///   - title: The operation, for example `importing`.
+  ///   - noun: The counted things, in the plural; `bytes` is shown in units.
+  ///   - total: The total number, or `nil` if it is unknown.
+  ///   - isEnabled: Whether the bar is drawn; by default, if standard error is a terminal.
   init(_ title: String, counting noun: String, of total: Int?, isEnabled: Bool? = nil) {
     self.title = title
     self.noun = noun
@@ -35,7 +35,7 @@ final class ProgressBar: Sendable {
     self.isEnabled = isEnabled ?? (isatty(STDERR_FILENO) == 1)
   }
 
-  /// Says how many are done; draws at most ten times a second.
+  /// Sets the number done; draws at most ten times a second.
   func advance(to done: Int) {
     guard isEnabled else { return }
     let now = ContinuousClock.now
@@ -50,7 +50,7 @@ final class ProgressBar: Sendable {
     if let text { ProgressBar.draw("\r" + text + "\u{1B}[K") }
   }
 
-  /// Takes the bar off the terminal.
+  /// Removes the bar from the terminal.
   func clear() {
     let wasShown = state.withLock { state in
       defer { state.isShown = false }
@@ -59,7 +59,7 @@ final class ProgressBar: Sendable {
     if wasShown { ProgressBar.draw("\r\u{1B}[K") }
   }
 
-  /// The line itself.
+  /// Returns the text of the bar.
   static func text(
     _ title: String, _ noun: String, done: Int, total: Int?, elapsed: Duration
   ) -> String {
@@ -84,7 +84,7 @@ final class ProgressBar: Sendable {
 
   private static func draw(_ text: String) {
     var bytes = Array(text.utf8)
-    // The terminal is an ornament: a failed write changes nothing.
+    // A failed write is ignored: the bar is optional.
     _ = unsafe bytes.withUnsafeMutableBytes {
       unsafe write(STDERR_FILENO, $0.baseAddress, $0.count)
     }

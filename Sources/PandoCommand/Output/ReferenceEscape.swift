@@ -1,12 +1,12 @@
 import PandoModels
 
-/// How JSON for people tells data that looks like a reference from a reference.
+/// The escape of data that looks like a reference, in JSON for people.
 ///
-/// A reference is `{"$reference": [identifier, type]}`. Data that looks like one, or like data that was
-/// marked so, has one more `$` in front of its name: `{"$$reference": ["a", "b"]}` is the object whose
-/// field `$reference` has two texts. All other data is written as it stands.
+/// A reference is `{"$reference": [identifier, type]}`. Data of that form, or of the escaped form,
+/// gets one more `$`: `{"$$reference": ["a", "b"]}` is an object whose field `$reference` has two
+/// texts. All other data is written unchanged.
 enum ReferenceEscape {
-  /// The fields that an object stands for: one `$` fewer where it is data that was marked.
+  /// Returns the fields of an object, with one `$` fewer in escaped data.
   static func unescaped(_ fields: [String: TreeValue]) -> [String: TreeValue] {
     guard fields.count == 1, let (name, value) = fields.first, name.utf8.starts(with: "$$".utf8),
       isLikeReference(name, value)
@@ -14,9 +14,9 @@ enum ReferenceEscape {
     return [String(name.unicodeScalars.dropFirst()): value]
   }
 
-  /// The value with a mark on all data that looks like a reference.
+  /// Returns the value, with all data escaped that looks like a reference.
   static func escaped(_ value: TreeValue) -> TreeValue {
-    // Most values have nothing to mark.
+    // Most values need no escape.
     isNeeded(in: value) ? marked(value) : value
   }
 
@@ -59,7 +59,7 @@ enum ReferenceEscape {
     }
   }
 
-  /// A dictionary of one entry as the object that it is written as.
+  /// Returns a dictionary of one entry as the object that represents it.
   private static func textEntries(_ entries: [TreeValue: TreeValue]) -> [String: TreeValue]? {
     guard entries.count == 1, let (key, value) = entries.first, let name = key.stringValue else {
       return nil
@@ -67,7 +67,7 @@ enum ReferenceEscape {
     return [name: value]
   }
 
-  /// Whether an object is a reference but for the number of `$`.
+  /// Whether an object is a reference, apart from the number of `$`.
   private static func isLikeReference(_ fields: [String: TreeValue]) -> Bool {
     guard fields.count == 1, let (name, value) = fields.first else { return false }
     return isLikeReference(name, value)
@@ -79,13 +79,13 @@ enum ReferenceEscape {
       name.utf8.dropLast(word.count).allSatisfy({ $0 == UInt8(ascii: "$") }),
       case .array(let parts) = value, parts.count == 2
     else { return false }
-    // Bytes, UUIDs and the like are written as texts, too.
+    // Bytes, UUIDs and similar values are also written as texts.
     return parts.allSatisfy { $0.json().utf8.first == UInt8(ascii: "\"") }
   }
 }
 
 extension TreeValue {
-  /// The value as JSON for people and programs that give it back to `pando set`.
+  /// The value as JSON for people, and for programs that pass it to `pando set`.
   func editableJSON(isPretty: Bool = false) -> String {
     ReferenceEscape.escaped(self).json(isPretty: isPretty)
   }

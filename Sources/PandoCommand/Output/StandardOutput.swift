@@ -2,13 +2,13 @@ import PandoSystem
 
 /// Standard output: buffered, with errors thrown.
 ///
-/// A reader that went away (`pando ls STORE | head`) is ``Closed``, which ends the run quietly.
+/// A closed pipe (`pando ls STORE | head`) throws ``Closed``, which ends the run without an error.
 /// One thread at a time.
 final class StandardOutput {
-  /// Nobody reads the output any more.
+  /// The error of output whose reader has closed the pipe.
   struct Closed: Error {}
 
-  /// Bytes kept before they are written: large enough that a system call per write costs nothing.
+  /// The buffer size in bytes: large enough that the cost of system calls is small.
   private static let bufferByteCount = 64 * 1024
 
   private let descriptor: Int32
@@ -25,7 +25,7 @@ final class StandardOutput {
     if buffer.count >= StandardOutput.bufferByteCount { try flush() }
   }
 
-  /// Writes bytes as they are.
+  /// Writes bytes unchanged.
   func write(_ bytes: [UInt8]) throws {
     buffer.append(contentsOf: bytes)
     if buffer.count >= StandardOutput.bufferByteCount { try flush() }
@@ -35,8 +35,8 @@ final class StandardOutput {
   ///
   /// - Parameters:
   ///   - text: The text.
-  ///   - isReady: Waits until something can be written to a descriptor; `false` ends the writing, as if the
-  ///     reader had gone away.
+  ///   - isReady: Waits until a descriptor accepts output; `false` ends the writing like a closed
+  ///     pipe.
   /// - Throws: ``Closed``, or a ``CommandError``.
   func write(_ text: String, whenReady isReady: @escaping (Int32) -> Bool) throws {
     buffer.append(contentsOf: text.utf8)
@@ -49,7 +49,7 @@ final class StandardOutput {
     try write("\n")
   }
 
-  /// Hands everything written so far to the system.
+  /// Passes all buffered output to the system.
   func flush() throws { try flush(whenReady: nil) }
 
   private func flush(whenReady isReady: ((Int32) -> Bool)?) throws {
@@ -57,10 +57,10 @@ final class StandardOutput {
     defer { buffer.removeAll(keepingCapacity: true) }
     while written < buffer.count {
       if let isReady, !isReady(descriptor) { throw Closed() }
-      // So much fits into a pipe that has room.
+      // A pipe with room accepts this many bytes.
       let end = isReady == nil ? buffer.count : min(buffer.count, written + Int(PIPE_BUF))
       let count = unsafe buffer.withUnsafeBytes { bytes in
-        // The rebased part lies within the array, which this closure keeps alive.
+        // The rebased part lies within the array, which outlives this closure.
         let rest = unsafe UnsafeRawBufferPointer(rebasing: bytes[written..<end])
         return unsafe Glibc.write(descriptor, rest.baseAddress, rest.count)
       }
@@ -79,19 +79,19 @@ final class StandardOutput {
 
 /// Standard error: one line for each error, written at once.
 enum StandardError {
-  /// Writes a line; nothing can be done when that fails.
+  /// Writes a line; a failure is ignored.
   static func line(_ text: String) {
     let bytes = Array((text + "\n").utf8)
     unsafe bytes.withUnsafeBytes { buffer in
-      // The bytes live until the call returns.
+      // The bytes outlive the call.
       _ = unsafe write(STDERR_FILENO, buffer.baseAddress, buffer.count)
     }
   }
 }
 
-/// What the system says about a failed call.
+/// The system's text for failed calls.
 enum SystemError {
-  /// The system's text for a code, for example “No such file or directory”.
+  /// Returns the text for a code, for example “No such file or directory”.
   static func text(_ code: Int32) -> String {
     // strerror's buffer is valid until the next call on this thread; it is copied at once.
     unsafe String(cString: strerror(code))

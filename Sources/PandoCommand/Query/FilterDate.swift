@@ -1,14 +1,14 @@
 import FoundationEssentials
 
-/// A date as `date("…")` in a filter writes it: ISO 8601 with date, time and zone.
+/// A date in a filter, `date("…")`: ISO 8601 with date, time and zone.
 ///
 /// ```
 /// 2026-11-21T18:00:00Z   2026-11-21T18:00:00.25Z   2026-11-21T19:30:00+01:30
 /// ```
-/// A day that a month does not have, or an hour that a day does not have, is refused: a calendar that
-/// carries it over would ask for another date than the one that was written.
+/// The parser refuses days that a month lacks and hours that a day lacks. A calendar would carry
+/// them over, and the filter would compare with another date.
 struct FilterDate {
-  /// Why a text is no date.
+  /// The reason why a text is no date.
   struct Mistake: Error {
     let reason: String
   }
@@ -23,7 +23,7 @@ struct FilterDate {
 
   /// Reads a date.
   ///
-  /// - Throws: A ``Mistake`` that quotes the text and says which part is wrong.
+  /// - Throws: A ``Mistake`` that quotes the text and names the wrong part.
   init(_ text: String) throws(Mistake) {
     guard
       let match = text.wholeMatch(
@@ -77,9 +77,9 @@ struct FilterDate {
     }
   }
 
-  /// How many days lie between a day and the first one of the year 0, in the Gregorian calendar.
+  /// Returns the number of days since the first day of the year 0, in the Gregorian calendar.
   private static func days(_ day: Int, _ month: Int, _ year: Int) -> Int {
-    // Leap years before this one; the year 0 is one.
+    // Leap years before this one; the year 0 is one of them.
     let leapDays = year == 0 ? 0 : 1 + (year - 1) / 4 - (year - 1) / 100 + (year - 1) / 400
     return (1..<month).reduce(365 * year + leapDays + day - 1) { $0 + dayCount($1, year) }
   }

@@ -2,7 +2,7 @@ import FoundationEssentials
 import PandoModels
 import PandoStore
 
-/// Reads a filter as `pando query` takes it.
+/// Parses the filters of `pando query`.
 ///
 /// ```
 /// either      = both { "||" both }
@@ -13,19 +13,19 @@ import PandoStore
 /// value       = TEXT | NUMBER | "true" | "false" | "null" | "date" "(" TEXT ")" | "uuid" "(" TEXT ")"
 /// ```
 struct FilterParser {
-  /// How deep brackets and `!` may be nested; a person never needs as many.
+  /// The maximum depth of brackets and `!`, more than a written filter needs.
   private static let depthMaximum = 100
-  /// How many digits an integer may have, as in JSON.
+  /// The maximum number of digits of an integer, as in JSON.
   private static let digitCountMaximum = 38
 
   private var tokens: ArraySlice<FilterToken>
   private var depth = 0
-  /// The fields, in the order in which they first occur.
+  /// The fields, in the order of their first use.
   private(set) var fields: [FilterField] = []
 
   private init(_ tokens: [FilterToken]) { self.tokens = tokens[...] }
 
-  /// Reads a filter.
+  /// Parses a filter.
   ///
   /// - Returns: The filter and its fields.
   /// - Throws: A usage error with line and column.
@@ -40,7 +40,7 @@ struct FilterParser {
     return (filter, parser.fields)
   }
 
-  /// The field of an argument such as that of `--order`: a name of any characters, or one in backticks.
+  /// Parses a field from an argument such as that of `--order`: any name, or one in backticks.
   static func field(argument text: String) throws(CommandError) -> FilterField {
     guard text.first == "`" else { return FilterField(text) }
     guard let name = try FilterTokenizer.quotedName(text) else {
@@ -202,10 +202,10 @@ struct FilterParser {
   }
 }
 
-/// A field as a filter or an order names it.
+/// The name of a field in a filter or an order.
 struct FilterField: Hashable {
   let name: String
-  /// Whether the name stood in backticks: then it is that of a stored field, whatever it means else.
+  /// Whether the name stood in backticks: then it is a stored field, even if it is a reserved name.
   let isQuoted: Bool
 
   init(_ name: String, isQuoted: Bool = false) {
@@ -213,7 +213,7 @@ struct FilterField: Hashable {
     self.isQuoted = isQuoted
   }
 
-  /// The field: `$id` is the identifier of the node, `$children` are those of its children.
+  /// The field: `$id` is the node's identifier, `$children` are the identifiers of its children.
   var field: RecordField {
     switch name {
     case "$id" where !isQuoted: .identifier
@@ -223,16 +223,16 @@ struct FilterField: Hashable {
   }
 }
 
-/// A word of a filter, and where it begins.
+/// A word of a filter, with its position.
 struct FilterToken: Hashable {
   enum Kind: Hashable {
-    /// A name, as of a field.
+    /// A name, such as that of a field.
     case name(String)
-    /// A name in backticks, without these.
+    /// A name in backticks, without the backticks.
     case quotedName(String)
     /// A text in quotation marks.
     case text(String)
-    /// Digits and what belongs to them.
+    /// A number.
     case number(String)
     /// An operator, a bracket or a comma.
     case symbol(String)
@@ -240,11 +240,11 @@ struct FilterToken: Hashable {
   }
 
   let kind: Kind
-  /// From 1; errors name both.
+  /// The line, from 1; errors name line and column.
   let line: Int
   let column: Int
 
-  /// How errors call it.
+  /// The name of the token in errors.
   var description: String {
     switch kind {
     case .name(let text), .quotedName(let text), .number(let text), .symbol(let text): "“\(text)”"
@@ -255,7 +255,7 @@ struct FilterToken: Hashable {
 
   func isSymbol(_ text: String) -> Bool { kind == .symbol(text) }
 
-  /// An error at this position.
+  /// Returns an error at this position.
   func mistake(_ reason: String) -> CommandError {
     CommandError(
       .usage, at: "FILTER, line \(line), column \(column)", reason,
@@ -265,7 +265,7 @@ struct FilterToken: Hashable {
 
 /// Splits a filter into words.
 struct FilterTokenizer {
-  /// Longest first, so that `<=` is not taken for `<`.
+  /// Longest first, so that `<=` does not match `<`.
   private static let symbols = [
     "==", "!=", "<=", ">=", "~=", ">>", "&&", "||", "<", ">", "!", "(", ")", "[", "]", ",",
   ]
@@ -276,7 +276,7 @@ struct FilterTokenizer {
 
   init(_ text: String) { rest = text[...] }
 
-  /// The words, the end last.
+  /// Returns the words; the last one is the end.
   ///
   /// - Throws: A usage error with line and column.
   static func tokens(of text: String) throws(CommandError) -> [FilterToken] {
@@ -313,7 +313,7 @@ struct FilterTokenizer {
       var name = ""
       repeat {
         name += take { $0.isLetter || $0.isNumber || "_$.".contains($0) }
-        // Each element of a list.
+        // A step into each element of a list.
         guard rest.hasPrefix("[]") else { break }
         for _ in 0..<2 { _ = advance() }
         name += "[]"
@@ -346,7 +346,7 @@ struct FilterTokenizer {
     return text
   }
 
-  /// The name that a text in backticks is as a whole; `nil` if something follows it.
+  /// Returns the name, if the whole text is a name in backticks; otherwise `nil`.
   static func quotedName(_ text: String) throws(CommandError) -> String? {
     var tokenizer = FilterTokenizer(text)
     guard case .quotedName(let name) = try tokenizer.next().kind, tokenizer.rest.isEmpty else {
@@ -355,7 +355,7 @@ struct FilterTokenizer {
     return name
   }
 
-  /// A name in backticks; two of them inside stand for one.
+  /// Reads a name in backticks; two backticks inside stand for one.
   private mutating func quotedName(from start: FilterToken) throws(CommandError) -> String {
     var name = ""
     _ = advance()
@@ -370,7 +370,7 @@ struct FilterTokenizer {
     return name
   }
 
-  /// A text with the escapes of JSON.
+  /// Reads a text with the escapes of JSON.
   private mutating func text(from start: FilterToken) throws(CommandError) -> String {
     var source = "\""
     _ = advance()

@@ -1,13 +1,12 @@
 import PandoSystem
 
-/// Turns a signal inside a damaged file into an error line and exit status 4.
+/// Turns a signal caused by a damaged file into an error line and exit status 4.
 ///
-/// A store is a file mapped into memory: where the file is truncated or a page is garbage, reading
-/// it can raise SIGBUS or SIGSEGV, or make liblmdb abort. The handler writes a line that was
-/// prepared before the store was touched and leaves with `_exit`: both calls are safe inside a
-/// signal handler. An open write transaction is simply never committed.
+/// A store is a memory-mapped file. If the file is truncated or damaged, a read can raise SIGBUS or
+/// SIGSEGV, or make liblmdb abort. The handler writes a line prepared before the first access, and
+/// calls `_exit`: both are safe in a signal handler. An open write transaction is never committed.
 enum SignalLine {
-  /// A line that a handler writes; made before the handlers are installed, never freed.
+  /// A prepared line of a handler; made before the handlers are installed, never freed.
   @safe private struct Line {
     let bytes: UnsafeMutableRawPointer
     let count: Int
@@ -22,24 +21,24 @@ enum SignalLine {
     }
   }
 
-  /// For signals that a damaged file raises.
+  /// The line for signals that a damaged file raises.
   private nonisolated(unsafe) static var damage: Line?
-  /// For those that mostly come from elsewhere: Swift and the C library raise them where memory or threads run out.
+  /// The line for signals with other causes, such as a lack of memory or threads.
   private nonisolated(unsafe) static var failure: Line?
-  /// What liblmdb has printed; it does so before it aborts over a damaged file.
+  /// The output of liblmdb, which prints before it aborts over a damaged file.
   private nonisolated(unsafe) static var printed: UnsafeMutableBufferPointer<CChar>?
 
-  /// The signals that damage can raise.
+  /// The signals that a damaged file can raise.
   private static let signals = [SIGBUS, SIGSEGV, SIGABRT, SIGFPE, SIGILL, SIGTRAP]
 
-  /// Bytes of the stack the handler runs on; a handler on the exhausted stack of the main thread
-  /// could not run at all.
+  /// The stack size of the handler in bytes; a handler could not run on the exhausted stack of the
+  /// main thread.
   private static let stackByteCount = 64 * 1024
 
   /// Installs the handlers.
   ///
   /// - Parameters:
-  ///   - subject: What is being done, for example `pando get`.
+  ///   - subject: The operation, for example `pando get`.
   ///   - path: The store.
   static func prepare(for subject: String, path: String) {
     let error = CommandError(
@@ -54,12 +53,12 @@ enum SignalLine {
           "allow more memory, threads and open files (ulimit -v, -u, -n); if that is not it: pando verify \(path)"
       ),
       subject)
-    // Never freed: it lives until the process ends.
+    // Never freed: the process uses it until its end.
     var stack = unsafe stack_t(ss_sp: malloc(stackByteCount), ss_flags: 0, ss_size: stackByteCount)
     unsafe sigaltstack(&stack, nil)
 
-    // liblmdb prints a line of its own before it aborts; kept in a buffer it is never seen, and
-    // errors stay one line. This command writes its own lines past that buffer.
+    // liblmdb prints a line before it aborts. The buffer keeps that line unseen, so that errors are
+    // one line. This command writes its own lines past the buffer.
     let buffer = UnsafeMutableBufferPointer<CChar>.allocate(capacity: 4096)  // never freed
     unsafe buffer.initialize(repeating: 0)
     unsafe printed = buffer

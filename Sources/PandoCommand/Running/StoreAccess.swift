@@ -2,27 +2,27 @@ import PandoStore
 import PandoSystem
 import Synchronization
 
-/// One word after `pando` and what it does.
+/// A command: one word after `pando`.
 protocol Command: SendableMetatype {
   /// Name, arguments, options and help.
   static var declaration: CommandDeclaration { get }
 
-  /// Does the work.
+  /// Runs the command.
   ///
   /// - Parameters:
   ///   - arguments: Parsed by ``declaration``.
-  ///   - output: Where results go; flushed by the caller.
-  /// - Throws: What ended the work; ``CommandError/init(_:store:)`` makes one line of it.
+  ///   - output: The output for results; the caller flushes it.
+  /// - Throws: The error that ended the run, for ``CommandError/init(wrapping:store:)``.
   static func run(_ arguments: ParsedArguments, _ output: StandardOutput) async throws
 }
 
-/// How a command opens its store.
+/// The access of a command to its store.
 enum StoreAccess {
-  /// For reading: the store must be there, and nothing in it or beside it is changed.
+  /// Reading: the store must exist; the command changes nothing in it or beside it.
   case read
-  /// For changing a store that must be there.
+  /// Changing a store that must exist.
   case change
-  /// For writing; the store is created when it is not there.
+  /// Writing; the command creates a missing store.
   case create
 
   /// Whether the command was given ``Option/assumingNoWriter``.
@@ -32,11 +32,11 @@ enum StoreAccess {
   ///
   /// - Parameters:
   ///   - path: The store's directory.
-  ///   - subject: The command, for the line that a damaged file leads to.
-  ///   - body: What to do with the store.
-  /// - Returns: What `body` returns.
-  /// - Throws: A ``CommandError`` with ``ExitCode/notThere`` when the store must be there and is
-  ///   not, and what opening, closing and `body` throw.
+  ///   - subject: The command, for the error line of a damaged file.
+  ///   - body: Uses the store.
+  /// - Returns: The result of `body`.
+  /// - Throws: A ``CommandError`` with ``ExitCode/notThere`` if a required store is missing; errors
+  ///   of opening, closing and `body`.
   func open<Result>(
     _ path: String, for subject: CommandDeclaration,
     _ body: (ModelStore) async throws -> Result
@@ -69,12 +69,12 @@ enum StoreAccess {
     var configuration = ModelStore.Configuration()
     configuration.isReadOnly = self == .read
     configuration.assumingNoWriter = Self.assumesNoWriter.load(ordering: .relaxed)
-    // How much of the change log is kept is for the service to say, and for `pando retention`.
+    // The service and `pando retention` set the limits of the change log.
     configuration.raisesRetention = false
     return try ModelStore(path: path, configuration: configuration)
   }
 
-  /// Checks that there is a store, without touching it.
+  /// Checks that a store exists, without opening it.
   ///
   /// - Throws: A ``CommandError`` with ``ExitCode/notThere``.
   static func requireStore(at path: String) throws(CommandError) {
@@ -84,11 +84,11 @@ enum StoreAccess {
       remedy: "check the path, or create one with: pando import \(path) FILE")
   }
 
-  /// Whether there is a store's file.
+  /// Whether a store's file exists.
   ///
-  /// One that cannot be looked at is taken to be there, so that opening it says why.
+  /// It returns `true` for an inaccessible file, so that opening it reports the reason.
   static func hasStore(at path: String) -> Bool {
-    // The call copies nothing out; both texts live until it returns.
+    // The call keeps no pointer; both texts outlive it.
     if unsafe access(path + "/data.mdb", F_OK) == 0 { return true }
     return errno != ENOENT && errno != ENOTDIR
   }

@@ -1,12 +1,11 @@
 import PandoSystem
 
-/// The end of a command that runs until somebody has had enough: SIGINT, SIGTERM, or output that nobody
-/// reads.
+/// The end of a command that runs until SIGINT, SIGTERM, or a closed output.
 ///
-/// A signal's handler writes into a pipe, which is all that it may do; a thread waits for the pipe, and for
-/// the other end of standard output to go away. A second signal ends the process at once.
+/// The signal handler writes into a pipe, the only thing that it may do. A thread waits for the
+/// pipe, and for the reader of standard output to close it. A second signal ends the process.
 final class Interruption: Sendable {
-  /// Where the handler writes; set before the handler is installed, never changed, never closed.
+  /// The handler's end of the pipe; set before the handler is installed, never changed or closed.
   private nonisolated(unsafe) static var writeEnd: Int32 = -1
 
   private struct State {
@@ -15,13 +14,13 @@ final class Interruption: Sendable {
   }
 
   private let state = Locked(State())
-  /// Where the thread hears of a signal; nobody takes the byte out, so that all hear of it.
+  /// The reader's end; the byte stays in the pipe, so that all waits return.
   private let readEnd: Int32
 
-  /// From now on the first signal ends nothing by itself.
+  /// Installs the handler: the first signal no longer ends the process by itself.
   ///
-  /// - Parameter endsUnread: Whether output that nobody reads any more is an end too.
-  /// - Throws: ``CommandError`` where the system has no room for it.
+  /// - Parameter endsUnread: Whether closed output is an interruption too.
+  /// - Throws: ``CommandError`` if the system has no free descriptor.
   init(endsUnread: Bool = true) throws {
     var ends: [Int32] = [0, 0]
     precondition(unsafe Self.writeEnd < 0, "one a process")
@@ -45,10 +44,10 @@ final class Interruption: Sendable {
     for signal in [SIGINT, SIGTERM] { unsafe sigaction(signal, &action, nil) }
   }
 
-  /// Has a task cancelled by it, at once if it has come already.
+  /// Cancels a task on interruption, at once if it has happened already.
   func cancels<Success, Failure>(_ task: Task<Success, Failure>) { calls { task.cancel() } }
 
-  /// Has a closure called by it, at once if it has come already.
+  /// Calls a closure on interruption, at once if it has happened already.
   func calls(_ end: @escaping @Sendable () -> Void) {
     let hasCome = state.withLock { state in
       state.cancel = end
@@ -57,9 +56,9 @@ final class Interruption: Sendable {
     if hasCome { end() }
   }
 
-  /// Waits until something can be written.
+  /// Waits until a descriptor accepts output.
   ///
-  /// - Returns: `false` if a signal has come first.
+  /// - Returns: `false` if a signal arrives first.
   func waitsFor(_ descriptor: Int32) -> Bool {
     var polled = [
       pollfd(fd: readEnd, events: Int16(POLLIN), revents: 0),
@@ -70,15 +69,15 @@ final class Interruption: Sendable {
   }
 
   private func wait(for endCount: nfds_t) {
-    // A command that was started with the signals blocked is to end by them too.
+    // The process may have been started with the signals blocked.
     var both = sigset_t()
-    // The set lives until the calls return.
+    // The set outlives the calls.
     unsafe sigemptyset(&both)
     for signal in [SIGINT, SIGTERM] { unsafe sigaddset(&both, signal) }
     unsafe pthread_sigmask(SIG_UNBLOCK, &both, nil)
     var polled = [
       pollfd(fd: readEnd, events: Int16(POLLIN), revents: 0),
-      // Without events it waits for errors only: for a pipe that nobody reads any more.
+      // Without events it waits for errors only: for a pipe without a reader.
       pollfd(fd: STDOUT_FILENO, events: 0, revents: 0),
     ]
     while unsafe poll(&polled, endCount, -1) < 0, errno == EINTR {}

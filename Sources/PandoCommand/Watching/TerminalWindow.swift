@@ -1,15 +1,15 @@
 import PandoSystem
 
-/// A terminal that one view has to itself: drawn anew as a whole, and given back as it was.
+/// A terminal with one full-screen view, restored at the end.
 final class TerminalWindow: Sendable {
-  /// How much the window shows.
+  /// The size of the window.
   struct Size: Sendable, Equatable {
     var rows: Int
     var columns: Int
   }
 
   private struct State {
-    /// What standard input was like before; `nil` if it is no terminal.
+    /// The former settings of standard input; `nil` if it is no terminal.
     var before: termios?
     var hasLeft = false
   }
@@ -18,7 +18,7 @@ final class TerminalWindow: Sendable {
 
   /// Takes the terminal over.
   ///
-  /// - Returns: `nil` if standard output is none.
+  /// - Returns: `nil` if standard output is no terminal.
   init?() {
     guard isatty(STDOUT_FILENO) == 1 else { return nil }
     var settings = termios()
@@ -27,7 +27,7 @@ final class TerminalWindow: Sendable {
       return
     }
     state.withLock { [settings] in $0.before = settings }
-    // Keys come one by one and are not shown; Ctrl-C stays, and what would leave the terminal as it is goes.
+    // Keys are read one by one, without echo. Ctrl-C works; the keys for quit and suspend do not.
     settings.c_lflag &= ~tcflag_t(ICANON | ECHO)
     settings.c_iflag &= ~tcflag_t(IXON)
     unsafe withUnsafeMutableBytes(of: &settings.c_cc) { keys in
@@ -37,28 +37,28 @@ final class TerminalWindow: Sendable {
     TerminalWindow.write(TerminalWindow.entering)
   }
 
-  /// The other screen, without a cursor and without line breaks of the terminal's own.
+  /// The alternate screen, without a cursor and without automatic line breaks.
   private static let entering = "\u{1B}[?1049h\u{1B}[?25l\u{1B}[?7l"
   private static let leaving = "\u{1B}[?7h\u{1B}[?25h\u{1B}[?1049l"
 
-  /// Gives the terminal back, once.
+  /// Restores the terminal, once.
   func leave() {
     state.withLock { state in
       if exchange(&state.hasLeft, with: true) { return }
-      // First this: a terminal that was stopped takes no text.
+      // Settings first: a stopped terminal accepts no text.
       if var settings = state.before { unsafe tcsetattr(STDIN_FILENO, TCSANOW, &settings) }
       TerminalWindow.write(TerminalWindow.leaving)
     }
   }
 
-  /// Draws, unless the terminal has been given back.
+  /// Draws, unless the terminal is restored.
   func draw(_ body: () throws -> Void) rethrows {
     try state.withLock { state in
       if !state.hasLeft { try body() }
     }
   }
 
-  /// How much the window shows now.
+  /// The present size of the window.
   var size: Size {
     var window = winsize()
     guard unsafe ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &window) == 0, window.ws_row > 0 else {
@@ -67,19 +67,19 @@ final class TerminalWindow: Sendable {
     return Size(rows: Int(window.ws_row), columns: Int(window.ws_col))
   }
 
-  /// What draws lines over the whole window; what has no room is cut off.
+  /// Returns the output that draws lines over the whole window, cut to its size.
   func frame(_ lines: [String]) -> String {
     TerminalWindow.frame(lines, size)
   }
 
   static func frame(_ lines: [String], _ size: Size) -> String {
-    // Erased before the text: behind a line as wide as the window its last character would go.
+    // Each line is erased first: erasing after a full line would remove its last character.
     let shown = lines.prefix(size.rows).map { "\u{1B}[2K" + $0.prefix(size.columns) }
     return "\u{1B}[H" + shown.joined(separator: "\r\n")
       + (shown.count < size.rows ? "\r\n\u{1B}[J" : "")
   }
 
-  /// Calls back at the key Q, once.
+  /// Calls a closure at the key Q, once.
   func endsAtKey(_ end: @escaping @Sendable () -> Void) {
     guard state.withLock({ $0.before != nil }) else { return }
     startThread(named: "pando.keys") {
@@ -92,7 +92,7 @@ final class TerminalWindow: Sendable {
 
   private static func write(_ text: String) {
     var bytes = Array(text.utf8)
-    // A terminal that is gone needs nothing.
+    // A terminal that is gone needs no output.
     _ = unsafe bytes.withUnsafeMutableBytes { bytes in
       unsafe Glibc.write(STDOUT_FILENO, bytes.baseAddress, bytes.count)
     }

@@ -8,7 +8,7 @@ enum WatchLine {
   case reload(from: CommitNumber, to: CommitNumber)
 }
 
-/// How `pando watch` writes a line: JSON, or a table in colour on a terminal.
+/// The format of the lines of `pando watch`: JSON, or a table, in colour on a terminal.
 struct WatchForm {
   private let isJSON: Bool
   private let hasColours: Bool
@@ -20,13 +20,13 @@ struct WatchForm {
       !isJSON && Self.setting("NO_COLOR").isEmpty && !terminal.isEmpty && terminal != "dumb"
   }
 
-  /// A variable of the environment; empty if it is not set.
+  /// Returns a variable of the environment; empty if it is not set.
   private static func setting(_ name: String) -> String {
-    // What it points to is copied at once, and nobody sets variables.
+    // The value is copied at once, and no code sets variables.
     unsafe getenv(name).map { unsafe String(cString: $0) } ?? ""
   }
 
-  /// The text of a line, with its line break.
+  /// Returns the text of a line, with its line break.
   func text(of line: WatchLine) -> String {
     if isJSON { return Self.value(line).editableJSON() + "\n" }
     switch line {
