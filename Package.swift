@@ -191,8 +191,8 @@ let package = Package(
     .testTarget(
       name: "PandoReplicationTests",
       dependencies: [
-        "PandoReplication", "PandoMetrics", "PandoStore", "PandoLMDB", "PandoModels",
-        "PandoSystem", "PandoFixtures",
+        "PandoReplication", "PandoProviders", "PandoMetrics", "PandoStore", "PandoLMDB",
+        "PandoModels", "PandoSystem", "PandoFixtures",
       ],
       swiftSettings: languageSettings),
     .testTarget(

@@ -156,6 +156,8 @@ final class StoreFollower: CommitFollower {
 
   /// The next reader finds out.
   func othersMayHaveCommitted() {}
+
+  func storeWasReplaced(by number: UInt64) { state.withLock { processAll(upTo: number, &$0) } }
 }
 
 extension StoreFollower {

@@ -21,6 +21,8 @@ package final class CommitGroup {
   package private(set) var newest: ChangeSet?
   /// Whether the change log does not reach back: everything has to be read.
   package private(set) var hasExpired = false
+  /// Whether that is because a copy has replaced what was shown.
+  let isReplaced: Bool
   /// How many of them are of other processes.
   let othersCount: Int
   /// The writes of this process among them, and the places between them.
@@ -35,12 +37,17 @@ package final class CommitGroup {
   /// Folds the commits after a number; `showsList` says whether anybody shows the list with a cache key.
   init(
     _ writes: [CommitEffects], since shown: UInt64, upTo number: UInt64, in snapshot: ModelSnapshot,
-    showsList: (ByteString) -> Bool
+    isReplaced: Bool = false, showsList: (ByteString) -> Bool
   ) throws {
     self.writes = writes
     self.number = number
+    self.isReplaced = isReplaced
     let own = writes.compactMap(\.changeSet)
     othersCount = max(Int(number - min(shown, number)) - own.count, 0)
+    if isReplaced {
+      hasExpired = true
+      return
+    }
     do {
       // Where all are of this process, they are at hand.
       let count = number - min(shown, number)

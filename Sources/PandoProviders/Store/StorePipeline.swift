@@ -29,6 +29,8 @@ package final class StorePipeline: Sendable {
     /// The version of the snapshot of the last look, unless that has failed.
     var lookedAt: UInt64?
     var passing = Passing()
+    /// Whether a copy has replaced what is shown, so that everything has to be read.
+    var isReplaced = false
   }
 
   /// Whether it is worth while to look if a flush concerns nobody: less and less often while flushes do
@@ -162,6 +164,15 @@ extension StorePipeline: CommitFollower {
     pipeline.enqueue { self.lookForOthers() }
   }
 
+  package func storeWasReplaced(by number: UInt64) {
+    pipeline.enqueue {
+      self.state.withLock { $0.isReplaced = true }
+      self.lookForOthers()
+    }
+  }
+
+  private var isReplaced: Bool { state.withLock { $0.isReplaced } }
+
   /// Shows what other processes have committed.
   ///
   /// What this process has committed comes by itself, each write behind what was queued before it: then
@@ -178,7 +189,7 @@ extension StorePipeline: CommitFollower {
       guard inbox.withLock({ $0.isEmpty }) else {
         return state.withLock { $0.looksAgain = true }
       }
-      if number > shown || !unread.withLock(\.isEmpty) { try catchUp() }
+      if number > shown || isReplaced || !unread.withLock(\.isEmpty) { try catchUp() }
       state.withLock { state in
         state.failedLookCount = 0
         state.lookedAt = version
@@ -204,7 +215,7 @@ extension StorePipeline: CommitFollower {
     let hasLooked = pipeline.runIfResting {
       let members = living
       passes =
-        inbox.withLock { $0.isEmpty } && unread.withLock { $0.isEmpty }
+        inbox.withLock { $0.isEmpty } && unread.withLock { $0.isEmpty } && !isReplaced
         && concernsNobody(flush, members)
       if passes {
         for case let changeSet? in flush.lazy.map(\.changeSet) { advance(to: changeSet) }
@@ -253,7 +264,9 @@ extension StorePipeline: CommitFollower {
     // One that changed nothing has its place behind the commit that it saw.
     let isNext =
       write.changeSet.map { $0.commitNumber.value == shown + 1 } ?? (write.number == shown)
-    guard isNext, unread.withLock({ $0.isEmpty }), let steps = steps(of: write, members) else {
+    guard isNext, !isReplaced, unread.withLock({ $0.isEmpty }),
+      let steps = steps(of: write, members)
+    else {
       return readGroup(from: write)
     }
     pipeline.publish(steps)
@@ -356,9 +369,12 @@ extension StorePipeline {
   ) throws -> StagedGroup? {
     let writes = inbox.withLock { $0.first(upTo: number, minimum: minimum) }
     let earlier = unread.withLock { $0 }
-    guard number > shown || !writes.isEmpty || !earlier.isEmpty else { return nil }
+    let isReplaced = isReplaced
+    guard number > shown || isReplaced || !writes.isEmpty || !earlier.isEmpty else { return nil }
     let members = living
-    let group = try CommitGroup(earlier + writes, since: shown, upTo: number, in: snapshot) { key in
+    let group = try CommitGroup(
+      earlier + writes, since: shown, upTo: number, in: snapshot, isReplaced: isReplaced
+    ) { key in
       members.contains { $0.showsList(key) }
     }
     // Nothing fails from here on.
@@ -381,7 +397,8 @@ extension StorePipeline {
     if group.hasExpired { store.didReload(behind: Int(group.number - min(shown, group.number))) }
     pipeline.publish(staged.steps)
     state.withLock { state in
-      state.shown = max(state.shown, group.number)
+      state.shown = group.isReplaced ? group.number : max(state.shown, group.number)
+      if group.isReplaced { state.isReplaced = false }
       if state.loadCount == 0 || group.hasExpired {
         state.touched.forget(upTo: state.shown)
       } else {

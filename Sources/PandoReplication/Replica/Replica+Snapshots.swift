@@ -72,7 +72,7 @@ extension Replica {
               + "has taken in \(ownPosition)"))
       }
       try writer.flush { flush in
-        try flush.replaceRows { try replacement.apply(to: &$0) }
+        try flush.replaceRows { try replacement.apply(to: &$0, isContinued: !isBegunAgain) }
         try configuration.onStep?(.willTakeIn)
       }
     }
@@ -81,8 +81,13 @@ extension Replica {
     noteCoverage(0, wanted: copy.row.position)
     count { $0.replaced += 1 }
     store.report(.replicaReplaced(position: copy.row.position))
-    // They are told of no single write: they find the commits as those of another process.
-    store.feed.lookForCommits()
+    if isBegunAgain {
+      // Numbers that were shown may be those of other commits now.
+      store.feed.noteReplacement(by: try store.read { try $0.lastCommit })
+    } else {
+      // They are told of no single write: they find the commits as those of another process.
+      store.feed.lookForCommits()
+    }
     try configuration.onStep?(.didTakeIn)
     try decideBehindCopy(writer)
   }

@@ -48,10 +48,13 @@ struct RowReplacement {
 
   /// Writes what differs.
   ///
-  /// - Parameter transaction: A transaction of the store.
+  /// - Parameters:
+  ///   - transaction: A transaction of the store.
+  ///   - isContinued: Whether the history of the other one contains what the store has; else its cursors expire.
   /// - Throws: `LMDBError`; then the transaction can't go on.
-  func apply(to transaction: inout WriteTransaction) throws {
+  func apply(to transaction: inout WriteTransaction, isContinued: Bool) throws {
     try other.read { try apply(to: &transaction, $0) }
+    if !isContinued { try SharedRows.expireCursors(in: &transaction, meta: ownMeta) }
   }
 
   private func apply(to transaction: inout WriteTransaction, _ other: borrowing Snapshot) throws {

@@ -91,9 +91,9 @@ enum LogRepair {
   static func replace(_ path: String, _ log: any ReplicationLog) throws -> UInt64 {
     let store = try ModelStore(path: path)
     defer { store.close() }
-    guard try store.read({ try $0.replicationRow }) != nil else { throw isNoReplica(path) }
+    guard let row = try store.read({ try $0.replicationRow }) else { throw isNoReplica(path) }
     store.close()
-    guard let position = try becomeNewestCopy(path, log) else {
+    guard let position = try becomeNewestCopy(path, log, replacing: row) else {
       throw StoreError(.unavailable, path, "the log has no copy of a store")
     }
     return position
@@ -101,13 +101,14 @@ enum LogRepair {
 
   /// Makes a store the newest copy of a log; its properties and tables of its own stay.
   ///
-  /// Nobody has it open for writing.
+  /// Nobody has it open for writing. Its cursors expire unless the history of the copy contains what it has.
   ///
   /// - Returns: The position that the store has then; `nil` if the log has no copy.
   /// - Throws: ``StoreError`` `logLost` for a copy that is not of this log; ``LogFault``, `LMDBError`.
   static func becomeNewestCopy(
     _ path: String, _ log: any ReplicationLog,
-    _ configuration: ReplicaConfiguration = ReplicaConfiguration()
+    _ configuration: ReplicaConfiguration = ReplicaConfiguration(),
+    replacing row: ReplicationRow? = nil
   ) throws -> UInt64? {
     guard
       let copy = try StoreCopy(
@@ -121,7 +122,10 @@ enum LogRepair {
     defer { own.close() }
     try copy.opened { other in
       let replacement = try RowReplacement(own, other.environment)
-      try own.write { try replacement.apply(to: &$0) }
+      let isContinued = try row.map { row in
+        try other.read { try $0.chain(at: row.position) } == row.chain
+      }
+      try own.write { try replacement.apply(to: &$0, isContinued: isContinued ?? true) }
     }
     return copy.row.position
   }

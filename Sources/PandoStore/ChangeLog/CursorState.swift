@@ -10,11 +10,12 @@ import PandoModels
 /// ```
 ///
 /// ```
-/// offset 0           8
-///        ┌───────────┬────────────┐
-///        │ position  │ date, bits │   little endian; the date in seconds since 2001
-///        └───────────┴────────────┘
+/// offset 0           8            16
+///        ┌───────────┬────────────┬─────────┐
+///        │ position  │ date, bits │ history │   little endian; the date in seconds since 2001
+///        └───────────┴────────────┴─────────┘
 /// ```
+/// The history is there where it is none of the store's: a copy has replaced what the cursor had come to.
 public struct CursorState: Equatable, Sendable {
   static let prefix = Array("cursor:".utf8)
   /// The longest name, in bytes; leaves room for the prefix in LMDB's 511.
@@ -34,11 +35,14 @@ public struct CursorState: Equatable, Sendable {
   }
 
   init(_ bytes: Span<UInt8>, name: String, _ histories: Histories) throws {
-    guard bytes.count == 16, let position = ByteFields.littleEndian(bytes, at: 0, width: 8),
+    guard bytes.count == 16 || bytes.count == 24,
+      let position = ByteFields.littleEndian(bytes, at: 0, width: 8),
       let bits = ByteFields.littleEndian(bytes, at: 8, width: 8)
     else { throw StoreError.damaged("cursor \(name)", "its row is malformed") }
     self.name = name
-    self.position = histories.number(position)
+    let lost = ByteFields.littleEndian(bytes, at: 16, width: 8)
+    self.position =
+      lost.map { CommitNumber(value: position, history: $0) } ?? histories.number(position)
     date = Date(timeIntervalSinceReferenceDate: Double(bitPattern: bits))
   }
 

@@ -14,12 +14,15 @@ struct Histories: Equatable {
   static let key = Array("histories".utf8)
   /// The most histories kept.
   ///
-  /// Beyond that, the second oldest becomes part of the oldest, so its numbers are refused.
+  /// Beyond that, the second and the third become one with a mark of its own, so the numbers of both
+  /// are refused. The oldest stays: a restore can have dropped commits that had its mark.
   static let countMaximum = 512
 
   private(set) var parts: [(first: UInt64, history: UInt64)] = []
 
   init() {}
+
+  private init(parts: [(first: UInt64, history: UInt64)]) { self.parts = parts }
 
   /// Makes one history of all commits.
   init(all history: UInt64) { parts = [(1, history)] }
@@ -62,7 +65,10 @@ struct Histories: Equatable {
     // A history without remaining commits is removed.
     parts.removeAll { $0.first >= first }
     parts.append((first, history))
-    if parts.count > Self.countMaximum { parts.remove(at: 1) }
+    guard parts.count > Self.countMaximum else { return }
+    let joined = Histories(parts: [parts[1], parts.remove(at: 2)]).bytes
+    // The same in every copy of the store that has the same commits.
+    parts[1].history = max(unsafe joined.withUnsafeBytes { unsafe XXHash64.hash($0) }, 1)
   }
 
   /// A random mark for a new history.

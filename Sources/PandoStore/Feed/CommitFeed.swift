@@ -18,11 +18,19 @@ package protocol CommitFollower: AnyObject, Sendable {
   /// The watching thread calls it. It queues a read and returns.
   func othersMayHaveCommitted()
 
+  /// Called when a copy replaced the contents of the store: no commit that was shown counts any more.
+  ///
+  /// The writing thread calls it after the commit. It queues a read of everything and returns.
+  ///
+  /// - Parameter number: The last commit of the copy.
+  func storeWasReplaced(by number: UInt64)
+
   /// Called before the store closes, after the last commit. Returns at once.
   func storeCloses()
 }
 
 extension CommitFollower {
+  package func storeWasReplaced(by number: UInt64) {}
   package func storeCloses() {}
 }
 
@@ -102,6 +110,15 @@ package final class CommitFeed: Sendable {
   package func lookForCommits() {
     let followers = state.withLock { $0.followers.compactMap(\.follower) }
     for follower in followers { follower.othersMayHaveCommitted() }
+    mayHaveCommitted()
+  }
+
+  /// Has all followers read everything again, because a copy replaced the contents of the store.
+  ///
+  /// - Parameter number: The last commit of the copy.
+  package func noteReplacement(by number: UInt64) {
+    let followers = state.withLock { $0.followers.compactMap(\.follower) }
+    for follower in followers { follower.storeWasReplaced(by: number) }
     mayHaveCommitted()
   }
 

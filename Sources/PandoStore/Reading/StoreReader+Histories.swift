@@ -34,12 +34,16 @@ extension StoreReader {
     if known.value > newest {
       throw expired("commit \(known.value) does not exist, the newest is commit \(newest)")
     }
-    if known.history != 0, known.value != 0 {
-      let own = try histories().number(known.value)
-      if own != known {
-        throw expired("the store's commit \(known.value) is of another history than \(known)")
-      }
+    guard try isPast(known, newest: newest) else {
+      throw expired("the store's commit \(known.value) is of another history than \(known)")
     }
     return known.value
+  }
+
+  /// Whether a commit is one of the store's past.
+  func isPast(_ known: CommitNumber, newest: UInt64) throws -> Bool {
+    if known.value > newest { return false }
+    if known.history == 0 || known.value == 0 { return true }
+    return try histories().number(known.value) == known
   }
 }

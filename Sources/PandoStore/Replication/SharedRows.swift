@@ -19,6 +19,29 @@ package enum SharedRows {
   }
 }
 
+extension SharedRows {
+  /// Has the cursors of a store expire, because other commits took the place of those that they have come to.
+  ///
+  /// - Parameters:
+  ///   - transaction: A transaction of the store.
+  ///   - meta: Its table `meta`.
+  /// - Throws: `LMDBError`; ``StoreError`` where a row is damaged.
+  package static func expireCursors(
+    in transaction: inout WriteTransaction, meta: RawTable
+  ) throws {
+    var rows: [(key: [UInt8], bytes: [UInt8])] = []
+    try transaction.snapshot.scan(meta, prefix: CursorState.prefix) { key, value in
+      rows.append((Array(copying: key), Array(copying: value)))
+      return true
+    }
+    for row in rows {
+      var bytes = Array(row.bytes.prefix(16))
+      ByteFields.append(Histories.newMark(), width: 8, to: &bytes)
+      try transaction.put(bytes.span, forKey: row.key.span, in: meta)
+    }
+  }
+}
+
 extension ModelStore {
   /// The environment of the store's rows.
   package var environment: Environment { core.environment }

@@ -135,7 +135,9 @@ extension WriteSession {
     let place = try reading {
       try $0.place(of: commitNumber, newest: newest, for: "cursor \(name)")
     }
-    guard place > known.position.value else { return }
+    // One that has expired goes on from wherever its consumer has read afresh.
+    let isPast = try reading { try $0.isPast(known.position, newest: newest) }
+    guard place > known.position.value || !isPast else { return }
     try putCursor(CursorState(name: name, position: commitNumber, date: core.now()))
   }
 
