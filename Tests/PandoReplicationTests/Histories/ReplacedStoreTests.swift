@@ -22,7 +22,7 @@ import Testing
     var changes = cursor.changes().makeAsyncIterator()
     let error = await #expect(throws: StoreError.self) { _ = try await changes.next() }
     #expect(error?.code == .changesExpired, "\(error as Any)")
-    #expect(error?.reason.contains("read the data afresh") == true, "\(error as Any)")
+    #expect("\(error as Any)".contains("cursor index"), "\(error as Any)")
     let last = try store.store.read { try $0.commitNumber }
     try await cursor.acknowledge(last)
     #expect(try cursor.state.position == last)
