@@ -12,7 +12,10 @@ public enum WriteOutcome: Hashable, Sendable {
   case stored(position: UInt64)
   /// It came behind a write that it had not seen, and nothing of it is stored.
   case refused
-  /// It has not come yet. It may: ask again when the store has caught up.
+  /// It has not come yet, and may come.
+  ///
+  /// Ask again when the store has caught up and has written something else. After another opening it can stay pending for
+  /// 10 000 positions of the log.
   case pending
   /// It is not stored, and can't be any more.
   case absent
