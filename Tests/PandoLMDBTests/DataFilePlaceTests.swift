@@ -188,20 +188,6 @@ import Testing
     }
   }
 
-  @Test func `shared commits are refused as others are`() throws {
-    try withTemporaryDirectory { path in
-      var configuration = Self.configuration(.full)
-      configuration.sharesCommits = true
-      let environment = try Environment(path: "\(path)/store", configuration: configuration)
-      defer { environment.close() }
-      let table = try environment.table("t", keys: .uint32, values: .uint64)
-      rename("\(path)/store", "\(path)/moved")
-      try onThreads(4) { _ in
-        expectError(.fileMoved) { try put(environment, table) }
-      }
-    }
-  }
-
   @Test func `a link that leads elsewhere is no move`() throws {
     try withTemporaryDirectory { path in
       try make("\(path)/first", commits: 1).environment.close()

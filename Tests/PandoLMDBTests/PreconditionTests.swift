@@ -21,19 +21,6 @@ import Testing
     Self.expect(result, says: "write inside a write of the same environment")
   }
 
-  @Test func `a write inside a write that shares its commit`() async {
-    let result = await #expect(
-      processExitsWith: .failure, observing: [\.standardErrorContent]
-    ) {
-      var configuration = Environment.Configuration.forTests
-      configuration.sharesCommits = true
-      try withEnvironment(configuration) { environment in
-        try environment.write { _ in try environment.write { _ in } }
-      }
-    }
-    Self.expect(result, says: "write inside a write of the same environment")
-  }
-
   @Test func `opening a table inside a write of the same thread`() async {
     let result = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]

@@ -37,13 +37,6 @@ extension Environment {
     public var maximumIdleReaders: Int = 64
     /// How much a power failure may lose.
     public var durability: Durability = .full
-    /// Whether concurrent writes of several threads share a commit, and so its flushes.
-    ///
-    /// Each write still runs alone, reads the changes of those before it, and returns after the
-    /// commit. They share the commit number. With 8 threads that commit single rows, throughput is
-    /// several times higher; with one thread it is the same. A write closure must not wait for the
-    /// write of another thread, and a closure that throws makes the others run again.
-    public var sharesCommits: Bool = false
     /// Whether writes are refused; the file must exist.
     public var isReadOnly: Bool = false
     /// Whether to open a file on a read-only mount, assuming that no process writes it.
@@ -67,8 +60,6 @@ package enum EnvironmentEvent: Sendable, Equatable {
   case mapGrown(sizeInBytes: Int)
   /// The slots of dead readers were freed.
   case staleReadersCleared(count: Int)
-  /// A write waits to share the commit of others.
-  case writeQueued
   /// A flush failed; the environment now refuses writes.
   case writesRefused
 }

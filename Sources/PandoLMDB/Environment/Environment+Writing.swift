@@ -6,8 +6,7 @@ extension Environment {
   /// Runs `body` in a write transaction and commits it.
   ///
   /// `body` may run more than once. If the map is full, Pando rolls back, grows the map, and runs
-  /// it again. With shared commits (``Configuration/sharesCommits``) the same happens if another
-  /// write of the group fails. So `body` changes nothing but the transaction.
+  /// it again. So `body` changes nothing but the transaction.
   ///
   /// - Parameter body: Receives the transaction; a synchronous closure on the calling thread. If it
   ///   throws, nothing changes.
@@ -25,40 +24,30 @@ extension Environment {
     _ body: (inout WriteTransaction) throws -> Result
   ) throws -> Result {
     try checkProcess("write")
-    // A write inside a read shares no commit: if the map grew, the group would wait for the read,
-    // and the read for the group.
-    if configuration.sharesCommits, !readers.isReadingOnThisThread { return try writeShared(body) }
-    return try writeAlone(body)
-  }
-
-  /// Runs `body` in a transaction, again until the map is large enough; if it may not grow, a full
-  /// map is an error.
-  func writeAlone<Result>(
-    mayGrow: Bool = true, _ body: (inout WriteTransaction) throws -> Result
-  ) throws -> Result {
     let checkpoints = unsafe checkpoints
     if let checkpoints, !checkpoints.hasRoom, !readers.isReadingOnThisThread {
       checkpoints.waitForRoom()
     }
     do {
-      return try writeToEnd(mayGrow: mayGrow, body)
+      return try writeToEnd(body)
     } catch let error as LMDBError where error.isForWantOfRoom {
       // Pages freed since the last checkpoint can be reused after the next one.
       guard let checkpoints, !readers.isReadingOnThisThread else { throw error }
       try checkpoints.waitForNext(in: self)
-      return try writeToEnd(mayGrow: mayGrow, body)
+      return try writeToEnd(body)
     }
   }
 
+  /// Runs `body` in a transaction, again until the map is large enough for it.
   private func writeToEnd<Result>(
-    mayGrow: Bool, _ body: (inout WriteTransaction) throws -> Result
+    _ body: (inout WriteTransaction) throws -> Result
   ) throws -> Result {
     let checkpoints = unsafe checkpoints
     try checkpoints?.beginWrite(in: self)
     defer { checkpoints?.endWrite() }
     return try writer.withLock("write") {
       while true {
-        if let result = try writeOnce(mayGrow: mayGrow, body) { return result }
+        if let result = try writeOnce(body) { return result }
       }
     }
   }
@@ -73,7 +62,7 @@ extension Environment {
   ///
   /// - Returns: `nil` if the map has grown and `body` must run again.
   func writeOnce<Result>(
-    mayGrow: Bool = true, _ body: (inout WriteTransaction) throws -> Result
+    _ body: (inout WriteTransaction) throws -> Result
   ) throws -> Result? {
     var transaction = try beginWritingInPlace()
     defer { end(&transaction) }
@@ -86,7 +75,7 @@ extension Environment {
     precondition(
       transaction.handle.environment == self.number, "the transaction was exchanged for another one"
     )
-    if transaction.failure?.code == .mapFull, mayGrow, canGrow {
+    if transaction.failure?.code == .mapFull, canGrow {
       transaction.abort()
       try growMap()
       return nil
@@ -108,7 +97,7 @@ extension Environment {
       didCommit(number)
       countForCheckpoint(number)
     } catch {
-      if error.code == .mapFull, mayGrow, canGrow {
+      if error.code == .mapFull, canGrow {
         try growMap()
         return nil
       }

@@ -36,8 +36,6 @@ public final class Environment: Sendable {
   let writer = WriterLock()
   /// How many readers wait for a slot.
   let slotWaits = Atomic(0)
-  /// The group commit; used with ``Configuration/sharesCommits``.
-  let commits = GroupCommit()
   /// The data file, for checks outside liblmdb.
   let file: DataFile
   /// The place of the data file.

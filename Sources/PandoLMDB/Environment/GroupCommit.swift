@@ -16,19 +16,9 @@ package protocol GroupedWrite: AnyObject, Sendable {
 
   /// Whether the result is known; then ``end(_:)`` follows, even if the group runs again.
   var isDecided: Bool { get }
-
-  /// Makes the waiting caller the leader; not called if one thread leads all groups.
-  func askToLead()
-
-  /// Makes the waiting caller run the write alone, in place of ``end(_:)``.
-  ///
-  /// - Returns: `false` if no caller can; then the leader runs it.
-  func leaveGroup() -> Bool
 }
 
 extension GroupedWrite {
-  package func askToLead() { preconditionFailure("a thread leads for all") }
-  package func leaveGroup() -> Bool { false }
   package var isDecided: Bool { false }
 }
 
@@ -95,14 +85,12 @@ extension GroupCommitOwner {
 /// ```
 ///
 /// One thread leads at a time. It runs all writes of the group in one transaction and commits it.
-/// Either a thread leads group after group until no write is left (``append(_:queuedMaximum:)``,
-/// ``goesOnLeading()``), except for a lone caller (``runAlone(in:for:_:)``). Or a waiting caller
-/// leads each group (``run(_:in:)``). Without writes, no thread leads and none waits.
+/// The thread leads group after group until no write is left (``append(_:queuedMaximum:)``,
+/// ``goesOnLeading()``), except for a lone caller (``runAlone(in:for:_:)``). Without writes, no
+/// thread leads and none waits.
 ///
 /// If a write throws, its group runs again without it. If the transaction or the commit fails, each
-/// write gets a commit of its own, so that only the faulty one fails. With leading callers, each
-/// runs its own closure: in the leader's transaction, or alone if the group continues without it.
-/// Such a group never waits for a larger map.
+/// write gets a commit of its own, so that only the faulty one fails.
 package final class GroupCommit: Sendable {
   /// The most writes that share a commit.
   ///
@@ -253,29 +241,12 @@ package final class GroupCommit: Sendable {
 }
 
 extension GroupCommit {
-  /// Leads the group of the calling thread's write, unless another thread does; returns when the
-  /// write has ended or left its group.
-  func run(_ write: SharedWrite, in environment: Environment) {
-    guard let (_, isFirst) = try? append(write) else {
-      preconditionFailure("a group that callers lead is never stopped")
-    }
-    if !isFirst { environment.configuration.onEvent?(.writeQueued) }
-    guard isFirst || write.waitToLead() else { return }
-    commitNext(in: environment, for: nil)
-    // A caller that waits for the next group leads it.
-    let next = state.withLock { state in
-      state.hasLeader = !state.batches.isEmpty
-      return state.batches.first?.writes.first
-    }
-    next?.askToLead()
-  }
-
   /// Runs and commits the first batch; all its writes have then ended.
   ///
   /// - Parameters:
   ///   - environment: The environment to write to.
   ///   - owner: The owner of the group commit.
-  package func commitNext(in environment: Environment, for owner: (any GroupCommitOwner)?) {
+  package func commitNext(in environment: Environment, for owner: any GroupCommitOwner) {
     let (turn, lastCount) = state.withLock { ($0.batches[0].turn, $0.lastCount) }
     var group = Group(expectedCount: lastCount)
     commit(&group, in: environment, for: owner)
@@ -353,25 +324,24 @@ extension GroupCommit {
 
   /// Runs writes in one transaction; every write ends, whatever happens.
   private func commit(
-    _ group: inout Group, in environment: Environment, for owner: (any GroupCommitOwner)?
+    _ group: inout Group, in environment: Environment, for owner: any GroupCommitOwner
   ) {
     var attempt = 0
     while !group.writes.isEmpty || takeMore(&group) {
       let start = ContinuousClock.now
       do {
-        try environment.writeAlone(mayGrow: owner != nil) { transaction in
+        try environment.write { transaction in
           try unsafe withUnsafeMutablePointer(to: &transaction) { transaction in
-            guard let owner else { return try unsafe run(&group, in: transaction) }
             try unsafe owner.runGroup(in: transaction) { try unsafe run(&group, in: transaction) }
           }
         }
-        owner?.didCommit(writeCount: group.writes.count, duration: ContinuousClock.now - start)
+        owner.didCommit(writeCount: group.writes.count, duration: ContinuousClock.now - start)
         for write in group.writes { write.end(nil) }
         return
       } catch is GroupDetour {
-        owner?.didFail()
+        owner.didFail()
         do {
-          try owner?.settle()
+          try owner.settle()
         } catch {
           for write in group.writes { write.end(error) }
           // Writes that came meanwhile get another attempt.
@@ -380,16 +350,14 @@ extension GroupCommit {
         for write in group.writes where write.isDecided { write.end(nil) }
         group.writes.removeAll { $0.isDecided }
       } catch let spoilt as SpoiltGroup {
-        owner?.didFail()
-        let write = group.writes.remove(at: spoilt.index)
-        if !write.leaveGroup() { write.end(spoilt.error) }
+        owner.didFail()
+        group.writes.remove(at: spoilt.index).end(spoilt.error)
       } catch {
-        owner?.didFail()
+        owner.didFail()
         // Takes the rest of the batch: a leader that could not begin has not taken it yet.
         while takeMore(&group) {}
-        group.writes.removeAll { $0.leaveGroup() }
         if group.writes.count == 1 {
-          if let owner, owner.makeRoom(after: error, attempt: attempt) {
+          if owner.makeRoom(after: error, attempt: attempt) {
             attempt += 1
             continue
           }

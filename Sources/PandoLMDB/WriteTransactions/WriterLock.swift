@@ -39,11 +39,4 @@ final class WriterLock: Sendable {
     }
     return try body()
   }
-
-  /// Runs `body` for a thread that holds the lock and waits.
-  func lent<Result>(_ body: () throws -> Result) rethrows -> Result {
-    let holder = owner.exchange(currentThread(), ordering: .relaxed)
-    defer { owner.store(holder, ordering: .relaxed) }
-    return try body()
-  }
 }

@@ -135,7 +135,6 @@ final class EventRelay: Sendable {
     switch event {
     case .mapGrown(let size): core.report(.mapGrown(sizeInBytes: size))
     case .staleReadersCleared(let count): core.report(.staleReadersCleared(count: count))
-    case .writeQueued: break  // the store has its own writer
     case .writesRefused: break  // the write that failed is reported with its error
     }
   }

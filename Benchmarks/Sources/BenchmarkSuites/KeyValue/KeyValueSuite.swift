@@ -50,39 +50,21 @@ struct KeyValueSuite {
   private func measureSynchronousFilling() throws {
     let count = runner.options.scaled(smoke: 32, standard: 2_048)
     let order = Array(data.randomOrder.prefix(count))
-    for threadCount in runner.options.threadCounts([1, 8]) {
-      let name = threadCount == 1 ? "fillsync" : "fillsync-\(threadCount)"
-      try runner.measure(
-        workload(
-          name, "put of a new row in random order, a commit each",
-          goals: threadCount == 1 ? [.lmdb: 0.9] : [.lmdb: 0.9, .sqlite: 1],
-          ["rows": count, "threads": threadCount]
-        ) { system in
-          let directory = try runner.makeDirectory()
-          return try with(system, directory) { database, session in
-            try .time(
-              count, stride: 1, in: directory, threadCount: threadCount,
-              { latencies in
-                try fill(database, order, latencies)
-                return 0
-              }, settle: { try database.settle() }, checksum: { try session.hash() })
-          }
-        })
-    }
-  }
-
-  /// Stores rows with a commit each, from as many threads as there are histograms.
-  private func fill(
-    _ database: any KeyValueDatabase, _ order: [UInt32], _ latencies: [Latencies]
-  ) throws {
-    let shared = ThreadLatencies(latencies)
-    let share = order.count / latencies.count
-    let rows = data.rows
-    try Threads.run(latencies.count) { number in
-      try database.makeSession().write(
-        rows, Array(order[number * share..<(number + 1) * share]), rowsPerCommit: 1,
-        shared[number])
-    }
+    try runner.measure(
+      workload(
+        "fillsync", "put of a new row in random order, a commit each", goals: [.lmdb: 0.9],
+        ["rows": count]
+      ) { system in
+        let directory = try runner.makeDirectory()
+        return try with(system, directory) { database, session in
+          try .time(
+            count, stride: 1, in: directory,
+            { latencies in
+              try session.write(data.rows, order, rowsPerCommit: 1, latencies)
+              return 0
+            }, settle: { try database.settle() }, checksum: { try session.hash() })
+        }
+      })
   }
 
   private func measureReading() throws {

@@ -10,7 +10,6 @@ final class PandoDatabase: KeyValueDatabase {
     var configuration = Environment.Configuration()
     configuration.mapSizeInBytes = mapSizeInBytes
     configuration.durability = durability
-    configuration.sharesCommits = true
     environment = try Environment(path: path, configuration: configuration)
     table = try environment.rawTable("rows")
   }
