@@ -26,13 +26,6 @@ package final class Deliverer: Sendable {
     }
   }
 
-  /// Makes a call before it returns if this runs on the queue that calls come on, else queues it.
-  ///
-  /// On a concurrent queue another call may be under way: then it is queued, too.
-  package func callNow(_ call: @escaping @Sendable () -> Void) {
-    if !callHere(call) { enqueue(call) }
-  }
-
   /// Makes a call if this runs on the queue that calls come on and no other call is under way, or in such a call.
   ///
   /// - Returns: Whether it was made.

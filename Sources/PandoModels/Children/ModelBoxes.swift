@@ -67,25 +67,6 @@ package enum ModelBoxes {
   package static func modelType(_ type: any SimpleModel.Type) -> (any Model.Type)? {
     unsafe TypeTable.traits(of: type).pointee.model
   }
-
-  /// Whether two models are the same box, or the same bytes.
-  ///
-  /// - Parameters:
-  ///   - left: A model.
-  ///   - right: Another one.
-  ///   - sharing: Whether to compare boxes.
-  /// - Returns: `false` also for some equal ones, if they are small or boxes are not compared.
-  package static func areSame(
-    _ left: any Model, _ right: any Model, sharing: Bool = canShare
-  ) -> Bool {
-    guard sharing else { return false }
-    return unsafe BoxLayout(left).isSame(as: BoxLayout(right), isBoxed: isLarge(left))
-  }
-
-  /// Whether a model does not fit into the inline buffer of a container.
-  private static func isLarge<M: Model>(_ model: M) -> Bool {
-    MemoryLayout<M>.size > MemoryLayout<(UInt, UInt, UInt)>.size
-  }
 }
 
 /// An existential container of a protocol without class constraint: the model or its box, the type,

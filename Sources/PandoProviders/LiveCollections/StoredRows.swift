@@ -12,9 +12,6 @@ struct StoredRows<T: SimpleModel>: Sendable {
   var isApart: Bool
   /// The rows under which stored elements are registered that are not shown as they are stored.
   var shadows: [LiveRow: LiveRow] = [:]
-
-  /// Whether a row is registered for a stored element.
-  func isShadow(_ row: LiveRow) -> Bool { shadows.values.contains(row) }
 }
 
 /// What an edit changes in the stored list.

@@ -128,19 +128,6 @@ extension CountedList {
     }
   }
 
-  /// Replaces all elements.
-  ///
-  /// - Throws: As ``insert(contentsOf:at:in:)``.
-  /// - Complexity: O(*r* log *r* + *m*) for *r* rows before and *m* elements.
-  func replaceAll(
-    with elements: some Sequence<[UInt8]>, in transaction: inout WriteTransaction
-  ) throws {
-    let run = try Run(elements: elements)
-    try removeAll(in: &transaction)
-    if run.itemCount == 0 { return }
-    try splice(0..<0, with: run, in: &transaction)
-  }
-
   private func checkRange(_ range: Range<Int>, in snapshot: Snapshot) throws {
     let count = try count(in: snapshot)
     precondition(

@@ -57,15 +57,6 @@ import Testing
     #expect(back.modelIdentifier == Self.models[index].modelIdentifier)
   }
 
-  @Test func `a copy of a large model is the same, an equal one need not be`() {
-    let (first, second) = (Self.models[1], Self.models[1])
-    let copy = first
-    #expect(ModelBoxes.areSame(first, copy))
-    #expect(!ModelBoxes.areSame(first, second))
-    #expect(!ModelBoxes.areSame(first, Self.models[2]))
-    #expect(!ModelBoxes.areSame(first, copy, sharing: false))
-  }
-
   @Test func `a model is not taken for one of another type`() async {
     await #expect(processExitsWith: .failure) {
       _ = ModelBoxes.model(Small(number: 1), Large.self)

@@ -51,3 +51,13 @@ extension CountedList {
     return rows
   }
 }
+
+extension CountedList {
+  /// Replaces all elements.
+  func replaceAll(
+    with elements: some Sequence<[UInt8]>, in transaction: inout WriteTransaction
+  ) throws {
+    try removeAll(in: &transaction)
+    try insert(contentsOf: elements, at: 0, in: &transaction)
+  }
+}
