@@ -172,6 +172,9 @@ let package = Package(
       name: "PandoFixturesTests", dependencies: ["PandoFixtures", "PandoSystem"],
       swiftSettings: languageSettings),
     .testTarget(
+      name: "PandoSystemTests", dependencies: ["PandoSystem", "PandoFixtures"],
+      swiftSettings: languageSettings),
+    .testTarget(
       name: "PandoLMDBTests",
       dependencies: [
         "PandoLMDB", "CPandoLMDB", "PandoSystem", "PandoFixtures", "CPandoAllocations",

@@ -116,13 +116,9 @@ extension LiveRegistry {
 
   /// Adds one holder at its place in the order, unless it is there.
   private func add(_ number: UInt64, to affected: inout [Affected]) {
-    var (first, end) = (0, affected.count)
-    while first < end {
-      let middle = (first + end) / 2
-      if affected[middle].holderNumber < number { first = middle + 1 } else { end = middle }
-    }
-    if first < affected.count, affected[first].holderNumber == number { return }
+    let place = affected.partitioningIndex { $0.holderNumber >= number }
+    if place < affected.count, affected[place].holderNumber == number { return }
     guard let holder = holders[number]?.holder else { return }
-    affected.insert(Affected(holder: holder, holderNumber: number, rows: []), at: first)
+    affected.insert(Affected(holder: holder, holderNumber: number, rows: []), at: place)
   }
 }

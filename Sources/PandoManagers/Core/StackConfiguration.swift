@@ -42,11 +42,7 @@ package protocol ServerLink: AnyObject, Sendable {
 
 /// The ways to servers that this process has opened.
 package enum ServerLinks {
-  private struct Opened {
-    weak let link: (any ServerLink)?
-  }
-
-  private static let opened = Locked<[Opened]>([])
+  private static let opened = Locked(WeakList<any ServerLink>())
 
   /// Returns a link that is open.
   ///
@@ -58,12 +54,11 @@ package enum ServerLinks {
     where matches: (Link) -> Bool, else make: () -> Link
   ) -> Link {
     opened.withLock { opened in
-      opened.removeAll { $0.link == nil }
-      for case let link as Link in opened.lazy.compactMap(\.link) where matches(link) {
+      for case let link as Link in opened.objects where matches(link) {
         return link
       }
       let link = make()
-      opened.append(Opened(link: link))
+      opened.append(link)
       return link
     }
   }
@@ -73,6 +68,6 @@ package enum ServerLinks {
   /// - Parameter store: The store.
   /// - Returns: Those that are open.
   package static func links(of store: ModelStore) -> [any ServerLink] {
-    opened.withLock { $0.compactMap(\.link) }.filter { $0.store === store }
+    opened.withLock(\.objects).filter { $0.store === store }
   }
 }

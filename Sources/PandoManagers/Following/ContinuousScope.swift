@@ -7,19 +7,9 @@ import PandoSystem
 /// What the managers of one container share: what is followed through them, so that it ends with the
 /// container's `close()`, and each other.
 package final class ContinuousScope: Sendable {
-  /// Something followed that is not kept alive.
-  private struct Entry: Sendable {
-    weak let followed: (any Followed)?
-  }
-
-  /// A manager that is not kept alive.
-  private struct Member: Sendable {
-    weak let manager: (any AnyObject & Sendable)?
-  }
-
   private struct State {
-    var members: [ObjectIdentifier: Member] = [:]
-    var entries: [UInt64: Entry] = [:]
+    var managers: [ObjectIdentifier: WeakReference<any AnyObject & Sendable>] = [:]
+    var entries: [UInt64: WeakReference<any Followed>] = [:]
     var isClosed = false
   }
 
@@ -49,18 +39,18 @@ package final class ContinuousScope: Sendable {
 
   /// Notes the manager of a type.
   func add(_ manager: any AnyObject & Sendable, of type: any Entity.Type) {
-    state.withLock { $0.members[ObjectIdentifier(type)] = Member(manager: manager) }
+    state.withLock { $0.managers[ObjectIdentifier(type)] = WeakReference(manager) }
   }
 
   /// The manager of a type, while the container is there.
   func manager(of type: any Entity.Type) -> (any AnyObject & Sendable)? {
-    state.withLock { $0.members[ObjectIdentifier(type)]?.manager }
+    state.withLock { $0.managers[ObjectIdentifier(type)]?.object }
   }
 
   /// Notes something that is followed from now on.
   func insert(_ followed: any Followed) {
     let isClosed = state.withLock { state in
-      if !state.isClosed { state.entries[followed.number] = Entry(followed: followed) }
+      if !state.isClosed { state.entries[followed.number] = WeakReference(followed) }
       return state.isClosed
     }
     if isClosed { followed.finish() }
@@ -78,6 +68,6 @@ package final class ContinuousScope: Sendable {
       defer { state.entries = [:] }
       return state.entries
     }
-    for entry in entries.values { entry.followed?.finish() }
+    for entry in entries.values { entry.object?.finish() }
   }
 }

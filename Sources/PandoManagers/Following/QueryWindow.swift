@@ -1,4 +1,5 @@
 import PandoModels
+import PandoSystem
 
 /// The entities that a followed query shows, kept right change by change.
 ///
@@ -167,15 +168,10 @@ struct QueryWindow<E: Queryable>: Sendable {
   }
 
   private mutating func insert(_ new: RankedEntity<E>) -> Outcome {
-    var low = 0
-    var high = kept.count
-    while low < high {
-      let middle = (low + high) / 2
-      if followed.precedes(kept[middle], new) { low = middle + 1 } else { high = middle }
-    }
+    let place = kept.partitioningIndex { !followed.precedes($0, new) }
     // Beyond the last one that is kept there may be others that come before it.
-    if low == kept.count, !isComplete { return .same }
-    kept.insert(new, at: low)
+    if place == kept.count, !isComplete { return .same }
+    kept.insert(new, at: place)
     if let capacity = followed.capacity, kept.count > capacity {
       kept.removeLast()
       isComplete = false

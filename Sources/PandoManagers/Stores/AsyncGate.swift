@@ -4,7 +4,7 @@ import PandoSystem
 final class AsyncGate: Sendable {
   private struct State {
     var isTaken = false
-    var waiting: [CheckedContinuation<Void, Never>] = []
+    var waiting = Deque<CheckedContinuation<Void, Never>>()
   }
 
   private let state = Locked(State())
@@ -28,10 +28,10 @@ final class AsyncGate: Sendable {
   }
 
   private func leave() {
-    let next: CheckedContinuation<Void, Never>? = state.withLock { state in
-      guard state.waiting.isEmpty else { return state.waiting.removeFirst() }
-      state.isTaken = false
-      return nil
+    let next = state.withLock { state in
+      let next = state.waiting.popFirst()
+      if next == nil { state.isTaken = false }
+      return next
     }
     next?.resume()
   }

@@ -2,10 +2,7 @@ import PandoSystem
 
 extension InMemoryStore: FollowedMemory {
   func connect(_ feed: MemoryFeed<E>) {
-    state.withLock { state in
-      state.feeds.removeAll { $0.feed == nil }
-      state.feeds.append(WeakFeed(feed: feed))
-    }
+    state.withLock { $0.feeds.append(feed) }
   }
 
   func withPresent(_ body: ([RankedEntity<E>], UInt64) -> Void) {
@@ -15,6 +12,6 @@ extension InMemoryStore: FollowedMemory {
   }
 
   func shown() async {
-    for feed in state.withLock({ $0.feeds.compactMap(\.feed) }) { await feed.shown() }
+    for feed in state.withLock({ $0.feeds.objects }) { await feed.shown() }
   }
 }

@@ -29,16 +29,12 @@ public final class InMemoryStore<E: LocalEntity>: Sendable {
     var place: UInt64
     var lastRank: UInt64 = 0
     /// Who is told of every change.
-    var feeds: [WeakFeed] = []
+    var feeds = WeakList<MemoryFeed<E>>()
 
     /// The identifier that an entity has now.
     func current(_ identifier: EntityIdentifier<E>) -> EntityIdentifier<E> {
       names.isEmpty || !identifier.isLocal ? identifier : names[identifier] ?? identifier
     }
-  }
-
-  struct WeakFeed: Sendable {
-    weak let feed: MemoryFeed<E>?
   }
 
   /// The most removals that are remembered; beyond it the older half is forgotten.
@@ -71,7 +67,7 @@ public final class InMemoryStore<E: LocalEntity>: Sendable {
       let result = Swift.Result { try body(&write) }
       let changes = write.changes
       _ = exchange(&state, with: write.take())
-      let feeds = changes.isEmpty ? [] : state.feeds.compactMap(\.feed)
+      let feeds = changes.isEmpty ? [] : state.feeds.objects
       for feed in feeds { feed.publish(changes, at: state.place) }
       return (try result.get(), feeds)
     }

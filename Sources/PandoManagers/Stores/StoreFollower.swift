@@ -12,13 +12,7 @@ final class StoreFollower: CommitFollower {
   private struct State {
     /// The last commit whose changes the caches know.
     var processed: UInt64
-    var caches: [WeakCache] = []
-  }
-
-  private final class WeakCache: Sendable {
-    weak let cache: (any CommitCache)?
-
-    init(_ cache: any CommitCache) { self.cache = cache }
+    var caches = WeakList<any CommitCache>()
   }
 
   /// Held while the caches are told, so that they hear of commits in their order.
@@ -37,29 +31,24 @@ final class StoreFollower: CommitFollower {
     store.feed.add(self)
   }
 
-  private static let followers = Locked<[(store: WeakStore, follower: StoreFollower)]>([])
-
-  private struct WeakStore {
-    weak let store: ModelStore?
-  }
+  private static let followers = Locked<
+    [(store: WeakReference<ModelStore>, follower: StoreFollower)]
+  >([])
 
   /// The follower of a store.
   static func follower(of store: ModelStore) throws -> StoreFollower {
     try followers.withLock { followers in
-      followers.removeAll { $0.store.store == nil }
-      if let known = followers.first(where: { $0.store.store === store }) { return known.follower }
+      followers.removeAll { $0.store.object == nil }
+      if let known = followers.first(where: { $0.store.object === store }) { return known.follower }
       let follower = try StoreFollower(store)
-      followers.append((WeakStore(store: store), follower))
+      followers.append((WeakReference(store), follower))
       return follower
     }
   }
 
   /// Has a cache told of every commit from now on; it is not retained.
   func add(_ cache: any CommitCache) {
-    state.withLock { state in
-      state.caches.removeAll { $0.cache == nil }
-      state.caches.append(WeakCache(cache))
-    }
+    state.withLock { $0.caches.append(cache) }
   }
 
   /// Whether the caches know of all that is committed, by whatever process: one look at a number.
@@ -171,13 +160,13 @@ extension StoreFollower {
     for key in deleted { keys.append(ByteString(key)) }
     // First what is remembered, then the caches: a cache that is being filled meanwhile sees either.
     touches.withLock { $0.touch(keys, by: changeSet.commitNumber.value) }
-    for entry in state.caches { entry.cache?.drop(keys) }
+    for cache in state.caches.objects { cache.drop(keys) }
     state.processed = changeSet.commitNumber.value
   }
 
   private func processAll(upTo number: UInt64, _ state: inout State) {
     touches.withLock { $0.forget(upTo: number) }
-    for entry in state.caches { entry.cache?.dropAll() }
+    for cache in state.caches.objects { cache.dropAll() }
     state.processed = number
   }
 }

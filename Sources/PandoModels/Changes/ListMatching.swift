@@ -1,3 +1,5 @@
+import PandoSystem
+
 /// The correspondence of elements between an old list and a new one.
 ///
 /// Both lists are given without their common beginning and end, as classes: elements of one class
@@ -85,14 +87,15 @@ struct ListMatching {
 
   private static func kept(
     _ old: [UInt32], _ new: [UInt32], _ classCount: Int
-  ) -> [(old: Int, new: Int)] {
+  ) -> [(tag: Int, value: Int)] {
     let positions = ClassPositions(of: new, classCount: classCount)
     let pairCount = old.reduce(0) { $0 + positions.range(of: $1).count }
-    var chains = CommonChains()
+    // The tags are positions in the old list, the values are positions in the new one.
+    var common = LongestIncreasingSubsequence()
     if pairCount <= pairsPerElement * (old.count + new.count) {
       for index in old.indices {
         for position in positions.range(of: old[index]).reversed() {
-          chains.offer(old: index, new: positions.positions[position])
+          common.append(positions.positions[position], tag: index)
         }
       }
     } else {
@@ -102,10 +105,10 @@ struct ListMatching {
         let rank = seen[Int(number)]
         guard rank < candidates.count else { continue }
         seen[Int(number)] += 1
-        chains.offer(old: index, new: positions.positions[candidates.lowerBound + rank])
+        common.append(positions.positions[candidates.lowerBound + rank], tag: index)
       }
     }
-    return chains.longest()
+    return common.reversedElements()
   }
 
   /// Finds elements that were removed once and inserted once, in old order.
@@ -176,60 +179,4 @@ struct ClassPositions {
 
   /// The range in ``positions`` of a class.
   func range(of number: UInt32) -> Range<Int> { starts[Int(number)]..<starts[Int(number) + 1] }
-}
-
-/// Finds the longest chain of pairs that ascends in both lists.
-struct CommonChains {
-  private struct Link {
-    let old: Int32
-    let new: Int32
-    let previous: Int32
-  }
-
-  private var links: [Link] = []
-  /// The last links of the best chains, by length; their new positions ascend.
-  private var ends: [Int32] = []
-
-  /// Adds a pair.
-  ///
-  /// - Parameters:
-  ///   - old: Not below the previous one.
-  ///   - new: For an equal `old`, below the previous one.
-  mutating func offer(old: Int, new: Int32) {
-    var length = ends.count
-    if let last = ends.last, links[Int(last)].new >= new { length = shortest(reaching: new) }
-    let previous = length > 0 ? ends[length - 1] : -1
-    let number = Int32(links.count)
-    if length == ends.count {
-      ends.append(number)
-    } else if links[Int(ends[length])].new > new {
-      ends[length] = number
-    } else {
-      return
-    }
-    links.append(Link(old: Int32(old), new: new, previous: previous))
-  }
-
-  /// The pairs of the longest chain, in descending order.
-  func longest() -> [(old: Int, new: Int)] {
-    var pairs: [(old: Int, new: Int)] = []
-    pairs.reserveCapacity(ends.count)
-    var number = ends.last ?? -1
-    while number >= 0 {
-      let link = links[Int(number)]
-      pairs.append((Int(link.old), Int(link.new)))
-      number = link.previous
-    }
-    return pairs
-  }
-
-  private func shortest(reaching new: Int32) -> Int {
-    var low = 0
-    var high = ends.count
-    while low < high {
-      let middle = (low + high) / 2
-      if links[Int(ends[middle])].new >= new { high = middle } else { low = middle + 1 }
-    }
-    return low
-  }
 }

@@ -1,3 +1,5 @@
+import PandoSystem
+
 /// An element that moves from one position of a list to another.
 struct ListMover {
   /// Its old position.
@@ -35,25 +37,12 @@ struct MoveSequence {
   /// - Returns: Its position, and the new one without counting it.
   mutating func place(_ rank: Int, keptBeforeNew: Int) -> (from: Int, to: Int) {
     let gap = movers[rank].keptBeforeOld
-    let from = gap + waiting.count(before: rank) + placedGaps.partitionIndex { $0 > gap }
+    let from = gap + waiting.count(before: rank) + placedGaps.partitioningIndex { $0 > gap }
     waiting.remove(rank)
-    let ahead = movers.partitionIndex { $0.keptBeforeOld >= keptBeforeNew }
+    let ahead = movers.partitioningIndex { $0.keptBeforeOld >= keptBeforeNew }
     let to = keptBeforeNew + waiting.count(before: ahead) + placedGaps.count
     placedGaps.append(keptBeforeNew)
     return (from, to)
-  }
-}
-
-extension Array {
-  /// The first index of the second part of a partitioned list.
-  fileprivate func partitionIndex(_ isInSecondPart: (Element) -> Bool) -> Int {
-    var low = 0
-    var high = count
-    while low < high {
-      let middle = (low + high) / 2
-      if isInSecondPart(self[middle]) { high = middle } else { low = middle + 1 }
-    }
-    return low
   }
 }
 

@@ -1,3 +1,5 @@
+import PandoSystem
+
 /// Applies a caller's changes of a list to the present list.
 ///
 /// Elements that the caller removed are removed. Elements that the caller inserted follow the same
@@ -43,7 +45,11 @@ struct ListRebaser<Element: Hashable> {
   private static func rebase(_ base: [Key], _ new: [Key], _ stored: [Key]) -> [Key] {
     var places: [Key: Int] = [:]
     for (place, key) in base.enumerated() { places[key] = place }
-    let kept = longestRise(new.map { places[$0] })
+    var inOrder = LongestIncreasingSubsequence()
+    for (place, key) in new.enumerated() {
+      if let old = places[key] { inOrder.append(Int32(old), tag: place) }
+    }
+    let kept: [Int] = inOrder.reversedElements().reversed().map(\.tag)
     let there = Set(stored)
     // Elements without a kept place were removed or moved.
     var gone = Set(base)
@@ -77,28 +83,5 @@ struct ListRebaser<Element: Hashable> {
       result += new[((kept.last ?? -1) + 1)...].filter(comes)
     }
     return result
-  }
-
-  /// The positions of a longest rising subsequence (patience sorting).
-  private static func longestRise(_ values: [Int?]) -> [Int] {
-    var ends: [Int] = []
-    var previous = Array(repeating: -1, count: values.count)
-    for (place, value) in values.enumerated() {
-      guard let value else { continue }
-      var (low, high) = (0, ends.count)
-      while low < high {
-        let middle = (low + high) / 2
-        if values[ends[middle]] ?? 0 < value { low = middle + 1 } else { high = middle }
-      }
-      if low > 0 { previous[place] = ends[low - 1] }
-      if low == ends.count { ends.append(place) } else { ends[low] = place }
-    }
-    var rise: [Int] = []
-    var place = ends.last ?? -1
-    while place >= 0 {
-      rise.append(place)
-      place = previous[place]
-    }
-    return rise.reversed()
   }
 }

@@ -12,14 +12,10 @@ import PandoSystem
 /// It retains neither its members nor its delegate; whoever made it keeps it. A member belongs to one
 /// batch only. Any thread may use it.
 public final class BatchDataProviderListener: Sendable {
-  private struct Member: Sendable {
-    weak let provider: (any BatchMember)?
-  }
-
   /// The manager of the members.
   public let dataModelManager: DataModelManager
   private let core = BatchCore()
-  private let members: [Member]
+  private let members: [WeakReference<any BatchMember>]
 
   /// Makes a batch.
   ///
@@ -36,7 +32,7 @@ public final class BatchDataProviderListener: Sendable {
       guard let member = provider as? any BatchMember else {
         preconditionFailure("\(type(of: provider)) is no provider of this library")
       }
-      if member.join(core) { return Member(provider: member) }
+      if member.join(core) { return WeakReference(member) }
       dataModelManager.consistencyManager.report(
         ConsistencyError(
           .memberOfAnotherBatch,
@@ -55,7 +51,7 @@ public final class BatchDataProviderListener: Sendable {
   }
 
   /// The members that are alive.
-  public var dataProviders: [any AnyDataProvider] { members.compactMap(\.provider) }
+  public var dataProviders: [any AnyDataProvider] { members.compactMap(\.object) }
 
   /// Whether the batch stands still, with all its members.
   ///
@@ -65,7 +61,7 @@ public final class BatchDataProviderListener: Sendable {
     set {
       guard core.setPaused(newValue) else { return }
       if newValue {
-        for member in members { member.provider?.pauseForBatch() }
+        for member in members { member.object?.pauseForBatch() }
       } else {
         resume()
       }
@@ -73,7 +69,7 @@ public final class BatchDataProviderListener: Sendable {
   }
 
   private func resume() {
-    let ends = members.compactMap { $0.provider?.resumeForBatch() }
+    let ends = members.compactMap { $0.object?.resumeForBatch() }
     guard !ends.isEmpty else { return }
     dataModelManager.consistencyManager.enqueue { scope in
       let resumed = ends.compactMap { $0(scope) }

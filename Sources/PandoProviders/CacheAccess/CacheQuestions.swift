@@ -9,9 +9,7 @@ final class CacheQuestions: Sendable {
   typealias Question = @Sendable () async -> Void
 
   fileprivate struct State {
-    var questions: [Question?] = []
-    /// Where the first one stands.
-    var head = 0
+    var questions = Deque<Question>()
     /// Whether a task has been made that has not begun; so it is as long as there are questions.
     var isTaskDue = false
   }
@@ -58,17 +56,8 @@ extension CacheQuestions.State {
     begins: Bool
   ) -> (question: CacheQuestions.Question?, starts: Bool) {
     if begins { isTaskDue = false }
-    guard head < questions.count else { return (nil, false) }
-    let question = exchange(&questions[head], with: nil)
-    head += 1
-    if head == questions.count {
-      questions = []
-      head = 0
-    } else if head > 64, head > questions.count / 2 {
-      questions.removeFirst(head)
-      head = 0
-    }
-    let starts = head < questions.count && !isTaskDue
+    guard let question = questions.popFirst() else { return (nil, false) }
+    let starts = !questions.isEmpty && !isTaskDue
     if starts { isTaskDue = true }
     return (question, starts)
   }

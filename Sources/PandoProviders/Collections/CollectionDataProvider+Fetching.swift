@@ -45,15 +45,7 @@ extension CollectionDataProvider {
   public func fetchDataFromCache(
     withCacheKey cacheKey: String?, context: (any Sendable)? = nil
   ) async throws -> [T]? {
-    let once = OneAnswer<[T]?>()
-    return try await withTaskCancellationHandler {
-      try await withCheckedThrowingContinuation { continuation in
-        once.wait(continuation)
-        fetch(cacheKey, context) { once.finish($0) }
-      }
-    } onCancel: {
-      once.finish(.failure(CancellationError()))
-    }
+    try await OneAnswer.wait { fetch(cacheKey, context, $0) }
   }
 
   private func fetch(

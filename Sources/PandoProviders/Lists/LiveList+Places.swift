@@ -1,5 +1,6 @@
 import PandoConsistency
 import PandoModels
+import PandoSystem
 
 extension LiveList {
   /// From how many rows on the list is gone through once instead of once a row.
@@ -23,20 +24,7 @@ extension LiveList {
       return wanted.enumerated().compactMap { index, row in position(of: row).map { (index, $0) } }
     }
     return rows.enumerated().compactMap { place, row in
-      wanted.sortedIndex(of: row).map { ($0, place) }
+      wanted.binarySearch(for: row, by: \.self).map { ($0, place) }
     }
-  }
-}
-
-extension [LiveRow] {
-  /// Finds an element of an ascending list.
-  fileprivate func sortedIndex(of row: LiveRow) -> Int? {
-    var low = 0
-    var high = count
-    while low < high {
-      let middle = (low + high) / 2
-      if self[middle] < row { low = middle + 1 } else { high = middle }
-    }
-    return low < count && self[low] == row ? low : nil
   }
 }

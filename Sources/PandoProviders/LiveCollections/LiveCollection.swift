@@ -152,15 +152,7 @@ extension ListState {
   }
 
   /// The index of a member.
-  func index(of member: UInt64) -> Int? {
-    var low = 0
-    var high = members.count
-    while low < high {
-      let middle = (low + high) / 2
-      if members[middle].number < member { low = middle + 1 } else { high = middle }
-    }
-    return low < members.count && members[low].number == member ? low : nil
-  }
+  func index(of member: UInt64) -> Int? { members.binarySearch(for: member, by: \.number) }
 
   /// All row numbers that something refers to.
   var rowsInUse: [LiveRow] {

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import PandoModels
+import PandoSystem
 
 /// A change that a member is to be told of.
 struct ListTelling<T: SimpleModel>: Sendable {
@@ -70,23 +71,22 @@ final class ToldChange<T: SimpleModel>: @unchecked Sendable {
 /// An own call tells the delegate before its turn; such a change stays here for the batch, whose turn is that of the
 /// update.
 struct TellingQueue<T: SimpleModel>: Sendable {
-  private var tellings: [ListTelling<T>?] = []
-  private var firstIndex = 0
-  /// The oldest one that the delegate has not been told of.
-  private var untoldIndex = 0
+  private var tellings = Deque<ListTelling<T>>()
+  /// How many of them the delegate has been told of.
+  private var toldCount = 0
   /// Whether the list has changed since the newest one in a way that is not told.
   private var hasGap = false
 
-  var count: Int { tellings.count - firstIndex }
-  var isEmpty: Bool { count == 0 }
+  var count: Int { tellings.count }
+  var isEmpty: Bool { tellings.isEmpty }
   /// Whether the delegate has been told of all.
-  var isTold: Bool { untoldIndex == tellings.count }
+  var isTold: Bool { toldCount == tellings.count }
 
   /// Whether the delegate has been told of the oldest one.
-  var isFirstTold: Bool { firstIndex < untoldIndex }
+  var isFirstTold: Bool { toldCount > 0 }
 
   /// The oldest one.
-  var first: ListTelling<T>? { firstIndex < tellings.count ? tellings[firstIndex] : nil }
+  var first: ListTelling<T>? { tellings.first }
 
   /// Whether the oldest one belongs to this change or one before.
   func isDue(_ number: UInt64) -> Bool { first.map { $0.number <= number } ?? false }
@@ -109,42 +109,33 @@ struct TellingQueue<T: SimpleModel>: Sendable {
   ///
   /// It stays in the queue.
   mutating func takeUntold() -> (telling: ListTelling<T>, list: [T])? {
-    guard untoldIndex < tellings.count, let telling = tellings[untoldIndex] else { return nil }
+    guard !isTold else { return nil }
+    let telling = tellings[toldCount]
     let list = telling.change.list(after: nil)
-    tellings[untoldIndex] = ListTelling(
+    tellings[toldCount] = ListTelling(
       number: telling.number, isEdit: telling.isEdit, change: ToldChange(.changes([])),
       context: telling.context, date: telling.date)
-    untoldIndex += 1
-    if untoldIndex < tellings.count { _ = tellings[untoldIndex]?.change.list(after: list) }
+    toldCount += 1
+    if !isTold { _ = tellings[toldCount].change.list(after: list) }
     return (telling, list)
   }
 
   /// Takes the oldest one away, once the delegate has been told of it.
   mutating func popFirst() -> ListTelling<T>? {
-    guard firstIndex < untoldIndex else { return nil }
-    defer {
-      tellings[firstIndex] = nil
-      firstIndex += 1
-      // Each is moved once on average.
-      if firstIndex * 2 > tellings.count {
-        tellings.removeFirst(firstIndex)
-        untoldIndex -= firstIndex
-        firstIndex = 0
-      }
-    }
-    return tellings[firstIndex]
+    guard toldCount > 0 else { return nil }
+    toldCount -= 1
+    return tellings.popFirst()
   }
 
   /// Takes all of them as one change; `nil` if there are none that the delegate has not been told of.
   mutating func joined() -> CollectionChange? {
-    defer { (tellings, firstIndex, untoldIndex, hasGap) = ([], 0, 0, false) }
+    defer { self = TellingQueue() }
     guard !isTold else { return nil }
     var changes: [CollectionChangeInformation] = []
-    for telling in tellings[untoldIndex...] {
-      switch telling?.change.change {
+    for telling in tellings[toldCount...] {
+      switch telling.change.change {
       case .reset: return .reset
       case .changes(let more): changes += more
-      case nil: break
       }
     }
     return .changes(changes)

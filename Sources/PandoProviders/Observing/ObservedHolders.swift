@@ -24,17 +24,13 @@ extension ObservedHolder {
 
 /// Such providers and collections of a manager; none is kept alive.
 package final class ObservedHolders: Sendable {
-  private struct Entry: Sendable {
-    weak let holder: (any ObservedHolder)?
-  }
-
-  private let entries = Locked<[ObjectIdentifier: Entry]>([:])
+  private let entries = Locked<[ObjectIdentifier: WeakReference<any ObservedHolder>]>([:])
 
   /// How many there are.
   var count: Int { entries.withLock { $0.count } }
 
   package func insert(_ holder: any ObservedHolder) {
-    entries.withLock { $0[ObjectIdentifier(holder)] = Entry(holder: holder) }
+    entries.withLock { $0[ObjectIdentifier(holder)] = WeakReference(holder) }
   }
 
   /// Forgets one that goes.
@@ -58,6 +54,6 @@ package final class ObservedHolders: Sendable {
   }
 
   private var holders: [any ObservedHolder] {
-    entries.withLock { Array($0.values) }.compactMap { $0.holder }
+    entries.withLock { Array($0.values) }.compactMap(\.object)
   }
 }

@@ -18,8 +18,7 @@ package final class ObservedState<Contents: Sendable>: Sendable {
     var failure: (any Error)?
     var failureCount: UInt64 = 0
     var isFinished = false
-    var waiters: [UInt64: CheckedContinuation<Void, Never>] = [:]
-    var lastTicket: UInt64 = 0
+    var waiters = Waiters<Void>()
   }
 
   /// A state that an observer has not seen.
@@ -152,34 +151,17 @@ package final class ObservedState<Contents: Sendable>: Sendable {
 
   private func wait(_ cursor: ObserverCursor, isolation: isolated (any Actor)?) async {
     if cursor.isFinished { return }
-    let ticket = state.withLock { state in
-      state.lastTicket += 1
-      return state.lastTicket
-    }
-    await withTaskCancellationHandler {
-      await withCheckedContinuation(isolation: isolation) { continuation in
-        let waits = state.withLock { state in
-          // A cancellation from now on finds the waiter; one before is seen here.
-          if state.isFinished || state.version > cursor.version
-            || state.failureCount > cursor.failureCount || Task.isCancelled
-          {
-            return false
-          }
-          state.waiters[ticket] = continuation
-          return true
-        }
-        if !waits { continuation.resume() }
-      }
-    } onCancel: {
-      state.withLock { $0.waiters.removeValue(forKey: ticket) }?.resume()
+    try? await state.wait(in: \.waiters) { state, _ in
+      state.isFinished || state.version > cursor.version
+        || state.failureCount > cursor.failureCount ? .success(()) : nil
     }
   }
 
   private func wake(_ change: (inout State) -> Void) {
     let waiters = state.withLock { state in
       change(&state)
-      return exchange(&state.waiters, with: [:])
+      return state.waiters.takeAll()
     }
-    if !waiters.isEmpty { ObserverWaker.shared.wake(waiters.values) }
+    if !waiters.isEmpty { ObserverWaker.shared.wake(waiters) }
   }
 }

@@ -6,7 +6,7 @@ final class ObserverWaker: Sendable {
   static let shared = ObserverWaker()
 
   private struct State {
-    var waiters: [CheckedContinuation<Void, Never>] = []
+    var waiters: [Waiters<Void>.Continuation] = []
     var isDraining = false
   }
 
@@ -14,7 +14,7 @@ final class ObserverWaker: Sendable {
   private let state = Locked(State())
 
   /// Resumes observers soon.
-  func wake(_ waiters: some Collection<CheckedContinuation<Void, Never>>) {
+  func wake(_ waiters: some Collection<Waiters<Void>.Continuation>) {
     let starts = state.withLock { state in
       state.waiters += waiters
       defer { state.isDraining = true }

@@ -64,17 +64,11 @@ extension DataProvider {
     withCacheKey cacheKey: String?, context: (any Sendable)? = nil,
     listensWhenAbsent: Bool = false
   ) async throws -> T? {
-    let once = OneAnswer<T?>()
-    return try await withTaskCancellationHandler {
-      try await withCheckedThrowingContinuation { continuation in
-        once.wait(continuation)
-        let known = fetch(cacheKey, context, listensWhenAbsent) { result, _ in
-          once.finish(result.map { $0.flatMap(Self.unbox) })
-        }
-        if let known { once.finish(known) }
+    try await OneAnswer.wait { answer in
+      let known = fetch(cacheKey, context, listensWhenAbsent) { result, _ in
+        answer(result.map { $0.flatMap(Self.unbox) })
       }
-    } onCancel: {
-      once.finish(.failure(CancellationError()))
+      if let known { answer(known) }
     }
   }
 

@@ -1,12 +1,12 @@
 import PandoConsistency
+import PandoSystem
 
 /// The sets of one provider that are not committed yet, oldest first.
 struct PendingSets {
   /// The oldest one; nearly always there are no others.
   private var first: SetOperation?
-  /// Those behind it; what stands before `head` has gone.
-  private var others: [SetOperation?] = []
-  private var head = 0
+  /// Those behind it.
+  private var others = Deque<SetOperation>()
 
   @inline(__always) var isEmpty: Bool { first == nil }
   var last: SetOperation? { others.last ?? first }
@@ -20,7 +20,7 @@ struct PendingSets {
   /// - Complexity: O(1) for the oldest, which it is unless others have failed out of order.
   func find(_ operation: any LiveOperation) -> SetOperation? {
     if let first, first === operation { return first }
-    return index(of: operation).flatMap { others[$0] }
+    return index(of: operation).map { others[$0] }
   }
 
   /// Takes an operation out.
@@ -35,7 +35,6 @@ struct PendingSets {
     guard let index = index(of: operation) else { return nil }
     let isLast = index == others.count - 1
     others.remove(at: index)
-    if head == others.count { removeOthers() }
     return isLast
   }
 
@@ -49,29 +48,9 @@ struct PendingSets {
   }
 
   /// Makes the second one the oldest.
-  private mutating func takeNext() {
-    guard head < others.count else {
-      first = nil
-      return
-    }
-    first = others[head]
-    others[head] = nil
-    head += 1
-    if head == others.count {
-      removeOthers()
-    } else if head > 64, head > others.count / 2 {
-      others.removeFirst(head)
-      head = 0
-    }
-  }
-
-  private mutating func removeOthers() {
-    others.removeAll(keepingCapacity: others.count < 16)
-    head = 0
-  }
+  private mutating func takeNext() { first = others.popFirst() }
 
   private func index(of operation: any LiveOperation) -> Int? {
-    for index in head..<others.count where others[index] === operation { return index }
-    return nil
+    others.firstIndex { $0 === operation }
   }
 }

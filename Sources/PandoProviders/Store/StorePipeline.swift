@@ -54,12 +54,6 @@ package final class StorePipeline: Sendable {
     }
   }
 
-  private final class WeakMember: Sendable {
-    weak let member: (any StorePipelineMember)?
-
-    init(_ member: any StorePipelineMember) { self.member = member }
-  }
-
   /// How many looks at what other processes have committed fail, a second apart, until that is reported.
   private static let failedLookMaximum = 5
   /// How many keys are looked up at most on the thread that brings commits.
@@ -73,7 +67,7 @@ package final class StorePipeline: Sendable {
   private let unread = Locked<[CommitEffects]>([])
   /// How much of that is kept at most; what came before is known by the change log only.
   private static var unreadCountMaximum: Int { 1000 }
-  private let members = Locked<[WeakMember]>([])
+  private let members = Locked(WeakList<any StorePipelineMember>())
   private let state = Locked(State())
 
   private init(_ store: ModelStore) throws {
@@ -97,20 +91,17 @@ package final class StorePipeline: Sendable {
 
   /// Begins to keep a member in step; it is not retained.
   package func add(_ member: any StorePipelineMember) {
-    members.withLock { members in
-      members.removeAll { $0.member == nil }
-      members.append(WeakMember(member))
-    }
+    members.withLock { $0.append(member) }
   }
 
   /// The member of a type, made now if there is none; it is not retained.
   package func member<Member: StorePipelineMember>(orMake make: () -> Member) -> Member {
     // Strong references leave the lock with the result, and end outside.
     members.withLock { members in
-      let living = members.compactMap(\.member)
+      let living = members.objects
       if let member = living.lazy.compactMap({ $0 as? Member }).first { return (member, living) }
       let member = make()
-      members = living.map(WeakMember.init) + [WeakMember(member)]
+      members.append(member)
       return (member, living)
     }.0
   }
@@ -126,9 +117,7 @@ package final class StorePipeline: Sendable {
   /// The last commit that is shown.
   package var shown: UInt64 { state.withLock { $0.shown } }
 
-  private var living: [any StorePipelineMember] {
-    members.withLock { $0.compactMap(\.member) }
-  }
+  private var living: [any StorePipelineMember] { members.withLock(\.objects) }
 }
 
 extension StorePipeline: CommitFollower {
@@ -148,8 +137,7 @@ extension StorePipeline: CommitFollower {
 
   package func storeCloses() {
     pipeline.enqueue {
-      let members = self.members.withLock { $0.compactMap(\.member) }
-      for member in members { member.storeHasClosed() }
+      for member in self.living { member.storeHasClosed() }
     }
   }
 
@@ -434,51 +422,40 @@ extension StorePipeline {
 
 /// Writes in the order of their commits.
 private struct WriteQueue {
-  private var writes: [CommitEffects?] = []
-  private var head = 0
-  /// How many have been taken out, and how many have come.
+  private var writes = Deque<CommitEffects>()
+  /// How many have been taken out.
   private(set) var start = 0
-  private(set) var end = 0
 
-  var isEmpty: Bool { start == end }
+  /// How many have come.
+  var end: Int { start + writes.count }
+  var isEmpty: Bool { writes.isEmpty }
 
-  mutating func append(_ flush: [CommitEffects]) {
-    writes += flush
-    end += flush.count
-  }
+  mutating func append(_ flush: [CommitEffects]) { writes.append(contentsOf: flush) }
 
   mutating func popFirst() -> CommitEffects? {
-    guard head < writes.count else { return nil }
-    let write = exchange(&writes[head], with: nil)
-    head += 1
+    guard let write = writes.popFirst() else { return nil }
     start += 1
-    if head == writes.count {
-      writes.removeAll(keepingCapacity: writes.count < 256)
-      head = 0
-    } else if head > 1024, head > writes.count / 2 {
-      writes.removeFirst(head)
-      head = 0
-    }
     return write
   }
 
   /// Puts back what was taken out last.
   mutating func putBack(_ write: CommitEffects) {
-    if head == 0 { writes.insert(write, at: 0) } else { head -= 1 }
-    writes[head] = write
+    writes.prepend(write)
     start -= 1
   }
 
   /// The commits up to a number, and the places before the last of them; at least so many.
   func first(upTo number: UInt64, minimum: Int) -> [CommitEffects] {
-    let last = writes[head...].lastIndex { write in
-      write?.changeSet.map { $0.commitNumber.value <= number } ?? false
+    let last = writes.lastIndex { write in
+      write.changeSet.map { $0.commitNumber.value <= number } ?? false
     }
-    let count = last.map { $0 - head + 1 } ?? 0
-    return writes[head...].prefix(max(count, minimum)).compactMap { $0 }
+    return Array(writes.prefix(max(last.map { $0 + 1 } ?? 0, minimum)))
   }
 
-  mutating func remove(_ count: Int) { for _ in 0..<count { _ = popFirst() } }
+  mutating func remove(_ count: Int) {
+    writes.removeFirst(count)
+    start += count
+  }
 }
 
 extension ChangeSet {

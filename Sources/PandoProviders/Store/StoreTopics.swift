@@ -3,18 +3,14 @@ import PandoSystem
 
 /// The live collections of a manager, by cache key; none is kept alive.
 final class StoreTopics: Sendable {
-  private struct Entry: Sendable {
-    weak let topic: (any StoreTopic)?
-  }
-
-  private let entries = Locked<[ByteString: Entry]>([:])
+  private let entries = Locked<[ByteString: WeakReference<any StoreTopic>]>([:])
   /// Which may leave out elements.
   private let hiding = Locked<Set<ByteString>>([])
 
   /// The live collection of a cache key.
   func topic(_ cacheKey: ByteString) -> (any StoreTopic)? {
     entries.withLock { entries in
-      entries[cacheKey].flatMap { $0.topic?.isRetired == false ? $0.topic : nil }
+      entries[cacheKey]?.object.flatMap { $0.isRetired ? nil : $0 }
     }
   }
 
@@ -23,9 +19,9 @@ final class StoreTopics: Sendable {
     _ cacheKey: ByteString, orMake make: () -> any StoreTopic
   ) -> any StoreTopic {
     entries.withLock { entries in
-      if let topic = entries[cacheKey]?.topic, !topic.isRetired { return topic }
+      if let topic = entries[cacheKey]?.object, !topic.isRetired { return topic }
       let new = make()
-      entries[cacheKey] = Entry(topic: new)
+      entries[cacheKey] = WeakReference(new)
       return new
     }
   }
@@ -33,7 +29,7 @@ final class StoreTopics: Sendable {
   /// Forgets a cache key whose live collection has gone.
   func removeEnded(_ cacheKey: ByteString) {
     entries.withLock { entries in
-      guard entries[cacheKey]?.topic?.isRetired ?? true else { return }
+      guard entries[cacheKey]?.object?.isRetired ?? true else { return }
       entries[cacheKey] = nil
       _ = hiding.withLock { $0.remove(cacheKey) }
     }
@@ -62,7 +58,7 @@ final class StoreTopics: Sendable {
   /// All live collections there are.
   var all: [(cacheKey: ByteString, topic: any StoreTopic)] {
     entries.withLock { $0 }.compactMap { key, entry in
-      entry.topic.flatMap { $0.isRetired ? nil : (key, $0) }
+      entry.object.flatMap { $0.isRetired ? nil : (key, $0) }
     }
   }
 }

@@ -60,9 +60,9 @@ extension APIClientQueue {
       date: Date())
     let ticket = QueueTicket(draft, queue: self)
     state.withLock { state in
-      state.tickets[token] = WeakTicket(ticket: ticket)
+      state.tickets[token] = WeakReference(ticket)
       guard state.tickets.count > 2 * state.ticketCountAtSweep else { return }
-      state.tickets = state.tickets.filter { $0.value.ticket != nil }
+      state.tickets = state.tickets.filter { $0.value.object != nil }
       state.ticketCountAtSweep = max(64, state.tickets.count)
     }
     return ticket
@@ -78,12 +78,12 @@ extension APIClientQueue {
   }
 
   private func ticketRequest(_ token: String) -> String {
-    state.withLock { $0.tickets[token]?.ticket?.request.description ?? "a queued request" }
+    state.withLock { $0.tickets[token]?.object?.request.description ?? "a queued request" }
   }
 
   /// Tells whoever waits for a durable request.
   func finish(_ token: String, _ result: Result<APIResponse, APIError>) {
-    state.withLock { $0.tickets.removeValue(forKey: token)?.ticket }?.finish(result)
+    state.withLock { $0.tickets.removeValue(forKey: token)?.object }?.finish(result)
   }
 
   /// How many callers wait for requests that only read.

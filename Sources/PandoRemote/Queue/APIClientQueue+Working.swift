@@ -271,7 +271,7 @@ extension APIClientQueue {
     // comes after that must be heard.
     signal.forget(.request)
     endReads(state.withLock { $0.reads.filter { $0.value.task == nil }.map(\.key) }, with: error)
-    let tickets = state.withLock { $0.tickets.values.compactMap(\.ticket) }
+    let tickets = state.withLock { $0.tickets.values.compactMap(\.object) }
     for ticket in tickets where ticket.committedNumber != nil { ticket.noteOutOfReach() }
   }
 
@@ -299,7 +299,7 @@ extension APIClientQueue {
       let isAll = state.pauseError != nil
       return (
         isAll ? nil : state.lanes.stalled(by: Array(state.held.keys)),
-        state.tickets.values.compactMap(\.ticket)
+        state.tickets.values.compactMap(\.object)
       )
     }
     for ticket in tickets {
@@ -352,7 +352,7 @@ extension APIClientQueue {
 
   /// Tells the caller of a request that is not there any more when its turn comes.
   private func tellDropped(_ number: UInt64) {
-    let tickets = state.withLock { $0.tickets.values.compactMap(\.ticket) }
+    let tickets = state.withLock { $0.tickets.values.compactMap(\.object) }
     for ticket in tickets where ticket.committedNumber == number {
       finish(
         ticket.draft.token,
@@ -364,7 +364,7 @@ extension APIClientQueue {
   private func forgetDroppedTickets() {
     let tickets = state.withLock { state in
       state.isPaused || state.failureCount > 0
-        ? state.tickets.values.compactMap(\.ticket) : []
+        ? state.tickets.values.compactMap(\.object) : []
     }
     for ticket in tickets {
       guard let number = ticket.committedNumber, (try? storage.contains(number)) == false else {

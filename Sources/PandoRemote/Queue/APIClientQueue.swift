@@ -36,7 +36,7 @@ public final class APIClientQueue: Sendable {
     var reads: [UInt64: ReadRequest] = [:]
     var readCount: UInt64 = 0
     var cancelledWaiters: Set<UInt64> = []
-    var tickets: [String: WeakTicket] = [:]
+    var tickets: [String: WeakReference<QueueTicket>] = [:]
     var ticketCountAtSweep = 64
     var handlers: [String: QueueAnswerHandler] = [:]
     /// The entity types whose entities may name others.
@@ -75,10 +75,6 @@ public final class APIClientQueue: Sendable {
     /// What was on its way when somebody wanted it at once.
     var flushed: Set<UInt64> = []
     var pauseTimer: Task<Void, Never>?
-  }
-
-  struct WeakTicket {
-    weak let ticket: QueueTicket?
   }
 
   let storage: any QueueStorage
@@ -294,7 +290,7 @@ extension APIClientQueue.State {
     for held in held.values { held.timer.cancel() }
     for sending in sending.values { sending.cancel() }
     for read in reads.values { read.end(with: .failure(error)) }
-    for ticket in tickets.values { ticket.ticket?.finish(.failure(error)) }
+    for ticket in tickets.values { ticket.object?.finish(.failure(error)) }
   }
 }
 

@@ -21,12 +21,10 @@ public final class QueueTicket: Sendable {
     var isCommitted = false
     var aborted: [String] = []
     var result: Result<APIResponse, APIError>?
-    var waiting: [UInt64: CheckedContinuation<APIResponse, any Error>] = [:]
+    var waiters = Waiters<APIResponse>()
     /// Those who don't wait for a server that is out of reach.
     var impatient: Set<UInt64> = []
     var isOutOfReach = false
-    var cancelled: Set<UInt64> = []
-    var waiterCount: UInt64 = 0
   }
 
   let draft: QueueDraft
@@ -122,31 +120,12 @@ public final class QueueTicket: Sendable {
   private struct OutOfReach: Error {}
 
   private func wait(isImpatient: Bool) async throws -> APIResponse {
-    let waiter = state.withLock { state in
-      state.waiterCount += 1
-      return state.waiterCount
-    }
-    return try await withTaskCancellationHandler {
-      try await withCheckedThrowingContinuation { continuation in
-        let outcome: Result<APIResponse, any Error>? = state.withLock { state in
-          if let result = state.result { return result.mapError { $0 } }
-          if state.cancelled.remove(waiter) != nil { return .failure(CancellationError()) }
-          if isImpatient {
-            if state.isOutOfReach { return .failure(OutOfReach()) }
-            state.impatient.insert(waiter)
-          }
-          state.waiting[waiter] = continuation
-          return nil
-        }
-        if let outcome { continuation.resume(with: outcome) }
-      }
-    } onCancel: {
-      let continuation = state.withLock { state in
-        let continuation = state.waiting.removeValue(forKey: waiter)
-        if continuation == nil, state.result == nil { state.cancelled.insert(waiter) }
-        return continuation
-      }
-      continuation?.resume(throwing: CancellationError())
+    try await state.wait(in: \.waiters) { state, number in
+      if let result = state.result { return result.mapError { $0 } }
+      guard isImpatient, !Task.isCancelled else { return nil }
+      if state.isOutOfReach { return .failure(OutOfReach()) }
+      state.impatient.insert(number)
+      return nil
     }
   }
 
@@ -155,19 +134,17 @@ public final class QueueTicket: Sendable {
     let impatient = state.withLock { state in
       state.isOutOfReach = true
       defer { state.impatient = [] }
-      return state.impatient.compactMap { state.waiting.removeValue(forKey: $0) }
+      return state.impatient.compactMap { state.waiters.take($0) }
     }
     for continuation in impatient { continuation.resume(throwing: OutOfReach()) }
   }
 
   /// Ends the way; the first end counts.
   func finish(_ result: Result<APIResponse, APIError>) {
-    let waiting = state.withLock { state in
-      guard state.result == nil else { return [CheckedContinuation<APIResponse, any Error>]() }
-      state.result = result
-      defer { state.waiting = [:] }
-      return Array(state.waiting.values)
+    let waiters = state.withLock { state in
+      if state.result == nil { state.result = result }
+      return state.waiters.takeAll()
     }
-    for continuation in waiting { continuation.resume(with: result) }
+    for waiter in waiters { waiter.resume(with: result) }
   }
 }

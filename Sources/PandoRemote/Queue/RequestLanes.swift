@@ -43,9 +43,8 @@ struct RequestLanes {
 
   private final class Lane {
     var names: [ByteString]
-    /// Those who stand here from ``first`` on: first who was let through, then who waits, in their order.
-    var line: [(waiter: Waiter, isShared: Bool)] = []
-    var first = 0
+    /// First those who were let through, then those who wait, in their order.
+    var line = Deque<(waiter: Waiter, isShared: Bool)>()
     /// Where those begin who wait.
     var waiting = 0
     /// How many are let through and not done: alone, and together with others.
@@ -62,11 +61,10 @@ struct RequestLanes {
 
     /// Forgets those in front who are done.
     func shorten() {
-      while first < waiting, line[first].waiter.isDone { first += 1 }
-      guard first > 32, first > line.count / 2 else { return }
-      line.removeFirst(first)
-      waiting -= first
-      first = 0
+      while waiting > 0, line[0].waiter.isDone {
+        line.removeFirst()
+        waiting -= 1
+      }
     }
   }
 
@@ -74,9 +72,8 @@ struct RequestLanes {
   /// The requests that change entities of a type.
   private var types: [ByteString: Lane] = [:]
   private var waiters: [UInt64: Waiter] = [:]
-  /// Those that change something, let through in all their lanes, from ``firstReady`` on.
-  private var ready: [UInt64] = []
-  private var firstReady = 0
+  /// Those that change something, let through in all their lanes.
+  private var ready = Deque<UInt64>()
   /// Those that only read, let through.
   private var readyReads: [UInt64] = []
 
@@ -99,7 +96,7 @@ struct RequestLanes {
     for type in types {
       let lane = Self.lane(of: ByteString(type), in: &self.types)
       forgetDone(lane)
-      lane.line.insert((waiter, true), at: place(of: waiter, in: lane, from: lane.first))
+      lane.line.insert((waiter, true), at: place(of: waiter, in: lane, from: 0))
     }
     for claim in claims {
       let lane = Self.lane(of: claim.name, in: &lanes)
@@ -121,7 +118,7 @@ struct RequestLanes {
     for (lane, isShared) in waiter.places {
       if waiter.missing == 0 {
         lane.count(isShared, -1)
-      } else if let index = lane.line[lane.first...].firstIndex(where: { $0.waiter === waiter }) {
+      } else if let index = lane.line.firstIndex(where: { $0.waiter === waiter }) {
         if index < lane.waiting {
           lane.count(isShared, -1)
           lane.waiting -= 1
@@ -129,7 +126,7 @@ struct RequestLanes {
         lane.line.remove(at: index)
       }
       letThrough(lane)
-      if lane.first == lane.line.count { for name in lane.names { lanes[name] = nil } }
+      if lane.line.isEmpty { for name in lane.names { lanes[name] = nil } }
     }
     waiter.places = []
   }
@@ -145,12 +142,12 @@ struct RequestLanes {
     }
     guard other !== lane else { return }
     var standing: [UInt64: Waiter] = [:]
-    for (waiter, _) in lane.line[lane.first...] + other.line[other.first...] where !waiter.isDone {
+    for (waiter, _) in lane.line + other.line where !waiter.isDone {
       standing[waiter.number] = waiter
     }
     for name in other.names { lanes[name] = lane }
     lane.names += other.names
-    (lane.line, lane.first, lane.waiting) = ([], 0, 0)
+    (lane.line, lane.waiting) = (Deque(), 0)
     (lane.aloneCount, lane.sharedCount, lane.lastOrder) = (0, 0, 0)
     // Nobody but who is on the way has been let through here: that is found out anew.
     let order = { (waiter: Waiter) in waiter.hasGone ? 0 : waiter.order }
@@ -167,7 +164,7 @@ struct RequestLanes {
 
   /// Whether a request has been let through in a lane.
   private func isThrough(_ waiter: Waiter, _ lane: Lane) -> Bool {
-    lane.line[lane.first..<lane.waiting].contains { $0.waiter === waiter }
+    lane.line[..<lane.waiting].contains { $0.waiter === waiter }
   }
 
   /// Takes the requests that only read and may go.
@@ -178,12 +175,9 @@ struct RequestLanes {
 
   /// Takes a request that changes something and may go; `nil` if there is none.
   mutating func take() -> UInt64? {
-    while firstReady < ready.count {
-      defer { firstReady += 1 }
-      if takes(ready[firstReady]) { return ready[firstReady] }
+    while let number = ready.popFirst() {
+      if takes(number) { return number }
     }
-    ready = []
-    firstReady = 0
     return nil
   }
 
@@ -205,14 +199,14 @@ struct RequestLanes {
   mutating func putBack(_ number: UInt64) {
     guard let waiter = waiters[number], waiter.isTaken else { return }
     waiter.isTaken = false
-    ready.insert(number, at: firstReady)
+    ready.prepend(number)
   }
 
   /// Whether entities of a type are changed by a request before a place in line.
   mutating func changes(_ type: String, before order: UInt64) -> Bool {
     guard let lane = types[ByteString(type)] else { return false }
     forgetDone(lane)
-    return lane.first < lane.line.count && lane.line[lane.first].waiter.order < order
+    return lane.line.first.map { $0.waiter.order < order } ?? false
   }
 
   /// The requests that stand in line for some names, later than one of them.
@@ -221,7 +215,7 @@ struct RequestLanes {
     var found: Set<UInt64> = []
     for name in names {
       guard let lane = lanes[ByteString(name)] else { continue }
-      for (waiter, _) in lane.line[lane.first...]
+      for (waiter, _) in lane.line
       where waiter.order > first.order && !waiter.isDone && waiter.number < Self.firstRead {
         found.insert(waiter.number)
       }
@@ -234,7 +228,7 @@ struct RequestLanes {
     guard let first = waiters[number] else { return [] }
     return names.compactMap { name in
       guard let lane = lanes[ByteString(name)] else { return nil }
-      return lane.line[lane.first...].lazy.map(\.0).first { waiter in
+      return lane.line.lazy.map(\.0).first { waiter in
         waiter.order > first.order && !waiter.isDone && waiter.number < Self.firstRead
       }?.number
     }.unique.ordered()
@@ -278,7 +272,7 @@ struct RequestLanes {
     if waiter.order > lane.lastOrder || index > lane.waiting {
       lane.line.insert((waiter, isShared), at: index)
     } else {
-      let through = lane.line[lane.first..<lane.waiting].filter { !$0.waiter.isDone }
+      let through = lane.line[..<lane.waiting].filter { !$0.waiter.isDone }
       let back = through.filter { !$0.waiter.hasGone && $0.waiter.order > waiter.order }
       let kept = through.filter { $0.waiter.hasGone || $0.waiter.order <= waiter.order }
       for place in back {
@@ -286,8 +280,7 @@ struct RequestLanes {
         place.waiter.missing += 1
       }
       let behind = back.ordered { $0.waiter.order < $1.waiter.order }
-      lane.line = kept + [(waiter, isShared)] + behind + Array(lane.line[lane.waiting...])
-      lane.first = 0
+      lane.line.replaceSubrange(..<lane.waiting, with: kept + [(waiter, isShared)] + behind)
       lane.waiting = kept.count
     }
     lane.lastOrder = max(lane.lastOrder, waiter.order)
@@ -315,9 +308,8 @@ struct RequestLanes {
 
   /// Forgets the requests in front of a type's line that are done.
   private func forgetDone(_ lane: Lane) {
-    while lane.first < lane.line.count, lane.line[lane.first].waiter.isDone { lane.first += 1 }
-    lane.waiting = lane.first
-    lane.shorten()
+    while lane.line.first?.waiter.isDone == true { lane.line.removeFirst() }
+    lane.waiting = 0
   }
 
   private mutating func offer(_ number: UInt64) {

@@ -1,4 +1,5 @@
 import PandoModels
+import PandoSystem
 
 /// The records that a commit wrote, as a row of the change log.
 ///
@@ -81,15 +82,11 @@ struct LoggedRecords: ~Copyable {
     _ reference: RecordReference,
     _ children: [(reference: RecordReference, record: TreeRecord)]
   ) -> TreeRecord? {
-    var places = children.indices
-    while let middle = places.isEmpty ? nil : (places.lowerBound + places.upperBound) / 2 {
-      let found = children[middle].reference
-      if found == reference { return children[middle].record }
-      places =
-        (found.node, found.type) < (reference.node, reference.type)
-        ? middle + 1..<places.upperBound : places.lowerBound..<middle
+    let place = children.partitioningIndex {
+      ($0.reference.node, $0.reference.type) >= (reference.node, reference.type)
     }
-    return nil
+    return place < children.count && children[place].reference == reference
+      ? children[place].record : nil
   }
 
   private static func expect(_ count: Int, _ reader: inout CBORReader) throws {

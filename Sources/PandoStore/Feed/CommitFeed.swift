@@ -39,12 +39,8 @@ extension CommitFollower {
 /// A follower receives commits after the flush; a reader may see one earlier:
 /// ``waitForHandOver(of:)``. The monitor guards ``State``; no follower is called while it is held.
 package final class CommitFeed: Sendable {
-  private struct WeakFollower {
-    weak let follower: (any CommitFollower)?
-  }
-
   private struct State {
-    var followers: [WeakFollower] = []
+    var followers = WeakList<any CommitFollower>()
     /// The commits of a flush that is about to be committed or handed over.
     var announced: ClosedRange<UInt64>?
     /// The follower that ``shared(orMake:)`` returns to all callers.
@@ -58,8 +54,7 @@ package final class CommitFeed: Sendable {
     /// Grows whenever any process may have committed.
     var generation: UInt64 = 0
     /// The tasks that wait for that.
-    var waiters: [(number: UInt64, continuation: CheckedContinuation<Void, Never>)] = []
-    var nextWaiter: UInt64 = 0
+    var waiters = Waiters<Void>()
     /// Whether the store is closed.
     var isEnded = false
 
@@ -80,8 +75,7 @@ package final class CommitFeed: Sendable {
   /// Adds a follower for all flushes that begin from now on; it is not retained.
   package func add(_ follower: any CommitFollower) {
     let begins = state.withLock { state in
-      state.followers.removeAll { $0.follower == nil }
-      state.followers.append(WeakFollower(follower: follower))
+      state.followers.append(follower)
       return tellsFollowers && !exchange(&state.isWatched, with: true)
     }
     if begins { startWatching() }
@@ -97,7 +91,7 @@ package final class CommitFeed: Sendable {
   /// - Returns: Whether there are any; if not, watching ends.
   func othersMayHaveCommitted() -> Bool {
     let (followers, isWatched) = state.withLock { state in
-      let followers = tellsFollowers ? state.followers.compactMap(\.follower) : []
+      let followers = tellsFollowers ? state.followers.objects : []
       state.isWatched = !followers.isEmpty || state.readerCount > 0
       return (followers, state.isWatched)
     }
@@ -108,7 +102,7 @@ package final class CommitFeed: Sendable {
 
   /// Makes all followers look for commits that the feed does not pass on.
   package func lookForCommits() {
-    let followers = state.withLock { $0.followers.compactMap(\.follower) }
+    let followers = state.withLock { $0.followers.objects }
     for follower in followers { follower.othersMayHaveCommitted() }
     mayHaveCommitted()
   }
@@ -156,10 +150,8 @@ package final class CommitFeed: Sendable {
   /// Passes committed effects to the followers.
   func handOver(_ flush: [CommitEffects]) {
     let followers = state.withLock { state in
-      let followers = state.followers.compactMap(\.follower)
-      if followers.count < state.followers.count {
-        state.followers.removeAll { $0.follower == nil }
-      }
+      let followers = state.followers.objects
+      if followers.count < state.followers.count { state.followers.removeEnded() }
       return followers
     }
     if !flush.isEmpty { for follower in followers { follower.receive(flush) } }
@@ -170,7 +162,7 @@ package final class CommitFeed: Sendable {
   /// Calls a closure when all followers show what they have received.
   func afterShown(_ body: @escaping @Sendable () -> Void) {
     var next = body
-    for follower in state.withLock({ $0.followers.compactMap(\.follower) }) {
+    for follower in state.withLock({ $0.followers.objects }) {
       let last = next
       next = { follower.afterReceived(last) }
     }
@@ -216,24 +208,8 @@ extension CommitFeed {
 
   /// Returns when a commit may follow a generation, the store is closed, or the task is cancelled.
   func waitForCommit(after generation: UInt64) async {
-    let number = state.withLock { state in
-      state.nextWaiter += 1
-      return state.nextWaiter
-    }
-    await withTaskCancellationHandler {
-      await withCheckedContinuation { continuation in
-        let isOver = state.withLock { state in
-          if state.generation != generation || state.isEnded || Task.isCancelled { return true }
-          state.waiters.append((number, continuation))
-          return false
-        }
-        if isOver { continuation.resume() }
-      }
-    } onCancel: {
-      let waiter = state.withLock { state in
-        state.waiters.firstIndex { $0.number == number }.map { state.waiters.remove(at: $0) }
-      }
-      waiter?.continuation.resume()
+    try? await state.wait(in: \.waiters) { state, _ in
+      state.generation != generation || state.isEnded ? .success(()) : nil
     }
   }
 
@@ -241,16 +217,16 @@ extension CommitFeed {
   private func mayHaveCommitted() {
     let waiters = state.withLock { state in
       state.generation += 1
-      return exchange(&state.waiters, with: [])
+      return state.waiters.takeAll()
     }
-    for waiter in waiters { waiter.continuation.resume() }
+    for waiter in waiters { waiter.resume() }
   }
 
   /// Ends all waits, and notifies the followers that the store is closed.
   func endReaders() {
     let followers = state.withLock { state in
       state.isEnded = true
-      return state.followers.compactMap(\.follower)
+      return state.followers.objects
     }
     mayHaveCommitted()
     for follower in followers { follower.storeCloses() }

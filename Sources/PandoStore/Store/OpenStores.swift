@@ -4,21 +4,17 @@ import PandoSystem
 ///
 /// A call on a folder may find its store open: LMDB forbids a second opening. Any thread.
 enum OpenStores {
-  private struct Reference {
-    weak var store: ModelStore?
-  }
-
-  private static let stores = Locked<[String: Reference]>([:])
+  private static let stores = Locked<[String: WeakReference<ModelStore>]>([:])
 
   static func add(_ store: ModelStore) {
     let folder = store.folder
-    stores.withLock { $0[folder] = Reference(store: store) }
+    stores.withLock { $0[folder] = WeakReference(store) }
   }
 
   /// Called before the environment is closed: another opening may follow that.
   static func remove(_ folder: String) { stores.withLock { $0[folder] = nil } }
 
-  static func store(in folder: String) -> ModelStore? { stores.withLock { $0[folder]?.store } }
+  static func store(in folder: String) -> ModelStore? { stores.withLock { $0[folder]?.object } }
 }
 
 extension ModelStore {

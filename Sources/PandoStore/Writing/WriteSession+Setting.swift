@@ -1,5 +1,6 @@
 import PandoLMDB
 import PandoModels
+import PandoSystem
 
 extension WriteSession {
   /// Stores a tree: each of its nodes as a separate record.
@@ -319,12 +320,6 @@ struct ChildKinds {
   }
 
   subscript(child: UInt64) -> EdgeKinds? {
-    var low = 0
-    var high = entries.count
-    while low < high {
-      let middle = (low + high) / 2
-      if entries[middle].child < child { low = middle + 1 } else { high = middle }
-    }
-    return low < entries.count && entries[low].child == child ? entries[low].kinds : nil
+    entries.binarySearch(for: child, by: \.child).map { entries[$0].kinds }
   }
 }
