@@ -111,7 +111,7 @@ package final class CommitFeed: Sendable {
   ///
   /// - Parameter number: The last commit of the copy.
   package func noteReplacement(by number: UInt64) {
-    let followers = state.withLock { $0.followers.compactMap(\.follower) }
+    let followers = state.withLock { $0.followers.objects }
     for follower in followers { follower.storeWasReplaced(by: number) }
     mayHaveCommitted()
   }
