@@ -213,8 +213,8 @@ public final class ReplicatedStore: Sendable {
   /// to the log, which several callers at once share: where a server says that the log ends is not sure, because
   /// others may have taken over from it. So it needs the right to append.
   ///
-  /// - Throws: `StoreError` `unavailable` if the log does not take the message within 5 s, or 10 s behind other calls;
-  ///   `logLost`, `forked` or `needsUpgrade` if the store can't follow the log any more, `closed`.
+  /// - Throws: `StoreError` `unavailable` if the log does not take the message within 5 s, or 10 s behind other calls
+  ///   (longer behind entries of more than 512 KiB); `logLost`, `forked` or `needsUpgrade` if the store can't follow the log any more, `closed`.
   /// - Complexity: O(size of the messages that the store lacks), and the wait for the log. O(size of the store) where a
   ///   copy takes their place.
   public func caughtUp() async throws {
