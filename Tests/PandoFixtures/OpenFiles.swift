@@ -25,3 +25,26 @@ public func openFiles(in folder: String) -> [String] {
   }
   return paths.sorted()
 }
+
+/// The descriptors of files in memory without a name (`memfd_create`) that this process has open.
+///
+/// - Returns: The descriptors, in order.
+public func openMemoryFiles() -> [CInt] {
+  guard let directory = opendir("/proc/self/fd") else {
+    preconditionFailure("opendir of /proc/self/fd: \(errno)")
+  }
+  defer { closedir(directory) }
+  var found: [CInt] = []
+  while let entry = readdir(directory) {
+    let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
+      pointer.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+    }
+    var target = [UInt8](repeating: 0, count: Int(PATH_MAX))
+    let count = readlink("/proc/self/fd/\(name)", &target, target.count)
+    guard count > 0, let number = CInt(name) else { continue }
+    if String(decoding: target[..<count], as: UTF8.self).hasPrefix("/memfd:") {
+      found.append(number)
+    }
+  }
+  return found.sorted()
+}

@@ -37,6 +37,32 @@ enum Scenario {
     expect(value == 2, "the parent reads \(value ?? -1)")
   }
 
+  /// The same in memory, where nothing is left to a child.
+  static func forkInMemory(_: String) throws {
+    let environment = try Environment.inMemory(configuration: configuration)
+    let table = try environment.table("t", keys: .string, values: .int64)
+    try environment.write { try $0.put(1, forKey: "a", in: table) }
+    let child = faults_fork()
+    if child == 0 {
+      expectError(.usedAfterFork) { try environment.read { _ in } }
+      expectError(.usedAfterFork) { try environment.write { _ in } }
+      expectError(.usedAfterFork) { try environment.copy(to: "unused") }
+      environment.close()
+      let own = try Environment.inMemory(configuration: configuration)
+      let table = try own.table("t", keys: .string, values: .int64)
+      try own.write { try $0.put(2, forKey: "a", in: table) }
+      own.close()
+      _exit(0)
+    }
+    var status: CInt = 0
+    waitpid(child, &status, 0)
+    expect(status == 0, "the child ended with \(status)")
+    let value = try environment.read { try $0.value(forKey: "a", in: table) }
+    expect(value == 1, "the parent reads \(value ?? -1)")
+    try environment.write { try $0.put(3, forKey: "a", in: table) }
+    environment.close()
+  }
+
   /// Grows the map well beyond what the test has mapped.
   static func grow(_ path: String) throws {
     let environment = try Environment(path: path, configuration: configuration)
@@ -135,9 +161,12 @@ enum Scenario {
   ///
   /// Was: the environment seemed closed from then on.
   static func lostMap(_ path: String) throws {
-    for readsFirst in [true, false] {
+    for (readsFirst, inMemory) in [(true, false), (false, false), (true, true), (false, true)] {
       let path = "\(path)/\(readsFirst)"
-      let environment = try Environment(path: path, configuration: configuration)
+      let environment =
+        inMemory
+        ? try Environment.inMemory(configuration: configuration)
+        : try Environment(path: path, configuration: configuration)
       let table = try environment.table("t", keys: .uint32, values: .bytes)
       try environment.write { try $0.put([7], forKey: 0, in: table) }
       faults_set(FAULT_MAP)

@@ -23,6 +23,7 @@ let scenarios: [String: (String) throws -> Void] = [
   "open-cut-short": Scenario.openCutShort,
   "disk-full": Scenario.diskFull,
   "lost-map": Scenario.lostMap,
+  "fork-in-memory": Scenario.forkInMemory,
   "file-size-limit": Scenario.fileSizeLimit,
 ]
 

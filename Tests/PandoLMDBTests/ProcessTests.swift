@@ -5,7 +5,8 @@ import Testing
 /// What happens between processes, and what system calls that fail do.
 @Suite struct ProcessTests {
   @Test(arguments: [
-    "fork", "failed-flush", "failed-meta", "flushed-names", "disk-full", "lost-map",
+    "fork", "fork-in-memory", "failed-flush", "failed-meta", "flushed-names", "disk-full",
+    "lost-map",
     "file-size-limit",
   ])
   func `the scenario meets its expectations in a process of its own`(scenario: String) throws {

@@ -284,7 +284,7 @@ import Testing
       for number in 0..<20 {
         let change = try await first.setData(person("\(number)")).committed()
         #expect(second.data == person("\(number)"))
-        #expect((change != nil) == (backing == .store))
+        #expect((change != nil) == backing.hasStore)
       }
     }
   }

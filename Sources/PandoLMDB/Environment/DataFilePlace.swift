@@ -19,6 +19,8 @@ final class DataFilePlace: Sendable {
   /// The folder, without symbolic links.
   let folder: String
   private let path: String
+  /// Whether the file has a name; a file in memory has none, and can't move.
+  private let hasName: Bool
   private let identity: OpenFiles.Identity
   /// Whether each write checks the path.
   private let isLookedAtEachTime: Bool
@@ -37,12 +39,22 @@ final class DataFilePlace: Sendable {
   init(_ folder: String, _ file: borrowing DataFile, _ durability: Durability) {
     self.folder = Self.withoutLinks(folder)
     path = "\(self.folder)/\(DataFile.name)"
+    hasName = true
     identity = file.identity
     isLookedAtEachTime =
       switch durability {
       case .full, .consistent: true
       case .relaxed, .unsynchronized: false
       }
+  }
+
+  /// - Parameter file: A data file without a name.
+  init(inMemory file: borrowing DataFile) {
+    folder = DataFile.memoryName
+    path = DataFile.memoryName
+    hasName = false
+    identity = file.identity
+    isLookedAtEachTime = false
   }
 
   private static func withoutLinks(_ folder: String) -> String {
@@ -55,6 +67,7 @@ final class DataFilePlace: Sendable {
   ///
   /// - Throws: ``LMDBError`` with code `fileMoved`.
   func check() throws(LMDBError) {
+    guard hasName else { return }
     var status = stat()
     guard unsafe stat(path, &status) == 0 else {
       // A process without permission to look can't detect a move.
@@ -81,6 +94,7 @@ extension DataFilePlace {
   /// - Throws: ``LMDBError`` with code `fileMoved`.
   /// - Complexity: O(1). One system call where commits wait for the disk, else one per millisecond.
   func willWrite() throws(LMDBError) {
+    guard hasName else { return }
     let now = coarseNanoseconds()
     unsafe hasLooked = isLookedAtEachTime || now - lastLook >= Self.intervalInNanoseconds
     guard unsafe hasLooked else { return }

@@ -152,7 +152,16 @@ extension Environment {
       }, copy)
   }
 
-  private func write(
+  /// Writes the newest version to an open file, at its beginning.
+  ///
+  /// - Parameters:
+  ///   - descriptor: The file, empty, for reading and writing.
+  ///   - compacting: Whether to leave free pages out.
+  ///   - goesOn: As for ``copy(to:compacting:goesOn:checking:)``.
+  ///   - detail: The name of the file in errors.
+  /// - Returns: `false` if `goesOn` ended it.
+  /// - Throws: ``LMDBError``; then the file has a part of the copy.
+  func write(
     to descriptor: CInt, _ compacting: Bool, _ goesOn: (Int) -> Bool, detail: String
   ) throws(LMDBError) -> Bool {
     let flags = compacting ? UInt32(MDB_CP_COMPACT) : 0
@@ -194,6 +203,6 @@ extension Environment {
   /// - Throws: ``PageWalkError`` with code `cannotOpen`.
   /// - Precondition: The calling thread is inside ``read(_:)``.
   package func pageWalker() throws(PageWalkError) -> PageWalker {
-    try PageWalker(file.descriptor, path: "\(path)/\(DataFile.name)")
+    try PageWalker(file.descriptor, path: readerTable == nil ? "\(path)/\(DataFile.name)" : path)
   }
 }

@@ -18,6 +18,14 @@ extension Environment {
     return false
   }
 
+  /// The files of an environment.
+  enum Location {
+    /// A folder with a data file and a lock file.
+    case folder(String)
+    /// A data file without a name, and the table that replaces its lock file.
+    case memory(descriptor: CInt, ReaderTable)
+  }
+
   /// Opens LMDB's environment, with a map of the configured size or the size in the file.
   ///
   /// A file from a larger machine may request a map that does not fit here; liblmdb maps at least
@@ -25,14 +33,14 @@ extension Environment {
   /// is full.
   ///
   /// - Parameters:
-  ///   - path: The folder.
+  ///   - location: The files.
   ///   - configuration: The settings.
   ///   - mapSizeInBytes: The map size in the file.
   ///   - dataSizeInBytes: The size of the file.
   /// - Returns: The environment, and the number of the last commit from its lock file.
   /// - Throws: ``LMDBError`` with the system's code.
   static func makePointer(
-    _ path: String, _ configuration: Configuration, mapSizeInBytes: Int, dataSizeInBytes: Int
+    _ location: Location, _ configuration: Configuration, mapSizeInBytes: Int, dataSizeInBytes: Int
   ) throws(LMDBError) -> (environment: OpaquePointer, signal: CommitSignal?) {
     var size = configuration.mapSizeInBytes.roundedUpToPage
     if size == configuration.maximumMapSizeInBytes.roundedUpToPage {
@@ -47,8 +55,13 @@ extension Environment {
       size = min(size, max(Self.smallMapSizeInBytes, 2 * dataSizeInBytes).roundedUpToPage)
     }
     try checkAddressSpace(size)
-    let signal = try LockFile.reserve(
-      in: path, maximumReaders: configuration.maximumReaders, mode: configuration.fileMode)
+    let signal: CommitSignal? =
+      switch location {
+      case .folder(let path):
+        try LockFile.reserve(
+          in: path, maximumReaders: configuration.maximumReaders, mode: configuration.fileMode)
+      case .memory(_, let table): CommitSignal(table)
+      }
     var environment: OpaquePointer?
     try check(unsafe mdb_env_create(&environment), "mdb_env_create")
     guard let environment = unsafe environment else {
@@ -62,14 +75,36 @@ extension Environment {
       try check(
         unsafe mdb_env_set_maxreaders(environment, UInt32(configuration.maximumReaders)),
         "mdb_env_set_maxreaders")
-      try check(
-        unsafe mdb_env_open(environment, path, configuration.flags, configuration.fileMode),
-        "mdb_env_open", path)
+      try unsafe open(environment, location, configuration)
     } catch {
       unsafe mdb_env_close(environment)
       throw error
     }
     return unsafe (environment, signal)
+  }
+
+  private static func open(
+    _ environment: OpaquePointer, _ location: Location, _ configuration: Configuration
+  ) throws(LMDBError) {
+    let mode = configuration.fileMode
+    switch location {
+    case .folder(let path):
+      try check(
+        unsafe mdb_env_open(environment, path, configuration.flags, mode), "mdb_env_open", path)
+    case .memory(let descriptor, let table):
+      // The number of the open file replaces its name.
+      let path = "/proc/self/fd/\(descriptor)"
+      let flags = configuration.flags | UInt32(MDB_NOSUBDIR | MDB_NOLOCK)
+      try check(
+        unsafe mdb_env_open(environment, path, flags, mode), "mdb_env_open",
+        "\(DataFile.memoryName), by \(path)")
+      try unsafe table.attach(to: environment, descriptor: descriptor)
+      // liblmdb 0.9 does not set this flag for the data file.
+      var opened: CInt = -1
+      if unsafe mdb_env_get_fd(environment, &opened) == 0 {
+        _ = fcntl(opened, F_SETFD, FD_CLOEXEC)
+      }
+    }
   }
 }
 

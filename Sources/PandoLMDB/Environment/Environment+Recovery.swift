@@ -71,8 +71,7 @@ extension Environment {
   func reopen() throws(LMDBError) {
     readers.abortIdleTransactions()
     unsafe checkpoints?.endPins()
-    if let environment = unsafe pointer { unsafe mdb_env_close(environment) }
-    unsafe pointer = nil
+    closePointer()
     unsafe mapNumber &+= 1
     do {
       // Another file at the path is another environment.
@@ -89,12 +88,13 @@ extension Environment {
   private func makePointerWithTables() throws(LMDBError) -> OpaquePointer {
     // The lock file is the same one unless it was removed.
     let made = try unsafe Self.makePointer(
-      place.folder, configuration, mapSizeInBytes: 0, dataSizeInBytes: file.sizeInBytes())
+      location, configuration, mapSizeInBytes: 0, dataSizeInBytes: file.sizeInBytes())
     let environment = unsafe made.environment
     do {
       try unsafe reopenTables(in: environment)
     } catch {
-      unsafe mdb_env_close(environment)
+      unsafe pointer = environment
+      closePointer()
       throw error
     }
     return unsafe environment

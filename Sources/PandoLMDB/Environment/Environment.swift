@@ -23,7 +23,7 @@ public final class Environment: Sendable {
   // guards `staleReaderCheck` and `diskRoomEnd`. `pointer` is `nil` only after `close()` or with a
   // `loss`.
 
-  /// The folder.
+  /// The folder; `in memory` for an environment without one.
   public let path: String
   /// The settings with which it was opened.
   public let configuration: Configuration
@@ -40,6 +40,8 @@ public final class Environment: Sendable {
   let file: DataFile
   /// The place of the data file.
   let place: DataFilePlace
+  /// The table that replaces the lock file of an environment in memory; `nil` for one in a folder.
+  let readerTable: ReaderTable?
   /// The open tables, in the order of opening.
   let tables = Locked(TableRegistry())
   /// Whether reads continue with a map that misses commits of the lock file.
@@ -106,8 +108,7 @@ public final class Environment: Sendable {
     configuration.checkLimits()
     self.path = path
     self.configuration = configuration
-    number = EnvironmentNumber(
-      rawValue: Self.lastNumber.add(1, ordering: .relaxed).newValue)
+    number = Self.nextNumber()
     readers = ReaderPool(idleCountMax: configuration.maximumIdleReaders)
     if !configuration.isReadOnly { try Self.createFolder(path) }
     try LockFile.refuseReadOnlyMount(
@@ -116,6 +117,7 @@ public final class Environment: Sendable {
     file = try DataFile(
       path: filePath, isReadOnly: configuration.isReadOnly, mode: configuration.fileMode)
     place = DataFilePlace(path, file, configuration.durability)
+    readerTable = nil
     // From here on, an error runs `deinit`, which undoes everything.
     try OpenFiles.register(file.identity, path: filePath)
     unsafe isRegistered = true
@@ -123,7 +125,7 @@ public final class Environment: Sendable {
     let size = try file.checkHeader(
       folder: path, isReadOnly: configuration.isReadOnly, mode: configuration.fileMode)
     unsafe (pointer, signal) = try Self.makePointer(
-      path, configuration, mapSizeInBytes: size, dataSizeInBytes: file.sizeInBytes())
+      .folder(path), configuration, mapSizeInBytes: size, dataSizeInBytes: file.sizeInBytes())
     unsafe namespaces = NamespaceGuard(folder: path)
     checkSignal()
     if !configuration.isReadOnly, configuration.durability != .unsynchronized {
@@ -138,6 +140,33 @@ public final class Environment: Sendable {
     {
       unsafe checkpoints = try Checkpointer(file, interval: interval)
     }
+  }
+
+  /// Opens an environment in memory, see ``inMemory(configuration:)``.
+  ///
+  /// - Parameters:
+  ///   - file: A file without a name, empty or with a copy of a data file.
+  ///   - configuration: The settings.
+  /// - Throws: ``LMDBError`` with the system's code.
+  init(inMemory file: consuming DataFile, _ configuration: Configuration) throws(LMDBError) {
+    configuration.checkLimits()
+    path = DataFile.memoryName
+    self.configuration = configuration
+    number = Self.nextNumber()
+    readers = ReaderPool(idleCountMax: configuration.maximumIdleReaders)
+    place = DataFilePlace(inMemory: file)
+    self.file = file
+    readerTable = try ReaderTable(maximumReaders: configuration.maximumReaders)
+    // From here on, an error runs `deinit`, which undoes everything.
+    unsafe (pointer, signal) = try Self.makePointer(
+      location, configuration, mapSizeInBytes: 0, dataSizeInBytes: self.file.sizeInBytes())
+    checkSignal()
+    // Blocks in advance would use memory.
+    unsafe diskRoomEnd = .max
+  }
+
+  private static func nextNumber() -> EnvironmentNumber {
+    EnvironmentNumber(rawValue: lastNumber.add(1, ordering: .relaxed).newValue)
   }
 
   deinit {
@@ -161,21 +190,34 @@ public final class Environment: Sendable {
       closeCheckpoints()
       guard readers.shutDown() else { return }
       readers.abortIdleTransactions()
-      if let environment = unsafe pointer { unsafe mdb_env_close(environment) }
-      unsafe pointer = nil
+      closePointer()
       unsafe loss = nil
       for byte in [DataFile.LockedByte.checkpointedWriters, .otherWriters] {
         file.lock(byte, F_UNLCK)
       }
       unsafe namespaces?.close()
       unsafe checkpoints?.file.close()
+      if readerTable != nil { file.discard() }
       file.close()
       if unsafe isRegistered { OpenFiles.unregister(file.identity) }
     }
   }
 
-  /// The folder without symbolic links, unaffected by `chdir`.
-  package var folder: String { place.folder }
+  /// Closes LMDB's environment, if it is open; the writer lock is held and no reader is inside.
+  func closePointer() {
+    guard let environment = unsafe pointer else { return }
+    unsafe readerTable?.detach(from: environment)
+    unsafe mdb_env_close(environment)
+    unsafe pointer = nil
+  }
+
+  /// The files that liblmdb opens.
+  var location: Location {
+    readerTable.map { .memory(descriptor: file.descriptor, $0) } ?? .folder(place.folder)
+  }
+
+  /// The folder without symbolic links, unaffected by `chdir`; `nil` for an environment in memory.
+  package var folder: String? { readerTable == nil ? place.folder : nil }
 
   /// From how many power failures the file was restored to a checkpoint.
   package var cutCount: UInt64 { unsafe cutsBeforeOpening }

@@ -15,16 +15,8 @@ import Synchronization
 /// The layout of liblmdb 0.9 is checked before use, and the number is compared with liblmdb's.
 @safe
 package final class CommitSignal: Sendable {
-  /// The layout of the lock file of liblmdb 0.9.
-  private enum Layout {
-    static let magic: UInt32 = 0xBEEF_C0DE
-    /// Version 1 of the lock file, whose locks use process numbers.
-    static let format: UInt32 = 0x1_0001
-    static let formatOffset = 4
-    /// Behind the mutex of the readers' table.
-    static let numberOffset = unsafe 8 + MemoryLayout<pthread_mutex_t>.size
-    static let sizeInBytes = numberOffset + MemoryLayout<UInt64>.size
-  }
+  /// Up to the end of the number.
+  private static let sizeInBytes = LockLayout.number + MemoryLayout<UInt64>.size
 
   /// The commits that wake a sleeper.
   package enum Audience {
@@ -39,6 +31,8 @@ package final class CommitSignal: Sendable {
   /// Safe to share: they stay mapped as long as this object exists. The number is aligned, so a
   /// load is never torn.
   nonisolated(unsafe) private let start: UnsafeRawPointer
+  /// The owner of these bytes in an environment in memory; `nil` if this object has mapped a lock file.
+  private let table: ReaderTable?
   /// Half of the bits, random in each process: a wake with the complement of a mask reaches
   /// sleepers of every other mask only.
   private let mask: UInt32
@@ -51,21 +45,34 @@ package final class CommitSignal: Sendable {
   /// - Parameter descriptor: The open file; this process has no environment open on it.
   package init?(_ descriptor: CInt) {
     guard MemoryLayout<UInt>.size == 8, 1.littleEndian == 1 else { return nil }
-    let size = Layout.sizeInBytes.roundedUpToPage
+    let size = Self.sizeInBytes.roundedUpToPage
     guard let start = unsafe mmap(nil, size, PROT_READ, MAP_SHARED, descriptor, 0),
       unsafe start != MAP_FAILED
     else { return nil }
     unsafe self.start = UnsafeRawPointer(start)
-    var bits = Array(0..<UInt32.bitWidth)
-    bits.shuffle()
-    mask = bits.prefix(UInt32.bitWidth / 2).reduce(0) { $0 | 1 << UInt32($1) }
+    table = nil
+    mask = Self.chooseMask()
+  }
+
+  /// Uses the table of an environment in memory.
+  init(_ table: ReaderTable) {
+    unsafe start = UnsafeRawPointer(table.start)
+    self.table = table
+    mask = Self.chooseMask()
   }
 
   deinit {
-    unsafe munmap(UnsafeMutableRawPointer(mutating: start), Layout.sizeInBytes.roundedUpToPage)
+    guard table == nil else { return }
+    unsafe munmap(UnsafeMutableRawPointer(mutating: start), Self.sizeInBytes.roundedUpToPage)
   }
 
-  private var word: UnsafeRawPointer { unsafe start + Layout.numberOffset }
+  private static func chooseMask() -> UInt32 {
+    var bits = Array(0..<UInt32.bitWidth)
+    bits.shuffle()
+    return bits.prefix(UInt32.bitWidth / 2).reduce(0) { $0 | 1 << UInt32($1) }
+  }
+
+  private var word: UnsafeRawPointer { unsafe start + LockLayout.number }
 
   /// Checks that the lock file has the expected layout.
   ///
@@ -73,8 +80,9 @@ package final class CommitSignal: Sendable {
   ///   may commit meanwhile.
   package func check(_ newest: () -> UInt64) {
     let magic = unsafe start.loadUnaligned(as: UInt32.self)
-    let format = unsafe start.loadUnaligned(fromByteOffset: Layout.formatOffset, as: UInt32.self)
-    guard magic == Layout.magic, format == Layout.format else {
+    let format = unsafe start.loadUnaligned(
+      fromByteOffset: LockLayout.formatOffset, as: UInt32.self)
+    guard magic == LockLayout.magic, format == LockLayout.format else {
       return refuse("the lock file has magic \(magic) and format \(format)")
     }
     for _ in 0..<100 {

@@ -7,6 +7,8 @@ import PandoSystem
 /// find which step of a commit failed.
 struct DataFile: ~Copyable, Sendable {
   static let name = "data.mdb"
+  /// The text for the path of a file without a name, in errors.
+  static let memoryName = "in memory"
 
   let identity: OpenFiles.Identity
   private let file: Descriptor
@@ -16,6 +18,19 @@ struct DataFile: ~Copyable, Sendable {
     let flags = isReadOnly ? O_RDONLY : O_RDWR | O_CREAT
     let descriptor = retryInterrupted { unsafe open(path, flags | O_CLOEXEC, mode) }
     guard descriptor >= 0 else { throw .system("open", path) }
+    try self.init(descriptor, path: path)
+  }
+
+  /// Makes a file without a name, in memory.
+  ///
+  /// - Throws: ``LMDBError`` with the system's code.
+  init(inMemory _: Void) throws(LMDBError) {
+    let descriptor = unsafe pando_memory_file("pando")
+    guard descriptor >= 0 else { throw .system("memfd_create", Self.memoryName) }
+    try self.init(descriptor, path: Self.memoryName)
+  }
+
+  private init(_ descriptor: CInt, path: String) throws(LMDBError) {
     var status = stat()
     guard unsafe fstat(descriptor, &status) == 0 else {
       let error = LMDBError.system("fstat", path)
@@ -49,6 +64,16 @@ struct DataFile: ~Copyable, Sendable {
       fallocate(descriptor, FALLOC_FL_KEEP_SIZE, off_t(start), off_t(end - start))
     }
     return status == 0 ? nil : errno
+  }
+
+  /// Releases the blocks of the file; its size stays.
+  ///
+  /// A forked child may have a file in memory open. Without this call it would keep the memory until it exits.
+  func discard() {
+    guard let size = try? sizeInBytes(), size > 0 else { return }
+    _ = retryInterrupted {
+      fallocate(descriptor, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, off_t(size))
+    }
   }
 
   /// Whether the file system has hardly any space left.

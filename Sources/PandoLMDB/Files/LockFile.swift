@@ -35,7 +35,7 @@ enum LockFile {
     defer { close(descriptor) }
     var status = stat()
     guard unsafe fstat(descriptor, &status) == 0 else { throw .system("fstat", path) }
-    let size = max(Int(status.st_size), sizeInBytes(readers: maximumReaders))
+    let size = max(Int(status.st_size), LockLayout.byteCount(readers: maximumReaders))
     let flags = FALLOC_FL_KEEP_SIZE
     if retryInterrupted({ fallocate(descriptor, flags, 0, off_t(size.roundedUpToPage)) }) != 0,
       ![EOPNOTSUPP, ENOSYS, ENODEV, EINVAL].contains(errno)
@@ -69,11 +69,5 @@ enum LockFile {
         + "assumingNoWriter, or --assuming-no-writer in the command"
       : "nothing can be written to a read-only mount"
     throw LMDBError(.readOnlyFileSystem, function: "open", detail: "\(folder): \(reason)")
-  }
-
-  /// The size of liblmdb 0.9's file: two cache lines of common state, and one per reader.
-  private static func sizeInBytes(readers: Int) -> Int {
-    let cacheLineInBytes = 64
-    return (readers + 2) * cacheLineInBytes
   }
 }

@@ -35,23 +35,13 @@ final class NamespaceGuard: Sendable {
     static let firstSlot = 20
   }
 
-  /// The layout of liblmdb 0.9's lock file.
+  /// The places of the words in liblmdb's lock file (``LockLayout``).
   private enum Layout {
-    static let magic: UInt32 = 0xBEEF_C0DE
-    static let format: UInt32 = 0x1_0001
-    static let lineInBytes = 64
-    static let mutexInBytes = unsafe MemoryLayout<pthread_mutex_t>.size
-    private static func lines(_ byteCount: Int) -> Int {
-      (byteCount + lineInBytes - 1) / lineInBytes * lineInBytes
-    }
-    /// Behind the magic, the format, a mutex, the last commit number and the reader count.
-    static let writerMutex = lines(8 + mutexInBytes + 12)
-    static let several = writerMutex + mutexInBytes
+    static let several = LockLayout.writerMutex + LockLayout.mutexInBytes
     static let namespace = several + 8
-    static let slots = writerMutex + lines(mutexInBytes)
     /// Behind the numbers of a version, a process and a thread.
     static let inside = 32
-    static let fits = namespace + 8 <= slots
+    static let fits = namespace + 8 <= LockLayout.slots
   }
 
   private struct State: Sendable {
@@ -88,7 +78,7 @@ final class NamespaceGuard: Sendable {
     file = Descriptor(descriptor, hasLocks: true)
     var status = stat()
     byteCount = unsafe fstat(descriptor, &status) == 0 ? Int(status.st_size) : 0
-    guard Layout.fits, byteCount > Layout.slots,
+    guard Layout.fits, byteCount > LockLayout.slots,
       let start = unsafe mmap(
         nil, byteCount, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0),
       unsafe start != MAP_FAILED
@@ -96,7 +86,7 @@ final class NamespaceGuard: Sendable {
     unsafe self.start = start
     let magic = unsafe start.load(as: UInt32.self)
     let format = unsafe start.load(fromByteOffset: 4, as: UInt32.self)
-    guard magic == Layout.magic, format == Layout.format, unsafe join(start) else {
+    guard magic == LockLayout.magic, format == LockLayout.format, unsafe join(start) else {
       unsafe munmap(start, byteCount)
       unsafe self.start = nil
       return
@@ -128,10 +118,11 @@ final class NamespaceGuard: Sendable {
     _ start: UnsafeMutableRawPointer, _ slot: Int, _ section: Section
   ) -> UnsafeMutablePointer<UInt32> {
     unsafe word(
-      start, Layout.slots + slot * Layout.lineInBytes + Layout.inside + 4 * section.rawValue)
+      start,
+      LockLayout.slots + slot * LockLayout.lineInBytes + Layout.inside + 4 * section.rawValue)
   }
 
-  private var slotCount: Int { (byteCount - Layout.slots) / Layout.lineInBytes }
+  private var slotCount: Int { (byteCount - LockLayout.slots) / LockLayout.lineInBytes }
 
   /// Publishes the namespace of this process, and takes a slot.
   ///

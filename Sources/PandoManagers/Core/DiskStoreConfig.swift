@@ -5,7 +5,7 @@ public import PandoStore
 /// ```swift
 /// let container = try CoreManagerContainer(
 ///   entities: Author.self, Book.self, diskStoreConfig: .path("data"))
-/// let test = try CoreManagerContainer(entities: Book.self, diskStoreConfig: .temporary())
+/// let test = try CoreManagerContainer(entities: Book.self, diskStoreConfig: .inMemory())
 /// ```
 public struct DiskStoreConfig: Sendable {
   indirect enum Place: Sendable {
@@ -13,6 +13,7 @@ public struct DiskStoreConfig: Sendable {
     case shared(ModelStore)
     case path(String, ModelStore.Configuration)
     case temporary(ModelStore.Configuration)
+    case memory(ModelStore.Configuration)
   }
 
   let place: Place
@@ -63,7 +64,7 @@ public struct DiskStoreConfig: Sendable {
     custom: (any Sendable)? = nil
   ) -> DiskStoreConfig { DiskStoreConfig(.path(path, configuration), custom: custom) }
 
-  /// A store that goes with the container.
+  /// A store in a folder of its own, which goes with the container.
   ///
   /// - Parameters:
   ///   - configuration: How to open it.
@@ -72,13 +73,25 @@ public struct DiskStoreConfig: Sendable {
   public static func temporary(
     configuration: ModelStore.Configuration = .init(), custom: (any Sendable)? = nil
   ) -> DiskStoreConfig { DiskStoreConfig(.temporary(configuration), custom: custom) }
+
+  /// A store in memory, which goes with the container.
+  ///
+  /// Persistent types have the indexes, undo and deletion rules of a store. With ``none`` each type has a memory of its own.
+  ///
+  /// - Parameters:
+  ///   - configuration: The settings, as for `ModelStore.inMemory(configuration:)`.
+  ///   - custom: Anything that stores of a service's own need.
+  /// - Returns: The configuration.
+  public static func inMemory(
+    configuration: ModelStore.Configuration = .init(), custom: (any Sendable)? = nil
+  ) -> DiskStoreConfig { DiskStoreConfig(.memory(configuration), custom: custom) }
 }
 
 extension DiskStoreConfig {
   /// Whether the container closes the store.
   var isOwned: Bool {
     switch place {
-    case .path, .temporary: true
+    case .path, .temporary, .memory: true
     case .nowhere, .shared: false
     }
   }
@@ -93,6 +106,8 @@ extension DiskStoreConfig {
       config.modelStore = try ModelStore(path: path, configuration: configuration)
     case .temporary(let configuration):
       config.modelStore = try ModelStore.temporary(configuration: configuration)
+    case .memory(let configuration):
+      config.modelStore = try ModelStore.inMemory(configuration: configuration)
     }
     return config
   }

@@ -102,8 +102,10 @@ final class MigrationWatch: Sendable {
       }
       return hasWritten
     }
-    for core in waiting where MigrationLock.isTaken(in: core.environment.folder) {
-      core.report(.waitsForMigration)
+    for core in waiting {
+      if let folder = core.environment.folder, MigrationLock.isTaken(in: folder) {
+        core.report(.waitsForMigration)
+      }
     }
     return hasWritten
   }

@@ -37,7 +37,8 @@ final class StoreCore: Sendable {
     let watcher = CommitWatcher(environment)
     feed = CommitFeed(watcher, tellsFollowers: configuration.followsOtherProcesses)
     watcher.onPolling { [weak self] reason in self?.report(.watchesByPolling(reason: reason)) }
-    if !configuration.isReadOnly { MigrationWatch.shared.follow(self) }
+    // No other process can migrate a store in memory.
+    if !configuration.isReadOnly, environment.folder != nil { MigrationWatch.shared.follow(self) }
   }
 
   /// Whether a write needs the models in addition to their records.
@@ -58,9 +59,9 @@ final class StoreCore: Sendable {
 
   /// Runs `body`, and turns the environment's `closed` into an error of the store.
   @inline(never)
-  func whileOpen(_ body: () throws -> Void) throws {
+  func whileOpen<Result>(_ body: () throws -> Result) throws -> Result {
     do {
-      try body()
+      return try body()
     } catch let error as LMDBError where error.code == .closed {
       throw closed
     }

@@ -33,7 +33,9 @@ struct Migrator {
         session.beginWrite()
         // Checked again: another process may have run them while this one waited.
         let migrations = try session.reading { try due(in: $0) }
-        if !migrations.isEmpty { lock = MigrationLock(takenIn: core.path) }
+        if !migrations.isEmpty, core.environment.folder != nil {
+          lock = MigrationLock(takenIn: core.path)
+        }
         for migration in migrations { try run(migration, session) }
         _ = try session.endWrite(context: nil)
         try session.endFlush()

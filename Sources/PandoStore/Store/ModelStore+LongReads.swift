@@ -37,6 +37,15 @@ extension ModelStore {
     return isWhole
   }
 
+  /// Opens an environment in memory with a copy of this store, and walks the pages of the copy.
+  func copyToMemory(_ engine: Environment.Configuration) throws -> Environment {
+    try core.whileOpen {
+      try Environment.inMemory(copyOf: core.environment, configuration: engine) { copy in
+        _ = try checkCopy(copy) { _ in true }
+      }
+    }
+  }
+
   /// Walks the pages of a copy before it gets its name.
   ///
   /// - Returns: `false` if `goesOn` ended it.

@@ -46,18 +46,19 @@ extension ModelStore {
     return attributes?[.size] as? Int == 0
   }
 
-  /// Opens the environment, with a smaller map if the address space is limited (`ulimit -v`); the
+  /// Opens an environment, with a smaller map if the address space is limited (`ulimit -v`); the
   /// map grows when it is full.
-  private static func openEnvironment(
-    path: String, _ configuration: Environment.Configuration
+  private static func withFittingMap(
+    _ configuration: Environment.Configuration,
+    _ open: (Environment.Configuration) throws -> Environment
   ) throws -> Environment {
     var configuration = configuration
     while true {
-      do throws(LMDBError) {
-        return try Environment(path: path, configuration: configuration)
-      } catch {
-        guard error.code == .outOfMemory, configuration.mapSizeInBytes > mapSizeInBytesMinimum
-        else { throw error }
+      do {
+        return try open(configuration)
+      } catch let error as LMDBError
+        where error.code == .outOfMemory && configuration.mapSizeInBytes > mapSizeInBytesMinimum
+      {
         configuration.mapSizeInBytes /= 4
       }
     }
@@ -67,6 +68,22 @@ extension ModelStore {
   private static let mapSizeInBytesMinimum = 64 << 20
 
   private static func openOnce(path: String, configuration: Configuration) throws -> StoreCore {
+    let events = EventRelay()
+    let engine = engineConfiguration(configuration, events)
+    var isVerified = true
+    if configuration.verifying != .none {
+      try Environment.settleCheckpoint(path: path, engine)
+      isVerified = try verifyPages(path: path)
+    }
+    let environment = try withFittingMap(engine) { engine in
+      try Environment(path: path, configuration: engine)
+    }
+    return try makeCore(environment, configuration, events, isVerified: isVerified)
+  }
+
+  private static func engineConfiguration(
+    _ configuration: Configuration, _ events: EventRelay
+  ) -> Environment.Configuration {
     var engine = Environment.Configuration()
     engine.mapSizeInBytes = configuration.mapSizeInBytes
     engine.maximumMapSizeInBytes = configuration.maximumMapSizeInBytes
@@ -75,14 +92,16 @@ extension ModelStore {
     engine.durability = configuration.durability
     engine.isReadOnly = configuration.isReadOnly
     engine.assumingNoWriter = configuration.assumingNoWriter
-    let events = EventRelay()
     engine.onEvent = { event in events.receive(event) }
-    var isVerified = true
-    if configuration.verifying != .none {
-      try Environment.settleCheckpoint(path: path, engine)
-      isVerified = try verifyPages(path: path)
-    }
-    let environment = try openEnvironment(path: path, engine)
+    return engine
+  }
+
+  /// Checks the format of an open environment and migrates its records; closes the environment if that fails.
+  private static func makeCore(
+    _ environment: Environment, _ configuration: Configuration, _ events: EventRelay,
+    isVerified: Bool
+  ) throws -> StoreCore {
+    let path = environment.path
     do {
       try refuseForeignFile(environment, path: path)
       let core = try StoreCore(
@@ -103,6 +122,29 @@ extension ModelStore {
       environment.close()
       throw error
     }
+  }
+
+  /// Opens an environment in memory, empty or with a copy of a store.
+  static func openInMemory(
+    copyOf source: ModelStore?, configuration: Configuration
+  ) throws -> StoreCore {
+    guard !configuration.isReadOnly else {
+      throw StoreError(
+        .readOnly, Environment.memoryName,
+        "no other process can write to a store in memory, so it would stay as it is; open it without isReadOnly"
+      )
+    }
+    var configuration = configuration
+    configuration.durability = .unsynchronized
+    configuration.followsOtherProcesses = false
+    let events = EventRelay()
+    let engine = engineConfiguration(configuration, events)
+    let environment = try withFittingMap(engine) { engine in
+      if let source { return try source.copyToMemory(engine) }
+      return try Environment.inMemory(configuration: engine)
+    }
+    // The pages of a copy have been walked.
+    return try makeCore(environment, configuration, events, isVerified: true)
   }
 }
 

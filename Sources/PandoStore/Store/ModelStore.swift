@@ -20,7 +20,7 @@ public final class ModelStore: Sendable {
   /// The settings of a store.
   public typealias Configuration = StoreConfiguration
 
-  /// The directory of the store.
+  /// The directory of the store; `in memory` for a store that has none.
   public var path: String { core.path }
 
   let core: StoreCore
@@ -39,25 +39,43 @@ public final class ModelStore: Sendable {
   public convenience init(
     path: String, configuration: Configuration = Configuration()
   ) throws {
-    try self.init(path: path, configuration: configuration, temporaryDirectory: nil)
+    try self.init(.folder(path), configuration: configuration)
   }
 
-  init(
-    path: String, configuration: Configuration, temporaryDirectory: TemporaryDirectory?
-  ) throws {
+  /// Where the pages of a store are.
+  enum Place {
+    case folder(String)
+    case temporary(TemporaryDirectory)
+    /// In memory, filled with a copy of another store if there is one.
+    case memory(copyOf: ModelStore?)
+  }
+
+  init(_ place: Place, configuration: Configuration) throws {
     precondition(
       configuration.changeLogLimit >= 1,
       "changeLogLimit is \(configuration.changeLogLimit), at least 1 is needed")
     precondition(
       configuration.changeLogLimitForCursors >= 0,
       "changeLogLimitForCursors is \(configuration.changeLogLimitForCursors)")
-    core = try ModelStore.open(path: path, configuration: configuration)
-    self.temporaryDirectory = temporaryDirectory
+    switch place {
+    case .folder(let path):
+      core = try ModelStore.open(path: path, configuration: configuration)
+      temporaryDirectory = nil
+    case .temporary(let directory):
+      core = try ModelStore.open(path: directory.path, configuration: configuration)
+      temporaryDirectory = directory
+    case .memory(let source):
+      core = try ModelStore.openInMemory(copyOf: source, configuration: configuration)
+      temporaryDirectory = nil
+    }
     writer = configuration.isReadOnly ? nil : Writer(core)
     OpenStores.add(self)
   }
 
   /// Opens an empty store in a temporary directory, which is removed when the store is closed.
+  ///
+  /// It uses files as any other store does. If a program needs no disk and no other process,
+  /// ``inMemory(configuration:)`` opens a store in less time.
   ///
   /// - Parameter configuration: The settings.
   /// - Returns: The store.
@@ -68,8 +86,7 @@ public final class ModelStore: Sendable {
   ) throws -> ModelStore {
     let directory = try TemporaryDirectory()
     do {
-      return try ModelStore(
-        path: directory.path, configuration: configuration, temporaryDirectory: directory)
+      return try ModelStore(.temporary(directory), configuration: configuration)
     } catch {
       directory.remove()
       throw error
@@ -149,8 +166,8 @@ extension ModelStore {
   /// nothing was committed since.
   package var newestVersion: UInt64? { core.environment.newestTransactionID() }
 
-  /// The folder without symbolic links, unaffected by `chdir`.
-  package var folder: String { core.environment.folder }
+  /// The folder without symbolic links, unaffected by `chdir`; `in memory` for a store in memory.
+  package var folder: String { core.environment.folder ?? path }
 }
 
 /// The directory of one temporary store.

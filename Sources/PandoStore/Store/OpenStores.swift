@@ -7,12 +7,14 @@ enum OpenStores {
   private static let stores = Locked<[String: WeakReference<ModelStore>]>([:])
 
   static func add(_ store: ModelStore) {
-    let folder = store.folder
+    guard let folder = store.core.environment.folder else { return }
     stores.withLock { $0[folder] = WeakReference(store) }
   }
 
   /// Called before the environment is closed: another opening may follow that.
-  static func remove(_ folder: String) { stores.withLock { $0[folder] = nil } }
+  static func remove(_ folder: String?) {
+    if let folder { stores.withLock { $0[folder] = nil } }
+  }
 
   static func store(in folder: String) -> ModelStore? { stores.withLock { $0[folder]?.object } }
 }

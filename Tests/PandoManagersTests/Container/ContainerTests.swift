@@ -37,6 +37,19 @@ import Testing
     await container.close()
   }
 
+  @Test func `a container in memory follows queries of its store, and ends with it`() async throws {
+    let container = try CoreManagerContainer(
+      entities: Book.self, Author.self, diskStoreConfig: .inMemory())
+    let books = container[Book.self]
+    try await books.set(Book("1", "A"))
+    var titles = books.continuousAll().values.makeAsyncIterator()
+    #expect(try await titles.next()?.entities.map(\.title) == ["A"])
+    try await books.update(byID: .remote("1")) { $0.title = "B" }
+    #expect(try await titles.next()?.entities.map(\.title) == ["B"])
+    await container.close()
+    await #expect(throws: (any Error).self) { try await books.set(Book("2", "C")) }
+  }
+
   @Test(arguments: [
     "try CoreManagerContainer()", "try CoreManagerContainer(diskStoreConfig: .temporary())",
     "try CoreManagerContainer(cacheLimit: 512, client: client, diskStoreConfig: .none)",

@@ -55,10 +55,10 @@ import Testing
     _ backing: Backing, _ queue: Queue, _ updateCount: Int
   ) async throws -> (calls: [Call], members: [ObjectIdentifier]) {
     let target = queue.target
-    guard backing == .store else {
+    guard backing.hasStore else {
       return try await calls(DataModelManager(deliveringOn: target), updateCount)
     }
-    return try await withStore { store in
+    return try await withStore(backing) { store in
       let manager = try DataModelManager(store: store, deliveringOn: target)
       let result = try await calls(manager, updateCount)
       await manager.close()
@@ -87,7 +87,7 @@ import Testing
     return (log.calls, [ObjectIdentifier(tree), ObjectIdentifier(list)])
   }
 
-  @Test(arguments: [Backing.memory, .store], Queue.allCases)
+  @Test(arguments: [Backing.memory, .store, .storeInMemory], Queue.allCases)
   func `a batch is told once an update, with all members that changed`(
     backing: Backing, queue: Queue
   ) async throws {
@@ -101,7 +101,7 @@ import Testing
     #expect(isRight, "\(count) calls, \(partial) of them with one member")
   }
 
-  @Test(arguments: [Backing.memory, .store], Queue.allCases)
+  @Test(arguments: [Backing.memory, .store, .storeInMemory], Queue.allCases)
   func `members are told in the order of the commits, and the batch behind them`(
     backing: Backing, queue: Queue
   ) async throws {

@@ -203,7 +203,7 @@ import Testing
   }
 
   /// Who asked for it showed it, and who waited for it showed nothing.
-  @Test(arguments: [Backing.cache, .store])
+  @Test(arguments: [Backing.cache, .store, .storeInMemory])
   func `what was deleted in memory is back for all once somebody fetches it`(
     backing: Backing
   ) async throws {

@@ -35,8 +35,8 @@ import Testing
       let cache = ListCache()
       let manager = DataModelManager(cacheDelegate: cache)
       try await run.perform(manager, { Gate(stopping: manager) }, stored: { cache["c"] })
-    case .store:
-      try await withStore { store in
+    case .store, .storeInMemory:
+      try await withStore(backing) { store in
         let manager = try DataModelManager(store: store)
         try await run.perform(manager, { Gate(stopping: store) }) {
           try store.read { try $0.collection("c", as: Contact.self) }

@@ -120,7 +120,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [Backing.memory, .store], seeds(4))
+  @Test(arguments: [Backing.memory, .store, .storeInMemory], seeds(4))
   func `several threads at once leave one list, and who only listens is told of all of it`(
     backing: Backing, seed: UInt64
   ) async throws {

@@ -11,6 +11,10 @@ enum Backing: String, CaseIterable, Sendable {
   case memory
   case cache
   case store
+  case storeInMemory
+
+  /// Whether there is a store.
+  var hasStore: Bool { self == .store || self == .storeInMemory }
 
   /// What can be fetched from.
   static let lasting: [Backing] = allCases
@@ -26,8 +30,8 @@ enum Backing: String, CaseIterable, Sendable {
       let cache = DictionaryCache()
       return try await body(
         DataModelManager(cacheDelegate: cache, deliveringOn: target, limits: limits))
-    case .store:
-      return try await withStore { store in
+    case .store, .storeInMemory:
+      return try await withStore(self) { store in
         let manager = try DataModelManager(store: store, deliveringOn: target, limits: limits)
         let result = try await body(manager)
         await manager.close()
@@ -38,11 +42,16 @@ enum Backing: String, CaseIterable, Sendable {
 }
 
 /// Runs a test with an empty store, which is closed afterwards.
-func withStore<Result>(_ body: (ModelStore) async throws -> Result) async throws -> Result {
+func withStore<Result>(
+  _ backing: Backing = .store, _ body: (ModelStore) async throws -> Result
+) async throws -> Result {
   var configuration = ModelStore.Configuration()
   configuration.mapSizeInBytes = 64 << 20
   configuration.durability = .unsynchronized
-  let store = try ModelStore.temporary(configuration: configuration)
+  let store =
+    backing == .storeInMemory
+    ? try ModelStore.inMemory(configuration: configuration)
+    : try ModelStore.temporary(configuration: configuration)
   do {
     let result = try await body(store)
     await store.close()

@@ -43,8 +43,8 @@ extension Backing {
     case .cache:
       let manager = DataModelManager(cacheDelegate: DictionaryCache())
       try await body(manager) { Gate(stopping: manager) }
-    case .store:
-      try await withStore { store in
+    case .store, .storeInMemory:
+      try await withStore(self) { store in
         let manager = try DataModelManager(store: store)
         try await body(manager) { Gate(stopping: store) }
         await manager.close()

@@ -35,7 +35,7 @@ import Testing
       await manager.drain()
       #expect(top.data?.identifiers == Deep.chain(0..<count, slot).identifiers)
       #expect(top.data?.deepestText == "changed")
-      if backing == .store {
+      if backing.hasStore {
         let read = DataProvider<Deep>(dataModelManager: manager)
         let found = try await read.fetchDataFromCache(withCacheKey: "0")
         #expect(found?.deepestText == "changed")
@@ -66,7 +66,7 @@ import Testing
       let lower = DataProvider<Deep>(dataModelManager: manager)
       try await top.setData(Deep.chain(0..<limit)).committed()
       let change = lower.setData(Deep.chain(limit - 1..<limit + 1))
-      if backing == .store {
+      if backing.hasStore {
         await #expect(throws: ModelError.self) { try await change.committed() }
       } else {
         try await change.committed()

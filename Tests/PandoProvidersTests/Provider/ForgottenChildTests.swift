@@ -96,7 +96,7 @@ import Testing
       #expect(shown == nil)
       #expect(listed == [])
       // A store says itself what goes with a node.
-      #expect(mistakes.count == (backing == .store ? 0 : 1))
+      #expect(mistakes.count == (backing.hasStore ? 0 : 1))
     }
   }
 

@@ -57,11 +57,11 @@ import Testing
       let cache = HandlerCache()
       let manager = DataModelManager(cacheDelegate: cache)
       try await Interleaving(manager, .cache, listens, cache: cache).run(order)
-    case .store:
-      try await withStore { store in
+    case .store, .storeInMemory:
+      try await withStore(backing) { store in
         try await store.write { try $0.set(Interleaving.old) }
         let manager = try DataModelManager(store: store)
-        try await Interleaving(manager, .store, listens).run(order)
+        try await Interleaving(manager, backing, listens).run(order)
         await manager.close()
       }
     }

@@ -28,8 +28,8 @@ import Testing
         let stored = try await cache.collection(forKey: "c", as: Contact.self, context: nil)
         #expect(stored?.map(\.id) == expected.map(\.id), "seed \(seed)")
       }
-    case .store:
-      try await withStore { store in
+    case .store, .storeInMemory:
+      try await withStore(backing) { store in
         let manager = try DataModelManager(store: store)
         var run = SingleTaskRun(manager, seed) { Gate(stopping: store) }
         try await run.perform { expected in

@@ -6,13 +6,13 @@ import Testing
 @testable import PandoStore
 
 /// Cache keys of collections are told apart byte by byte, however long they are.
-@Suite struct CacheKeyTests {
+@Suite(.overBothBackings) struct CacheKeyTests {
   private static let long = String(repeating: "k", count: 600)
   private static let raw = String(repeating: "r", count: 511)
 
   /// A row of `collections` as it was written before there were long keys: 511 bytes as they are.
   private static func makeOldStore() throws -> ModelStore {
-    let store = try ModelStore.temporary(configuration: .forTests)
+    let store = try ModelStore.forTest()
     try store.write { transaction in
       try transaction.append([.string("old"), .node(leaf("leaf"))], toCollection: "x")
     }
@@ -33,7 +33,7 @@ import Testing
   }
 
   @Test func `an empty one is refused, and reads as absent`() throws {
-    let store = try ModelStore.temporary(configuration: .forTests)
+    let store = try ModelStore.forTest()
     expectFailure(.emptyIdentifier, "the cache key of a collection is empty") {
       try store.write { try $0.setCollection("", to: [.node(Self.leaf("a"))]) }
     }
@@ -42,7 +42,7 @@ import Testing
   }
 
   @Test func `of all lengths they are told apart`() throws {
-    let store = try ModelStore.temporary(configuration: .forTests)
+    let store = try ModelStore.forTest()
     let big = String(repeating: "ä", count: 10_000)
     let keys =
       ["k", "k\u{0}", "caf\u{e9}", "cafe\u{301}", big, big + "a", big + "b"]
@@ -74,7 +74,7 @@ import Testing
   @Test(arguments: seeds(4))
   func `random ones with equal beginnings are kept as in a dictionary`(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
-    let store = try ModelStore.temporary(configuration: .forTests)
+    let store = try ModelStore.forTest()
     let keys = (0..<40).map { _ in
       let count =
         Int.random(in: 0..<8, using: &random) == 0
@@ -106,7 +106,7 @@ import Testing
   }
 
   @Test func `a dump and the change log keep long ones`() throws {
-    let store = try ModelStore.temporary(configuration: .forTests)
+    let store = try ModelStore.forTest()
     let keys = [Self.long, Self.long + "1", String(repeating: "b", count: 20_000), Self.raw, "a"]
     try store.write { transaction in
       for key in keys { try transaction.append([.string(key)], toCollection: key) }
@@ -117,7 +117,7 @@ import Testing
     var lines: [String] = []
     try store.dump { lines.append($0) }
     let source = LineSource(lines)
-    let copy = try ModelStore.temporary(configuration: .forTests)
+    let copy = try ModelStore.forTest()
     try copy.load { source.next() }
     var again: [String] = []
     try copy.dump { again.append($0) }
@@ -138,7 +138,7 @@ import Testing
     var lines: [String] = []
     try store.dump { lines.append($0) }
     let source = LineSource(lines)
-    let copy = try ModelStore.temporary(configuration: .forTests)
+    let copy = try ModelStore.forTest()
     try copy.load { source.next() }
     #expect(try Self.elements(Self.raw, in: copy)?.count == 3)
     let deletion = try store.write { try $0.delete("leaf") }
@@ -152,7 +152,7 @@ import Testing
   }
 
   @Test func `two of one beginning and one hash are no one list`() throws {
-    let store = try ModelStore.temporary(configuration: .forTests)
+    let store = try ModelStore.forTest()
     try store.write { try $0.append([.string("a")], toCollection: Self.long) }
     let other = Self.long + "other"
     // No two texts of one hash are known: the row says that it is the other one's.

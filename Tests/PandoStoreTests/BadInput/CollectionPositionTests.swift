@@ -4,9 +4,9 @@ import PandoStore
 import Testing
 
 /// Positions and keys of collections that are not there.
-@Suite struct CollectionPositionTests {
+@Suite(.overBothBackings) struct CollectionPositionTests {
   private func makeStore() throws -> ModelStore {
-    let store = try ModelStore.temporary(configuration: .forTests)
+    let store = try ModelStore.forTest()
     try store.write { try $0.setCollection("abc", to: ["a", "b", "c"]) }
     return store
   }

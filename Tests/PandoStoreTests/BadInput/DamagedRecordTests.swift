@@ -5,9 +5,9 @@ import Testing
 @testable import PandoStore
 
 /// One record that can't be read: the error names it, and all others are read as before.
-@Suite struct DamagedRecordTests {
+@Suite(.overBothBackings) struct DamagedRecordTests {
   private func makeStore() throws -> ModelStore {
-    let store = try ModelStore.temporary(configuration: .forTests)
+    let store = try ModelStore.forTest()
     try store.write { transaction in
       try transaction.set(Person(id: 1, name: "Ada"))
       try transaction.set(Person(id: 2, name: "Bob"))

@@ -4,10 +4,10 @@ import PandoStore
 import Testing
 
 /// A dump that is broken leaves nothing behind.
-@Suite struct DumpTests {
+@Suite(.overBothBackings) struct DumpTests {
   /// A store with all that a dump has lines for.
   private func makeStore() throws -> ModelStore {
-    let store = try ModelStore.temporary(configuration: .forTests)
+    let store = try ModelStore.forTest()
     try store.write { transaction in
       try transaction.set(Person(id: 1, name: "Ada"))
       try transaction.set(FullProfile(id: 1, name: "Ada L.", age: 36))
@@ -27,7 +27,7 @@ import Testing
   }
 
   private func expectRefused(_ lines: [String], _ text: String) throws {
-    let copy = try ModelStore.temporary(configuration: .forTests)
+    let copy = try ModelStore.forTest()
     let source = LineSource(lines)
     expectFailure(.invalidDump, text) { try copy.load { source.next() } }
     #expect(try copy.read { try $0.count() } == 0)
@@ -46,7 +46,7 @@ import Testing
     let store = try makeStore()
     let lines = try dump(store)
     let source = LineSource(lines)
-    let copy = try ModelStore.temporary(configuration: .forTests)
+    let copy = try ModelStore.forTest()
     let report = try copy.load { source.next() }
     #expect(report.nodeCount == 4)
     #expect(report.collectionCount == 1)
@@ -64,14 +64,14 @@ import Testing
 
   @Test func `the record that is shown without a type stays the same`() throws {
     // Was: types were numbered by their names, and of two records of one commit the other was shown.
-    let store = try ModelStore.temporary(configuration: .forTests)
+    let store = try ModelStore.forTest()
     try store.write { transaction in
       try transaction.set(TreeNode("a", type: "Zebra", fields: ["stripes": 1]))
       try transaction.set(TreeNode("a", type: "Antelope", fields: ["horns": 2]))
     }
     #expect(try store.read { try $0.tree("a") }?.typeName == "Zebra")
     let source = LineSource(try dump(store))
-    let copy = try ModelStore.temporary(configuration: .forTests)
+    let copy = try ModelStore.forTest()
     try copy.load { source.next() }
     #expect(try copy.read { try $0.tree("a") }?.typeName == "Zebra")
   }
@@ -130,7 +130,7 @@ import Testing
 
   @Test func `nodes that contain each other are refused`() throws {
     // Was: loaded, because each line alone is sound.
-    let store = try ModelStore.temporary(configuration: .forTests)
+    let store = try ModelStore.forTest()
     try store.write { transaction in
       for (child, parent) in [("a", "b"), ("b", "c")] {
         let child = TreeValue.node(TreeNode(child, type: "Box", fields: ["n": 1]))
@@ -167,7 +167,7 @@ import Testing
   @Test func `an error of the source leaves nothing`() throws {
     struct Broken: Error {}
     let source = LineSource(Array(try dump(makeStore()).prefix(6)))
-    let copy = try ModelStore.temporary(configuration: .forTests)
+    let copy = try ModelStore.forTest()
     #expect(throws: Broken.self) {
       try copy.load {
         guard let line = source.next() else { throw Broken() }

@@ -5,12 +5,12 @@ import PandoStore
 import Testing
 
 /// What `torture hostile` does at full size, in sizes that a test takes.
-@Suite struct HostileUseTests {
+@Suite(.overBothBackings) struct HostileUseTests {
   private let child = TreeValue.reference(identifier: "child", typeName: "Child")
 
   @Test func `ten thousand parents of one node are found and let go of it`() throws {
     let count = 10_000
-    let store = try ModelStore.temporary(configuration: .forTests)
+    let store = try ModelStore.forTest()
     try store.write { transaction in
       try transaction.set(TreeNode("child", type: "Child", fields: ["text": "one for all"]))
       for number in 0..<count {
@@ -33,7 +33,7 @@ import Testing
 
   @Test func `a reader that stands keeps its version, and the file grows until it goes`() throws {
     let count = 150
-    let store = try ModelStore.temporary(configuration: .forTests)
+    let store = try ModelStore.forTest()
     func commit(_ start: Int) throws -> Int {
       for step in start..<start + count {
         let text = TreeValue.string(String(repeating: "\(step) ", count: 200))
@@ -63,7 +63,7 @@ import Testing
   {
     var configuration = ModelStore.Configuration.forTests
     configuration.maximumReaders = 1000
-    let store = try ModelStore.temporary(configuration: configuration)
+    let store = try ModelStore.forTest(configuration)
     func nest(_ depth: Int, _ body: () throws -> Void) throws {
       if depth == 0 { return try body() }
       try store.read { _ in try nest(depth - 1, body) }

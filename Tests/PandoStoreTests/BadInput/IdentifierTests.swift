@@ -4,7 +4,7 @@ import PandoStore
 import Testing
 
 /// Identifiers and keys at their limits: compared byte by byte, never guessed.
-@Suite struct IdentifierTests {
+@Suite(.overBothBackings) struct IdentifierTests {
   private func leaf(_ identifier: String, _ number: Int = 0) -> TreeNode {
     TreeNode(identifier, type: "Leaf", fields: ["number": .integer(Int64(number))])
   }
@@ -24,7 +24,7 @@ import Testing
   @Test(arguments: IdentifierTests.families.keys.sorted())
   func `are told apart`(family: String) throws {
     let identifiers = try #require(Self.families[family])
-    let store = try ModelStore.temporary(configuration: .forTests)
+    let store = try ModelStore.forTest()
     let commit = try store.commit { transaction in
       for (number, identifier) in identifiers.enumerated() {
         try transaction.set(leaf(identifier, number))
@@ -61,14 +61,14 @@ import Testing
   }
 
   @Test func `a dump keeps them`() throws {
-    let store = try ModelStore.temporary(configuration: .forTests)
+    let store = try ModelStore.forTest()
     try store.write { transaction in
       for identifier in Self.families.values.joined() { try transaction.set(leaf(identifier)) }
     }
     var lines: [String] = []
     try store.dump { lines.append($0) }
     let source = LineSource(lines)
-    let copy = try ModelStore.temporary(configuration: .forTests)
+    let copy = try ModelStore.forTest()
     try copy.load { source.next() }
     var again: [String] = []
     try copy.dump { again.append($0) }
@@ -77,7 +77,7 @@ import Testing
   }
 
   @Test func `names of properties have 1 to 400 bytes`() throws {
-    let store = try ModelStore.temporary(configuration: .forTests)
+    let store = try ModelStore.forTest()
     for name in ["", String(repeating: "n", count: 401)] {
       expectFailure(.emptyIdentifier, "has 1 to 400 bytes, this one has \(name.utf8.count)") {
         try store.write { try $0.setProperty(name, to: [1]) }

@@ -4,7 +4,7 @@ import PandoStore
 import Testing
 
 /// Trees and keys that are refused before anything is written, and those that only look bad.
-@Suite struct RefusedTreeTests {
+@Suite(.overBothBackings) struct RefusedTreeTests {
   private func box(_ identifier: String, _ fields: TreeValue = [:]) -> TreeNode {
     TreeNode(identifier, type: "Box", fields: fields)
   }
@@ -17,7 +17,7 @@ import Testing
   }
 
   @Test func `what is absent is nil`() throws {
-    let store = try ModelStore.temporary(configuration: .forTests)
+    let store = try ModelStore.forTest()
     try store.read { snapshot in
       for identifier in ["", "absent", String(repeating: "x", count: 10_000)] {
         let tree = try snapshot.tree(identifier)
@@ -51,7 +51,7 @@ import Testing
   }
 
   @Test func `an empty identifier is refused wherever it is in the tree`() throws {
-    let store = try ModelStore.temporary(configuration: .forTests)
+    let store = try ModelStore.forTest()
     expectFailure(model: .emptyIdentifier, "empty") { try store.write { try $0.set(box("")) } }
     expectFailure(model: .emptyIdentifier, "empty") {
       try store.write { try $0.set(box("a", ["list": [.node(box("b")), .node(box(""))]])) }
@@ -66,7 +66,7 @@ import Testing
   }
 
   @Test func `a write that goes on after a refused tree keeps nothing of that tree`() throws {
-    let store = try ModelStore.temporary(configuration: .forTests)
+    let store = try ModelStore.forTest()
     let long = String(repeating: "long", count: 200)
     let refused = box("a", ["x": .node(box(long, ["y": .node(box("a"))]))])
     try store.write { transaction in
@@ -90,7 +90,7 @@ import Testing
   }
 
   @Test func `a node inside of itself is refused`() throws {
-    let store = try ModelStore.temporary(configuration: .forTests)
+    let store = try ModelStore.forTest()
     expectFailure(model: .cyclicModel, "\"a\"") {
       try store.write { try $0.set(box("a", ["x": .node(box("b", ["y": .node(box("a"))]))])) }
     }
@@ -113,7 +113,7 @@ import Testing
   @Test func `a cycle through a record that will be the newest is refused`() throws {
     // Was: accepted, because the record that a reference without one of its own type shows changed
     // with the write.
-    let store = try ModelStore.temporary(configuration: .forTests)
+    let store = try ModelStore.forTest()
     try store.write { try $0.set(TreeNode("x", type: "One", fields: ["q": .node(box("q"))])) }
     try store.write { try $0.set(TreeNode("x", type: "Two", fields: ["other": 1])) }
     try store.write { try $0.set(box("r", ["x": .reference(identifier: "x", typeName: "Nine")])) }
@@ -125,7 +125,7 @@ import Testing
   }
 
   @Test func `a reference to a node that is not there is refused`() throws {
-    let store = try ModelStore.temporary(configuration: .forTests)
+    let store = try ModelStore.forTest()
     let reference = TreeValue.reference(identifier: "absent", typeName: "Box")
     for value in [reference, ["x": reference]] {
       expectFailure(.noSuchNode, "absent: is referred to") {
@@ -139,7 +139,7 @@ import Testing
   }
 
   @Test func `nesting deeper than the limit is refused before anything is written`() throws {
-    let store = try ModelStore.temporary(configuration: .forTests)
+    let store = try ModelStore.forTest()
     var nodes = box("n0")
     for level in 1...RecordLimits.maximumNodeDepth {
       nodes = box("n\(level)", ["inner": .node(nodes)])
@@ -160,7 +160,7 @@ import Testing
   }
 
   @Test func `nesting to the limit is kept, and one level more is refused`() throws {
-    let store = try ModelStore.temporary(configuration: .forTests)
+    let store = try ModelStore.forTest()
     func nodes(_ depth: Int) -> TreeNode {
       (1..<depth).reduce(box("n0")) { inner, level in box("n\(level)", ["inner": .node(inner)]) }
     }
@@ -186,13 +186,13 @@ import Testing
     var lines: [String] = []
     try store.dump { lines.append($0) }
     let source = LineSource(lines)
-    let copy = try ModelStore.temporary(configuration: .forTests)
+    let copy = try ModelStore.forTest()
     try copy.load { source.next() }
     #expect(try copy.verify().problems == [])
   }
 
   @Test func `a bad type name is refused`() throws {
-    let store = try ModelStore.temporary(configuration: .forTests)
+    let store = try ModelStore.forTest()
     for name in ["", "a\u{0}b", String(repeating: "T", count: 256)] {
       expectFailure(model: .badTypeName, "type name") {
         try store.write { try $0.set(TreeNode("a", type: name)) }
@@ -202,7 +202,7 @@ import Testing
   }
 
   @Test func `two Swift types of one name are refused`() throws {
-    let store = try ModelStore.temporary(configuration: .forTests)
+    let store = try ModelStore.forTest()
     try store.write { try $0.set(Person(id: 1, name: "Ada")) }
     expectFailure(.typeCollision, "give one of them another modelTypeName") {
       try store.write { try $0.set(PersonModel(id: "p", name: "Bob")) }
@@ -210,7 +210,7 @@ import Testing
     var configuration = ModelStore.Configuration.forTests
     configuration.models = [Person.self, PersonModel.self]
     expectFailure(.typeCollision, "Person: both ") {
-      _ = try ModelStore.temporary(configuration: configuration)
+      _ = try ModelStore.forTest(configuration)
     }
     #expect(try store.read { try $0.identifiers() } == ["Person:1"])
   }

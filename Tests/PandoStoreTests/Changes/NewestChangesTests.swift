@@ -58,8 +58,8 @@ import Testing
     }
   }
 
-  @Test func `a commit with a long change set moves all`() throws {
-    let store = try ModelStore.temporary(configuration: .forTests)
+  @Test(.overBothBackings) func `a commit with a long change set moves all`() throws {
+    let store = try ModelStore.forTest()
     for id in 1...3 { try store.write { try $0.set(leaf(id)) } }
     #expect(try places(in: store) == (0, 3))
     try store.write { transaction in for id in 10...200 { try transaction.set(leaf(id)) } }
@@ -69,8 +69,10 @@ import Testing
     try expectWholeLog(of: store, upTo: 5)
   }
 
-  @Test func `a write sees the changes of those before it in the same flush`() async throws {
-    let store = try ModelStore.temporary(configuration: .forTests)
+  @Test(.overBothBackings) func `a write sees the changes of those before it in the same flush`()
+    async throws
+  {
+    let store = try ModelStore.forTest()
     try await withThrowingTaskGroup(of: Void.self) { group in
       for id in 0..<200 {
         group.addTask {
@@ -87,9 +89,9 @@ import Testing
     try expectWholeLog(of: store, upTo: 200)
   }
 
-  @Test func `a write that fails leaves no change set`() throws {
+  @Test(.overBothBackings) func `a write that fails leaves no change set`() throws {
     struct Failure: Error {}
-    let store = try ModelStore.temporary(configuration: .forTests)
+    let store = try ModelStore.forTest()
     for id in 1...40 {
       #expect(throws: Failure.self) {
         try store.write { transaction in

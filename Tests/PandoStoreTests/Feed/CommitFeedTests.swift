@@ -6,7 +6,7 @@ import Testing
 @testable import PandoStore
 
 /// Those who follow a store: what they are handed, when, and in which order.
-@Suite struct CommitFeedTests {
+@Suite(.overBothBackings) struct CommitFeedTests {
   private struct Stop: Error {}
 
   /// Notes what it is handed.
@@ -53,7 +53,7 @@ import Testing
   }
 
   @Test func `each write of a flush comes by itself, with what it was given, in order`() throws {
-    let store = try ModelStore.temporary(configuration: .forTests)
+    let store = try ModelStore.forTest()
     let witness = Witness()
     store.feed.add(witness)
     try inOneFlush(store) {
@@ -73,7 +73,7 @@ import Testing
   }
 
   @Test func `only the last run of a flush is told, without the write that spoilt it`() throws {
-    let store = try ModelStore.temporary(configuration: .forTests)
+    let store = try ModelStore.forTest()
     let witness = Witness()
     store.feed.add(witness)
     let failures = Locked<[String]>([])
@@ -93,7 +93,7 @@ import Testing
   }
 
   @Test func `a write that is refused comes at its place between the others`() throws {
-    let store = try ModelStore.temporary(configuration: .forTests)
+    let store = try ModelStore.forTest()
     let witness = Witness()
     store.feed.add(witness)
     try inOneFlush(store) {
@@ -107,7 +107,7 @@ import Testing
   }
 
   @Test func `writes without a ticket come when they changed something`() throws {
-    let store = try ModelStore.temporary(configuration: .forTests)
+    let store = try ModelStore.forTest()
     let witness = Witness()
     store.feed.add(witness)
     try store.write { try $0.set(Person(id: 1, name: "Ada")) }
@@ -117,7 +117,7 @@ import Testing
   }
 
   @Test func `what a nested transaction that throws was given is forgotten`() throws {
-    let store = try ModelStore.temporary(configuration: .forTests)
+    let store = try ModelStore.forTest()
     let witness = Witness()
     store.feed.add(witness)
     try store.write { transaction in
@@ -137,7 +137,7 @@ import Testing
   func `models stand for what is stored as long as a write does one kind of thing`(
     setsLast: Bool
   ) throws {
-    let store = try ModelStore.temporary(configuration: .forTests)
+    let store = try ModelStore.forTest()
     let witness = Witness()
     store.feed.add(witness)
     try store.write { try $0.set(Person(id: 1, name: "Ada")) }
@@ -153,7 +153,7 @@ import Testing
   }
 
   @Test func `elements come with the steps that list them`() throws {
-    let store = try ModelStore.temporary(configuration: .forTests)
+    let store = try ModelStore.forTest()
     let witness = Witness()
     store.feed.add(witness)
     let people = (1...4).map { Person(id: $0, name: "\($0)") }
@@ -175,7 +175,7 @@ import Testing
   }
 
   @Test func `a follower is not retained, and several are handed each write`() throws {
-    let store = try ModelStore.temporary(configuration: .forTests)
+    let store = try ModelStore.forTest()
     let first = Witness()
     store.feed.add(first)
     weak var gone: Witness?
@@ -194,7 +194,7 @@ import Testing
   }
 
   @Test func `who has seen a commit can wait until it has been handed over`() throws {
-    let store = try ModelStore.temporary(configuration: .forTests)
+    let store = try ModelStore.forTest()
     let (isIn, goesOn) = (Event(), Event())
     let witness = Witness {
       isIn.signal()
@@ -224,7 +224,7 @@ import Testing
   }
 
   @Test func `a write that can't be queued fails at once`() throws {
-    let store = try ModelStore.temporary(configuration: .forTests)
+    let store = try ModelStore.forTest()
     store.close()
     let failure = Locked<(any Error)?>(nil)
     store.submit(ticket: "late", context: nil) { _ in

@@ -26,13 +26,15 @@ import Testing
   }
 
   private static func makeStore() throws -> ModelStore {
-    let store = try ModelStore.temporary(configuration: .forTests)
+    let store = try ModelStore.forTest()
     try store.write { try $0.addIndex(on: "title", ofType: "Book") }
     return store
   }
 
-  @Test func `an index is made from the records there are, listed, and dropped`() throws {
-    let store = try ModelStore.temporary(configuration: .forTests)
+  @Test(.overBothBackings) func `an index is made from the records there are, listed, and dropped`()
+    throws
+  {
+    let store = try ModelStore.forTest()
     try store.write { transaction in
       for id in 0..<50 { try transaction.set(Self.book(id, id % 7 == 0 ? nil : "t\(id % 10)")) }
     }
@@ -55,7 +57,7 @@ import Testing
     try Self.check(store, [Self.title, Self.shelf])
   }
 
-  @Test func `every way of writing keeps the rows`() throws {
+  @Test(.overBothBackings) func `every way of writing keeps the rows`() throws {
     let store = try Self.makeStore()
     try store.write { try $0.set(Self.book(1, "one")) }
     try Self.check(store)
@@ -98,7 +100,7 @@ import Testing
     try Self.check(store)
   }
 
-  @Test func `what is undone leaves the rows as they were`() throws {
+  @Test(.overBothBackings) func `what is undone leaves the rows as they were`() throws {
     struct Thrown: Error {}
     let store = try Self.makeStore()
     try store.write { try $0.set(Self.book(1, "one")) }
@@ -124,7 +126,8 @@ import Testing
     try Self.check(store)
   }
 
-  @Test func `a migration and a load keep the rows, and a dump names the indexes`() throws {
+  @Test(.overBothBackings)
+  func `a migration and a load keep the rows, and a dump names the indexes`() throws {
     try withTemporaryDirectory { path in
       let store = try ModelStore(path: path, configuration: .forTests)
       try store.write { transaction in
@@ -144,7 +147,7 @@ import Testing
       var lines: [String] = []
       try migrated.dump { lines.append($0) }
       #expect(lines[1] == #"{"indexes":["place.shelf","title"],"schemaVersion":1,"type":"Book"}"#)
-      let copy = try ModelStore.temporary(configuration: .forTests)
+      let copy = try ModelStore.forTest()
       let source = LineSource(lines)
       try copy.load { source.next() }
       try Self.check(copy, [Self.title, Self.shelf])
@@ -210,8 +213,8 @@ import Testing
     }
   }
 
-  @Test func `the name of a field has 1 to 400 bytes`() throws {
-    let store = try ModelStore.temporary(configuration: .forTests)
+  @Test(.overBothBackings) func `the name of a field has 1 to 400 bytes`() throws {
+    let store = try ModelStore.forTest()
     expectFailure(.invalidIndex, "has 1 to 400 bytes, this one has 0") {
       try store.write { _ = try $0.addIndex(on: "", ofType: "Book") }
     }
@@ -262,7 +265,7 @@ import Testing
     [0, 0, 0, 1, 0x50] + Array(title.utf8) + [0, 1, 0, 0, 0, 0, 0, node]
   }
 
-  @Test(arguments: damages.indices)
+  @Test(.overBothBackings, arguments: damages.indices)
   func `verify finds damage of an index`(number: Int) throws {
     let (reason, damage) = Self.damages[number]
     let store = try Self.makeStore()

@@ -6,13 +6,13 @@ import Testing
 @testable import PandoStore
 
 /// Indexes of several fields, and those that allow each value once, in the store itself.
-@Suite struct UniqueIndexTests {
+@Suite(.overBothBackings) struct UniqueIndexTests {
   private static func user(_ id: Int, _ email: TreeValue = .null, _ team: Int64 = 0) -> TreeNode {
     TreeNode("user:\(id)", type: "User", fields: ["email": email, "team": .integer(team)])
   }
 
   private static func makeStore(_ fields: [String] = ["email"]) throws -> ModelStore {
-    let store = try ModelStore.temporary(configuration: .forTests)
+    let store = try ModelStore.forTest()
     try store.write { try $0.addIndex(on: fields, ofType: "User", unique: true) }
     return store
   }
@@ -92,7 +92,7 @@ import Testing
   }
 
   @Test func `an index becomes unique only if no value is there twice`() throws {
-    let store = try ModelStore.temporary(configuration: .forTests)
+    let store = try ModelStore.forTest()
     try store.write { transaction in
       try transaction.set(Self.user(1, "ada"))
       try transaction.set(Self.user(2, "ada"))
@@ -116,7 +116,7 @@ import Testing
 
   @Test func `a dump and a load keep them`() throws {
     let store = try Self.makeStore()
-    let other = try ModelStore.temporary(configuration: .forTests)
+    let other = try ModelStore.forTest()
     try store.write { transaction in
       try transaction.addIndex(on: ["team", "email"], ofType: "User")
       try transaction.addIndex(on: "team", ofType: "User")
@@ -137,7 +137,7 @@ import Testing
   }
 
   @Test func `verify finds a value that stands twice`() throws {
-    let store = try ModelStore.temporary(configuration: .forTests)
+    let store = try ModelStore.forTest()
     try store.write { transaction in
       try transaction.addIndex(on: "email", ofType: "User")
       try transaction.set(Self.user(1, "ada"))
@@ -153,7 +153,7 @@ import Testing
   }
 
   @Test func `fields of an index are 1 to 8, each once`() throws {
-    let store = try ModelStore.temporary(configuration: .forTests)
+    let store = try ModelStore.forTest()
     func refuse(_ fields: [String], _ text: String) {
       expectFailure(.invalidIndex, text) {
         try store.write { _ = try $0.addIndex(on: fields, ofType: "User") }

@@ -6,7 +6,7 @@ import Testing
 @testable import PandoStore
 
 /// Fields that hold integers beyond 64 bits, in the two forms in which records have them.
-@Suite struct WideIntegerTests {
+@Suite(.overBothBackings) struct WideIntegerTests {
   private static let big: UInt128 = 123_456_789_012_345_678_901_234_567_890
 
   private static func city(_ number: Int, _ value: TreeValue) -> TreeNode {
@@ -19,7 +19,7 @@ import Testing
   }
 
   private static func makeStore(indexes: [[String]]) throws -> ModelStore {
-    let store = try ModelStore.temporary(configuration: .forTests)
+    let store = try ModelStore.forTest()
     try store.write { transaction in
       for fields in indexes { try transaction.addIndex(on: fields, ofType: "City") }
       try transaction.set(city(1, try TreeValue(json: "123456789012345678901234567890")))
@@ -76,7 +76,7 @@ import Testing
   }
 
   @Test func `a unique index tells integers beyond 64 bits apart`() throws {
-    let store = try ModelStore.temporary(configuration: .forTests)
+    let store = try ModelStore.forTest()
     try store.write { try $0.addIndex(on: ["n"], ofType: "City", unique: true) }
     try store.write { try $0.set(Self.city(1, Self.bignum(Self.big))) }
     try store.write { try $0.set(Self.city(2, Self.bignum(Self.big + 1))) }

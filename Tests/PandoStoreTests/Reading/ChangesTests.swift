@@ -60,8 +60,8 @@ import Testing
     }
   }
 
-  @Test func `a new store has no changes`() throws {
-    let store = try ModelStore.temporary(configuration: .forTests)
+  @Test(.overBothBackings) func `a new store has no changes`() throws {
+    let store = try ModelStore.forTest()
     #expect(try store.read { try $0.changes(since: .zero) }.isEmpty)
     #expect(try store.read { try $0.commitNumber.value } == 0)
   }
@@ -85,8 +85,8 @@ import Testing
     }
   }
 
-  @Test func `properties change nothing that is logged`() throws {
-    let store = try ModelStore.temporary(configuration: .forTests)
+  @Test(.overBothBackings) func `properties change nothing that is logged`() throws {
+    let store = try ModelStore.forTest()
     let commit = try store.commit { transaction in
       try transaction.setProperty("a", to: [1])
       let inside = try transaction.snapshot.property("a")

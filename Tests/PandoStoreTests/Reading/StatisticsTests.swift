@@ -7,8 +7,8 @@ import Testing
 
 /// What a service can log and count.
 @Suite struct StatisticsTests {
-  @Test func `statistics are those of the last commit`() throws {
-    let store = try ModelStore.temporary(configuration: .forTests)
+  @Test(.overBothBackings) func `statistics are those of the last commit`() throws {
+    let store = try ModelStore.forTest()
     try store.write { transaction in
       try transaction.set(Message(id: 1, text: "a", author: Person(id: 1, name: "Ada")))
       try transaction.set(FullProfile(id: 1, name: "Ada", age: 36))
@@ -35,8 +35,8 @@ import Testing
     #expect(empty.storeIdentifier == statistics.storeIdentifier)
   }
 
-  @Test func `a reader that is under way shows`() throws {
-    let store = try ModelStore.temporary(configuration: .forTests)
+  @Test(.overBothBackings) func `a reader that is under way shows`() throws {
+    let store = try ModelStore.forTest()
     try store.read { _ in
       let statistics = try store.statistics()
       #expect(statistics.readerCount > 0)
@@ -44,7 +44,8 @@ import Testing
     }
   }
 
-  @Test func `events tell of slow commits, failed writes and conflicting content`() throws {
+  @Test(.overBothBackings)
+  func `events tell of slow commits, failed writes and conflicting content`() throws {
     struct Stop: Error {}
     let events = Locked<[String]>([])
     var configuration = ModelStore.Configuration.forTests
@@ -59,7 +60,7 @@ import Testing
         }
       events.withLock { $0.append(text) }
     }
-    let store = try ModelStore.temporary(configuration: configuration)
+    let store = try ModelStore.forTest(configuration)
     let one = TreeNode("leaf", type: "Leaf", fields: ["n": 1])
     let two = TreeNode("leaf", type: "Leaf", fields: ["n": 2])
     try store.write {
@@ -77,10 +78,10 @@ import Testing
     #expect(counters.flushes == 2)
   }
 
-  @Test(arguments: [false, true])
+  @Test(.overBothBackings, arguments: [false, true])
   func `a copy is a store of its own, made while others write`(compacting: Bool) throws {
     try withTemporaryDirectory { path in
-      let store = try ModelStore.temporary(configuration: .forTests)
+      let store = try ModelStore.forTest()
       @Sendable func leaf(_ id: Int) -> TreeNode {
         TreeNode(
           "leaf:\(id)", type: "Leaf", fields: ["b": .bytes([UInt8](repeating: 7, count: 500))])

@@ -6,9 +6,9 @@ import Testing
 
 /// Nodes are found by the type of their records, also while a transaction is changing them.
 @Suite struct TypeListingTests {
-  @Test(arguments: seeds(4))
+  @Test(.overBothBackings, arguments: seeds(4))
   func `lists by type follow every change`(seed: UInt64) throws {
-    let store = try ModelStore.temporary(configuration: .forTests)
+    let store = try ModelStore.forTest()
     var random = SeededGenerator(seed: seed)
     // Numbers beyond one block of 2 048.
     try store.write { transaction in
@@ -62,10 +62,11 @@ import Testing
     return try Set(nodes.map { try snapshot.reader.identifier(of: $0) })
   }
 
-  @Test func `a node is one row with all its records, and a tree's nodes have numbers in a row`()
+  @Test(.overBothBackings)
+  func `a node is one row with all its records, and a tree's nodes have numbers in a row`()
     throws
   {
-    let store = try ModelStore.temporary(configuration: .forTests)
+    let store = try ModelStore.forTest()
     let ada = Person(id: 1, name: "Ada")
     let bob = Person(id: 2, name: "Bob")
     try store.write { try $0.set(Message(id: 1, text: "Hello", author: ada, readers: [bob])) }

@@ -5,9 +5,9 @@ import Testing
 
 @testable import PandoStore
 
-@Suite struct VersionTests {
+@Suite(.overBothBackings) struct VersionTests {
   @Test func `the newest version is that of a snapshot until somebody commits`() throws {
-    let store = try ModelStore.temporary(configuration: .forTests)
+    let store = try ModelStore.forTest()
     let first = try store.read { $0.version }
     #expect(store.newestVersion == first)
     try store.write { try $0.set(Person(id: 1, name: "Ada")) }
@@ -29,7 +29,7 @@ import Testing
   @Test func `the newest version can be asked for while the map grows`() throws {
     var configuration = ModelStore.Configuration.forTests
     configuration.mapSizeInBytes = 1 << 20
-    let store = try ModelStore.temporary(configuration: configuration)
+    let store = try ModelStore.forTest(configuration)
     let asked = (0..<2).map { _ in Event() }
     for event in asked {
       startThread(named: "test.version") {

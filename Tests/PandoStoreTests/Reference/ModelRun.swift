@@ -19,18 +19,30 @@ struct ModelRun {
     self.path = path
     self.seed = seed
     self.usesModels = usesModels
-    store = try ModelStore(path: path, configuration: .forTests)
+    store =
+      switch Backing.current {
+      case .folder: try ModelStore(path: path, configuration: .forTests)
+      case .memory: try ModelStore.inMemory(configuration: .forTests)
+      }
     // Give the types their numbers in the order of the reference.
     try perform(
       TreeMaker.types.map { .set(TreeNode("first:\($0)", type: $0)) }, isThrown: false)
     try perform([.removeAll], isThrown: false)
   }
 
-  var place: Comment { "seed \(seed), step \(step)" }
+  var place: Comment { "seed \(seed), step \(step), over \(Backing.current)" }
 
+  /// Goes on with the same contents, opened again; in memory with a copy.
   mutating func reopen() throws {
-    store.close()
-    store = try ModelStore(path: path, configuration: .forTests)
+    switch Backing.current {
+    case .folder:
+      store.close()
+      store = try ModelStore(path: path, configuration: .forTests)
+    case .memory:
+      let copy = try ModelStore.inMemory(copyOf: store, configuration: .forTests)
+      store.close()
+      store = copy
+    }
     try compare()
   }
 

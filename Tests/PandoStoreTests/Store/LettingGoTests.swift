@@ -7,7 +7,7 @@ import Testing
 @testable import PandoStore
 
 /// Where the last reference to a store is let go, and what becomes of what it held.
-@Suite struct LettingGoTests {
+@Suite(.overBothBackings) struct LettingGoTests {
   /// Holds a store until it is told to let go.
   private final class Holder: Sendable {
     private let store: Locked<ModelStore?>
@@ -33,7 +33,7 @@ import Testing
 
   @Test func `the writer's own thread may let go of a store`() throws {
     // Was: the store waited for the thread that it ended on, and the process stopped.
-    let holder = Holder(try ModelStore.temporary())
+    let holder = Holder(try ModelStore.forTest())
     let isDone = Event()
     let hasEnded = Event()
     let marker = Locked<Marker?>(Marker(hasEnded))
@@ -53,7 +53,7 @@ import Testing
     // Was: a handler that holds its store kept both for ever.
     let hasEnded = Event()
     func use() throws {
-      let store = try ModelStore.temporary()
+      let store = try ModelStore.forTest()
       let marker = Marker(hasEnded)
       store.setCommitHandler { _ in withExtendedLifetime((store, marker)) {} }
       try store.write { try $0.set(Person(id: 1, name: "Ada")) }

@@ -2,12 +2,12 @@ import PandoModels
 import PandoStore
 import Testing
 
-@Suite struct ModelStoreTests {
+@Suite(.overBothBackings) struct ModelStoreTests {
   private let ada = Person(id: 1, name: "Ada")
   private let bob = Person(id: 2, name: "Bob")
 
   @Test func `a tree comes back as it went in`() throws {
-    let store = try ModelStore.temporary()
+    let store = try ModelStore.forTest()
     let message = Message(
       id: 1, text: "Hello", author: ada, image: Image(id: 7, url: "a.png"), readers: [bob, ada])
     try store.write { try $0.set(message) }
@@ -17,7 +17,7 @@ import Testing
   }
 
   @Test func `one changed child is one record written and shows in every tree`() throws {
-    let store = try ModelStore.temporary()
+    let store = try ModelStore.forTest()
     try store.write { transaction in
       for id in 0..<10 { try transaction.set(Message(id: id, text: "\(id)", author: ada)) }
     }
@@ -36,7 +36,7 @@ import Testing
   @Test func `a delete takes parents that require the child and leaves the others without it`()
     throws
   {
-    let store = try ModelStore.temporary()
+    let store = try ModelStore.forTest()
     let image = Image(id: 7, url: "a.png")
     try store.write { transaction in
       try transaction.set(Message(id: 1, text: "1", author: ada, image: image, readers: [bob]))
@@ -55,7 +55,7 @@ import Testing
   @Test func `children of what is deleted stay until they are pruned, unless they were asked for`()
     throws
   {
-    let store = try ModelStore.temporary()
+    let store = try ModelStore.forTest()
     func identifiers() throws -> Set<String> { try store.read { try Set($0.identifiers()) } }
     try store.write { transaction in
       try transaction.set(ada)
@@ -71,7 +71,7 @@ import Testing
   }
 
   @Test func `fields flow between projections of a node`() throws {
-    let store = try ModelStore.temporary()
+    let store = try ModelStore.forTest()
     try store.write { transaction in
       try transaction.set(ada)
       try transaction.set(FullProfile(id: 1, name: "Ada Lovelace", age: 36))
@@ -88,7 +88,7 @@ import Testing
 
   @Test func `a closure that throws leaves nothing`() throws {
     struct Stop: Error {}
-    let store = try ModelStore.temporary()
+    let store = try ModelStore.forTest()
     #expect(throws: Stop.self) {
       try store.write { transaction in
         try transaction.set(ada)
@@ -100,7 +100,7 @@ import Testing
   }
 
   @Test func `a collection lists nodes in order and loses deleted ones`() throws {
-    let store = try ModelStore.temporary()
+    let store = try ModelStore.forTest()
     let people = (0..<500).map { Person(id: $0, name: "\($0)") }
     try store.write { try $0.append(people, toCollection: "contacts") }
     try store.write { transaction in
@@ -124,7 +124,7 @@ import Testing
   }
 
   @Test func `a dump loads into an equal store`() throws {
-    let store = try ModelStore.temporary()
+    let store = try ModelStore.forTest()
     try store.write { transaction in
       try transaction.set(Message(id: 1, text: "Hello", author: ada, readers: [bob]))
       try transaction.append([ada, bob], toCollection: "contacts")
@@ -132,7 +132,7 @@ import Testing
     }
     var lines: [String] = []
     try store.dump { lines.append($0) }
-    let copy = try ModelStore.temporary()
+    let copy = try ModelStore.forTest()
     let source = LineSource(lines)
     try copy.load { source.next() }
     var again: [String] = []

@@ -12,12 +12,12 @@ import Testing
     private static let stepCount = 80
   #endif
 
-  @Test(arguments: seeds(6))
+  @Test(.overBothBackings, arguments: seeds(6))
   func `random writes of untyped trees match a dictionary of nodes`(seed: UInt64) throws {
     try check(seed: seed, usesModels: false)
   }
 
-  @Test(arguments: seeds(4))
+  @Test(.overBothBackings, arguments: seeds(4))
   func `random writes of Swift values match a dictionary of nodes`(seed: UInt64) throws {
     try check(seed: seed, usesModels: true)
   }

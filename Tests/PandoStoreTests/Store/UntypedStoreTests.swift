@@ -2,7 +2,7 @@ import PandoModels
 import PandoStore
 import Testing
 
-@Suite struct UntypedStoreTests {
+@Suite(.overBothBackings) struct UntypedStoreTests {
   private func person(_ id: Int, _ name: String) -> TreeNode {
     TreeNode(
       "Person:\(id)", type: "Person", fields: ["id": .integer(Int64(id)), "name": .string(name)])
@@ -22,7 +22,7 @@ import Testing
   }
 
   @Test func `an untyped tree comes back as it went in`() throws {
-    let store = try ModelStore.temporary()
+    let store = try ModelStore.forTest()
     let tree = message(
       1, author: person(1, "Ada"), image: TreeNode("Image:1", type: "Image", fields: ["w": 4.5]),
       readers: [person(2, "Bob"), person(1, "Ada")])
@@ -33,7 +33,7 @@ import Testing
   }
 
   @Test func `one changed child is one record written and shows in every tree`() throws {
-    let store = try ModelStore.temporary()
+    let store = try ModelStore.forTest()
     try store.write { transaction in
       for id in 0..<10 { try transaction.set(message(id, author: person(1, "Ada"))) }
     }
@@ -54,7 +54,7 @@ import Testing
   @Test func `a delete takes parents that require the child and leaves the others without it`()
     throws
   {
-    let store = try ModelStore.temporary()
+    let store = try ModelStore.forTest()
     let image = TreeNode("Image:7", type: "Image", fields: ["url": "a.png"])
     let ada = person(1, "Ada")
     let bob = person(2, "Bob")
@@ -76,7 +76,7 @@ import Testing
   }
 
   @Test func `a dump loads into an equal store`() throws {
-    let store = try ModelStore.temporary()
+    let store = try ModelStore.forTest()
     try store.write { transaction in
       try transaction.set(message(1, author: person(1, "Ada"), readers: [person(2, "Bob")]))
       try transaction.append(
@@ -86,7 +86,7 @@ import Testing
     }
     var lines: [String] = []
     try store.dump { lines.append($0) }
-    let copy = try ModelStore.temporary()
+    let copy = try ModelStore.forTest()
     let source = LineSource(lines)
     try copy.load { source.next() }
     var again: [String] = []
@@ -96,7 +96,7 @@ import Testing
   }
 
   @Test func `a merge leaves the fields that it does not name`() throws {
-    let store = try ModelStore.temporary()
+    let store = try ModelStore.forTest()
     try store.write { try $0.set(message(1, author: person(1, "Ada"))) }
     try store.write {
       try $0.merge(TreeNode("Person:1", type: "Person", fields: ["isOnline": true]))
@@ -107,7 +107,7 @@ import Testing
   }
 
   @Test func `a merge that would close a cycle is refused and changes nothing`() throws {
-    let store = try ModelStore.temporary()
+    let store = try ModelStore.forTest()
     let inner = TreeNode("B", type: "Box", fields: [:])
     try store.write { try $0.set(TreeNode("A", type: "Box", fields: ["inner": .node(inner)])) }
     #expect(throws: StoreError.self) {

@@ -3,12 +3,12 @@ import PandoStore
 import Testing
 
 /// What a delete does to records that hold the node in several ways.
-@Suite struct CascadeTests {
+@Suite(.overBothBackings) struct CascadeTests {
   private let ada = Person(id: 1, name: "Ada")
 
   @Test func `the count of a type follows a delete inside the same write`() throws {
     // Was: the old count, until the flush met the type in some other way.
-    let store = try ModelStore.temporary()
+    let store = try ModelStore.forTest()
     try store.write { transaction in
       try transaction.set(ada)
       try transaction.set(Person(id: 2, name: "Bob"))
@@ -31,7 +31,7 @@ import Testing
     // Was: the second one was missing in the result of the delete.
     let composed = "caf\u{E9}"
     let decomposed = "cafe\u{301}"
-    let store = try ModelStore.temporary()
+    let store = try ModelStore.forTest()
     let child = TreeNode("child", type: "Leaf")
     try store.write { transaction in
       for parent in [composed, decomposed] {
@@ -46,7 +46,7 @@ import Testing
   @Test func `updated parents come in the order the store first saw them, whatever their types`()
     throws
   {
-    let store = try ModelStore.temporary()
+    let store = try ModelStore.forTest()
     let child = TreeNode("child", type: "Leaf")
     try store.write { transaction in
       for (name, type) in [("a", "One"), ("b", "Two"), ("c", "One")] {
@@ -58,7 +58,7 @@ import Testing
   }
 
   @Test func `a list whose elements all go with one node stays, empty`() throws {
-    let store = try ModelStore.temporary()
+    let store = try ModelStore.forTest()
     let company = TreeNode("company", type: "Company")
     let people = (0..<20).map { number in
       TreeNode(
@@ -81,7 +81,7 @@ import Testing
   }
 
   @Test func `positional changes of one collection in one write keep their order`() throws {
-    let store = try ModelStore.temporary()
+    let store = try ModelStore.forTest()
     try store.write { try $0.setCollection("notes", to: [Note(text: "0")]) }
     let commit = try store.commit { transaction in
       for text in ["1", "2"] {

@@ -4,7 +4,7 @@ import Testing
 @testable import PandoStore
 
 /// A tree of models has no cycles, whichever way the records came in.
-@Suite struct CycleTests {
+@Suite(.overBothBackings) struct CycleTests {
   @Test func `a dump whose nodes contain one another is refused`() throws {
     // Was: loaded, and found clean by verify, but no tree of it could be read.
     let lines = [
@@ -15,7 +15,7 @@ import Testing
       #"{"node":"c","isAskedFor":true,"records":[["T",1,{"x":{"$reference":["b","T"]}}]]}"#,
       #"{"end":1,"nodes":3,"collections":0}"#,
     ]
-    let store = try ModelStore.temporary()
+    let store = try ModelStore.forTest()
     expectFailure(.invalidDump, "would contain itself") {
       let source = LineSource(lines)
       try store.load { source.next() }
@@ -25,7 +25,7 @@ import Testing
   }
 
   @Test func `verify finds a node that contains itself`() throws {
-    let store = try ModelStore.temporary()
+    let store = try ModelStore.forTest()
     let leaf = TreeNode("leaf", type: "Box")
     try store.write { try $0.set(TreeNode("box", type: "Box", fields: ["x": .node(leaf)])) }
     // Both directions of the new edge agree: nothing but the cycle is wrong.

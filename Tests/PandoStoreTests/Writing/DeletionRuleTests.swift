@@ -40,8 +40,9 @@ import Testing
     return try store.read { snapshot in try Set(all.filter { try snapshot.contains($0) }) }
   }
 
-  @Test func `what a parent keeps from being deleted is refused, and it says by whom`() throws {
-    let store = try ModelStore.temporary(configuration: .forTests)
+  @Test(.overBothBackings)
+  func `what a parent keeps from being deleted is refused, and it says by whom`() throws {
+    let store = try ModelStore.forTest()
     let ada = Person(id: 1, name: "Ada")
     try store.write { transaction in
       for id in 1...3 { try transaction.set(Ticket(id: id, project: project, author: ada)) }
@@ -69,7 +70,7 @@ import Testing
     #expect(try store.verify().problems == [])
   }
 
-  @Test func `what goes with its holder restricts nothing`() throws {
+  @Test(.overBothBackings) func `what goes with its holder restricts nothing`() throws {
     struct Board: Model, Codable, DeletionRuled {
       static let modelTypeName = "Board"
       var project: Project
@@ -77,7 +78,7 @@ import Testing
       var modelIdentifier: String? { "board" }
       static let deletionRules: [DeletionRule] = [.restrict("project")]
     }
-    let store = try ModelStore.temporary(configuration: .forTests)
+    let store = try ModelStore.forTest()
     try store.write { try $0.set(Board(project: project, ticket: Ticket(id: 1, project: project))) }
     try store.write { try $0.setDeletionRules([], ofType: "Ticket") }
     // The ticket requires the project, without a rule by now, and the board requires the ticket.
@@ -86,8 +87,10 @@ import Testing
     #expect(try store.verify().problems == [])
   }
 
-  @Test func `what a node owns goes with it unless somebody else holds it`() throws {
-    let store = try ModelStore.temporary(configuration: .forTests)
+  @Test(.overBothBackings) func `what a node owns goes with it unless somebody else holds it`()
+    throws
+  {
+    let store = try ModelStore.forTest()
     let shared = Remark(id: 2, image: Image(id: 2, url: "b"))
     try store.write { transaction in
       try transaction.set(
@@ -147,9 +150,9 @@ import Testing
     static let deletionRules: [DeletionRule] = [.owned("pieces")]
   }
 
-  @Test(arguments: [[1, 2], [2, 1]])
+  @Test(.overBothBackings, arguments: [[1, 2], [2, 1]])
   func `what is held by nothing but what goes with it goes, too`(order: [Int]) throws {
-    let store = try ModelStore.temporary(configuration: .forTests)
+    let store = try ModelStore.forTest()
     let pieces = [1: Piece(id: 1, others: [Piece(id: 2)]), 2: Piece(id: 2)]
     try store.write { try $0.set(Whole(pieces: order.compactMap { pieces[$0] })) }
     let deletion = try store.write { try $0.delete("whole") }
@@ -157,8 +160,8 @@ import Testing
     #expect(try store.verify().problems == [])
   }
 
-  @Test func `a dump has the rules`() throws {
-    let store = try ModelStore.temporary(configuration: .forTests)
+  @Test(.overBothBackings) func `a dump has the rules`() throws {
+    let store = try ModelStore.forTest()
     try store.write { try $0.set(Ticket(id: 1, project: project)) }
     var lines: [String] = []
     try store.dump { lines.append($0) }
@@ -166,16 +169,17 @@ import Testing
       lines.contains(
         #"{"rules":"Ticket","value":"restrict project\nowned remarks\nrestrict details.reviewer"}"#)
     )
-    let copy = try ModelStore.temporary(configuration: .forTests)
+    let copy = try ModelStore.forTest()
     let source = LineSource(lines)
     try copy.load { source.next() }
     #expect(try copy.read { try $0.deletionRules(ofType: "Ticket") } == Ticket.deletionRules)
   }
 
-  @Test(arguments: seeds(6)) func `random deletes do what a naive reference does`(seed: UInt64)
+  @Test(.overBothBackings, arguments: seeds(6))
+  func `random deletes do what a naive reference does`(seed: UInt64)
     throws
   {
-    let store = try ModelStore.temporary(configuration: .forTests)
+    let store = try ModelStore.forTest()
     var random = SeededGenerator(seed: seed)
     var tickets: [Int: Ticket] = [:]
     var projects: Set<Int> = []

@@ -4,11 +4,11 @@ import PandoStore
 import Testing
 
 /// Trees of many levels of nodes, and the limit that all writes keep.
-@Suite struct DepthTests {
+@Suite(.overBothBackings) struct DepthTests {
   private let limit = RecordLimits.maximumNodeDepth
 
   private func store() throws -> ModelStore {
-    try ModelStore.temporary(configuration: .forTests)
+    try ModelStore.forTest()
   }
 
   private func names(_ numbers: Range<Int>) -> [String] { numbers.map { "\($0)" } }

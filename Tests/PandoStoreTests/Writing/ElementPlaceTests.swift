@@ -6,7 +6,7 @@ import Testing
 @testable import PandoStore
 
 /// Elements of long lists are found by the dependency index, which says in which leaf they are.
-@Suite struct ElementPlaceTests {
+@Suite(.overBothBackings) struct ElementPlaceTests {
   private func leaf(_ number: Int) -> TreeNode { TreeNode("leaf:\(number)", type: "Leaf") }
 
   /// The rows of the leaves of list 1, by block.
@@ -25,7 +25,7 @@ import Testing
   // These would end the process at the next write of damaged rows.
   #if !InternalChecks
     @Test func `a delete reads the leaf of its element and no other`() throws {
-      let store = try ModelStore.temporary(configuration: .forTests)
+      let store = try ModelStore.forTest()
       try store.write { try $0.setCollection("list", to: (0..<2_000).map { .node(leaf($0)) }) }
       let node: UInt64 = 1_001
       let occurrence = try store.core.read { try $0.occurrence(of: node, inCollection: 1) }
@@ -47,7 +47,7 @@ import Testing
   #endif
 
   @Test func `a wrong place is found by verify, and costs a delete no more than time`() throws {
-    let store = try ModelStore.temporary(configuration: .forTests)
+    let store = try ModelStore.forTest()
     try store.write { try $0.setCollection("list", to: (0..<2_000).map { .node(leaf($0)) }) }
     let key = ParentKey(child: 1_001, parent: RecordKey(collection: 1))
     try store.editRows { transaction, tables in
@@ -129,7 +129,7 @@ import Testing
 
   @Test(arguments: 0..<UInt64(6))
   func `random changes leave each place right`(seed: UInt64) throws {
-    let store = try ModelStore.temporary(configuration: .forTests)
+    let store = try ModelStore.forTest()
     var random = SeededGenerator(seed: seed)
     var reference = Reference()
     let keys = reference.keys

@@ -98,14 +98,14 @@ import Testing
     #expect(try store.verify().problems == [])
   }
 
-  @Test(arguments: seeds(4))
+  @Test(.overBothBackings, arguments: seeds(4))
   func `random writes in a map that is full lose nothing, and all can be removed`(
     seed: UInt64
   ) throws {
     var configuration = StoreConfiguration.forTests
     configuration.mapSizeInBytes = 512 << 10
     configuration.maximumMapSizeInBytes = 512 << 10
-    let store = try ModelStore.temporary(configuration: configuration)
+    let store = try ModelStore.forTest(configuration)
     defer { store.close() }
     try run(store, [.mapFull], seed)
   }

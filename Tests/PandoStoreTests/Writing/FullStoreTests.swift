@@ -75,13 +75,13 @@ import Testing
     #expect(try store.verify().problems == [])
   }
 
-  @Test(arguments: Emptying.allCases, [Durability.unsynchronized, .full])
+  @Test(.overBothBackings, arguments: Emptying.allCases, [Durability.unsynchronized, .full])
   func `a map that is full is emptied and filled again`(
     emptying: Emptying, durability: Durability
   ) throws {
     var configuration = Self.configuration
     configuration.durability = durability
-    let store = try ModelStore.temporary(configuration: configuration)
+    let store = try ModelStore.forTest(configuration)
     defer { store.close() }
     var counts: [Int] = []
     for _ in 0..<(durability == .full ? 1 : 3) {
@@ -95,8 +95,9 @@ import Testing
     #expect(least > (counts.first ?? 0) * 7 / 10)
   }
 
-  @Test func `removals pass when they share a commit with writes that find no room`() throws {
-    let store = try ModelStore.temporary(configuration: Self.configuration)
+  @Test(.overBothBackings)
+  func `removals pass when they share a commit with writes that find no room`() throws {
+    let store = try ModelStore.forTest(Self.configuration)
     defer { store.close() }
     let (count, _) = try fill(store)
     try onThreads(4) { thread in
@@ -179,10 +180,10 @@ import Testing
     }
   }
 
-  @Test(arguments: Disguise.allCases)
+  @Test(.overBothBackings, arguments: Disguise.allCases)
   func `the room for removals is not for writes that only look like them`(disguise: Disguise) throws
   {
-    let store = try ModelStore.temporary(configuration: Self.configuration)
+    let store = try ModelStore.forTest(Self.configuration)
     defer { store.close() }
     let (count, _) = try fill(store)
     #expect {
@@ -195,8 +196,9 @@ import Testing
     try empty(store, count, .atOnce)
   }
 
-  @Test func `a write that failed does not take the room from removals beside it`() throws {
-    let store = try ModelStore.temporary(configuration: Self.configuration)
+  @Test(.overBothBackings)
+  func `a write that failed does not take the room from removals beside it`() throws {
+    let store = try ModelStore.forTest(Self.configuration)
     defer { store.close() }
     _ = try store.write { try $0.addIndex(on: "text", ofType: "Page") }
     let (count, _) = try fill(store)
@@ -215,7 +217,7 @@ import Testing
     try empty(store, 0, .atOnce)
   }
 
-  @Test(arguments: [20, 300, 3_000], [false, true])
+  @Test(.overBothBackings, arguments: [20, 300, 3_000], [false, true])
   func `what the change log takes is given back where a full store needs it`(
     size: Int, keepsRecords: Bool
   ) throws {
@@ -223,7 +225,7 @@ import Testing
     configuration.mapSizeInBytes = 1 << 20
     configuration.maximumMapSizeInBytes = 1 << 20
     configuration.changeLogKeepsRecords = keepsRecords
-    let store = try ModelStore.temporary(configuration: configuration)
+    let store = try ModelStore.forTest(configuration)
     defer { store.close() }
     let text = String(repeating: "x", count: size)
     var counts: [Int] = []
@@ -282,8 +284,10 @@ import Testing
     }
   }
 
-  @Test func `the change log stays where the room it takes is not enough`() throws {
-    let store = try ModelStore.temporary(configuration: Self.configuration)
+  @Test(.overBothBackings) func `the change log stays where the room it takes is not enough`()
+    throws
+  {
+    let store = try ModelStore.forTest(Self.configuration)
     defer { store.close() }
     for id in 0..<100 { try store.write { try $0.set(Page(id: id, text: "x")) } }
     let text = String(repeating: "x", count: 5 << 20)
@@ -295,11 +299,13 @@ import Testing
     #expect(try store.read { try $0.changes(since: .zero) }.count == 100)
   }
 
-  @Test func `what a cursor needs stays in a full store until the cursor goes`() throws {
+  @Test(.overBothBackings) func `what a cursor needs stays in a full store until the cursor goes`()
+    throws
+  {
     var configuration = Self.configuration
     configuration.mapSizeInBytes = 1 << 20
     configuration.maximumMapSizeInBytes = 1 << 20
-    let store = try ModelStore.temporary(configuration: configuration)
+    let store = try ModelStore.forTest(configuration)
     defer { store.close() }
     _ = try store.cursor(named: "slow")
     let start = try store.read { try $0.commitNumber.value }

@@ -7,7 +7,7 @@ import Testing
 @testable import PandoStore
 
 /// Writes that queue while a flush is under way share the next one, with those that queue while they run.
-@Suite struct GroupCommitTests {
+@Suite(.overBothBackings) struct GroupCommitTests {
   private struct Stop: Error {}
 
   private func leaf(_ id: Int, _ text: String = "") -> TreeNode {
@@ -18,7 +18,7 @@ import Testing
   @Test func `queued writes share a flush and keep results, numbers and change sets of their own`()
     throws
   {
-    let store = try ModelStore.temporary(configuration: .forTests)
+    let store = try ModelStore.forTest()
     let told = Locked<[UInt64]>([])
     store.setCommitHandler { changeSet in told.withLock { $0.append(changeSet.commitNumber.value) }
     }
@@ -40,7 +40,7 @@ import Testing
   }
 
   @Test func `a write that throws after it has changed rows does not hurt its neighbours`() throws {
-    let store = try ModelStore.temporary(configuration: .forTests)
+    let store = try ModelStore.forTest()
     let queue = try WriteQueue(store)
     let runs = Locked([0, 0, 0, 0, 0])
     for id in 0..<5 {
@@ -63,7 +63,7 @@ import Testing
 
   @Test func `a write that throws before it has changed rows costs its neighbours nothing`() throws
   {
-    let store = try ModelStore.temporary(configuration: .forTests)
+    let store = try ModelStore.forTest()
     try store.write { try $0.set(leaf(9)) }
     let queue = try WriteQueue(store)
     let runs = Locked(0)
@@ -80,7 +80,7 @@ import Testing
 
   @Test func `a write sees the number of the write before it, and its changes`() throws {
     // Was: the number of the last flush, because the row is written once per flush.
-    let store = try ModelStore.temporary(configuration: .forTests)
+    let store = try ModelStore.forTest()
     let seen = Locked<[UInt64]>([])
     let logged = Locked<[Int]>([])
     let queue = try WriteQueue(store)
@@ -99,7 +99,7 @@ import Testing
   }
 
   @Test func `a write that changes nothing takes no number`() throws {
-    let store = try ModelStore.temporary(configuration: .forTests)
+    let store = try ModelStore.forTest()
     try store.write { try $0.set(leaf(0)) }
     let told = Locked(0)
     store.setCommitHandler { _ in told.withLock { $0 += 1 } }
@@ -113,7 +113,7 @@ import Testing
   }
 
   @Test func `a flush takes no more writes than the limit`() throws {
-    let store = try ModelStore.temporary(configuration: .forTests)
+    let store = try ModelStore.forTest()
     // Its own write is the first of the flush.
     let queue = try WriteQueue(store)
     let count = GroupCommit.writesPerCommitMaximum + 100
@@ -132,7 +132,7 @@ import Testing
   }
 
   @Test func `who writes alone runs the closure and the handler`() throws {
-    let store = try ModelStore.temporary(configuration: .forTests)
+    let store = try ModelStore.forTest()
     try letWriterRest(store)
     let threads = Locked<[UInt]>([])
     @Sendable func note() { threads.withLock { $0.append(currentThread()) } }
@@ -147,7 +147,7 @@ import Testing
   }
 
   @Test func `what queues while somebody writes alone comes next, on the store's thread`() throws {
-    let store = try ModelStore.temporary(configuration: .forTests)
+    let store = try ModelStore.forTest()
     let writer = try #require(store.writer)
     let threads = Locked<Set<UInt>>([])
     let numbers = Locked<[UInt64]>([])
@@ -180,7 +180,7 @@ import Testing
   }
 
   @Test func `one closure runs at a time, and each is answered, however many write`() throws {
-    let store = try ModelStore.temporary(configuration: .forTests)
+    let store = try ModelStore.forTest()
     let running = Locked(0)
     let told = Locked<[UInt64]>([])
     store.setCommitHandler { changeSet in told.withLock { $0.append(changeSet.commitNumber.value) }
@@ -211,7 +211,7 @@ import Testing
   }
 
   @Test func `many threads and tasks write at once`() async throws {
-    let store = try ModelStore.temporary(configuration: .forTests)
+    let store = try ModelStore.forTest()
     let told = Locked<[UInt64]>([])
     store.setCommitHandler { changeSet in told.withLock { $0.append(changeSet.commitNumber.value) }
     }

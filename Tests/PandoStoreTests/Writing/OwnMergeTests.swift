@@ -27,11 +27,11 @@ import Testing
     var modelIdentifier: String? { "Album:1" }
   }
 
-  @Test func `a node that a merge makes is stored`() throws {
+  @Test(.overBothBackings) func `a node that a merge makes is stored`() throws {
     // Was: the record referred to a node without a row, and the album could not be read any more.
     var configuration = ModelStore.Configuration()
     configuration.models = [Album.self]
-    let store = try ModelStore.temporary(configuration: configuration)
+    let store = try ModelStore.forTest(configuration)
     try store.write { try $0.set(Album(name: "a")) }
     let commit = try store.commit { try $0.set(Title(name: "b")) }
     #expect(commit.changeSet?.inserted == ["Image:9"])
@@ -42,8 +42,8 @@ import Testing
     #expect(album?.covers.count == 1)
   }
 
-  @Test func `a type that a call has named merges by itself`() throws {
-    let store = try ModelStore.temporary(configuration: .forTests)
+  @Test(.overBothBackings) func `a type that a call has named merges by itself`() throws {
+    let store = try ModelStore.forTest()
     try store.write { try $0.set(Album(name: "a")) }
     try store.write { try $0.set(Title(name: "b")) }
     let album = try store.read { try $0.model("Album:1", as: Album.self) }
@@ -85,8 +85,9 @@ import Testing
     }
   }
 
-  @Test func `a model that is merged leaves the fields alone that it does not have`() throws {
-    let store = try ModelStore.temporary(configuration: .forTests)
+  @Test(.overBothBackings)
+  func `a model that is merged leaves the fields alone that it does not have`() throws {
+    let store = try ModelStore.forTest()
     try store.write {
       try $0.set(TreeNode("Album:1", type: "Title", fields: ["name": "a", "x": 7]))
     }

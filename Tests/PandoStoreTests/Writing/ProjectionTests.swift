@@ -5,11 +5,11 @@ import PandoSystem
 import Testing
 
 /// Several types that show one node.
-@Suite struct ProjectionTests {
+@Suite(.overBothBackings) struct ProjectionTests {
   @Test func `a tree with a child that comes again later is stored beside its projections`() throws
   {
     // Was: refused as damaged, because a merge read the child before its last place had been stored.
-    let store = try ModelStore.temporary(configuration: .forTests)
+    let store = try ModelStore.forTest()
     let ada = Person(id: 1, name: "Ada")
     try store.write { transaction in
       try transaction.set(Letter(id: 1, writer: Person(id: 9, name: "Old")))
@@ -27,7 +27,7 @@ import Testing
   }
 
   @Test func `of two projections in one tree the later one counts`() throws {
-    let store = try ModelStore.temporary(configuration: .forTests)
+    let store = try ModelStore.forTest()
     @Sendable func pair(_ name: String) -> TreeNode {
       TreeNode(
         "pair", type: "Pair",
@@ -54,7 +54,7 @@ import Testing
         kept.withLock { $0.append("\(identifier) \(type) \(field)") }
       }
     }
-    let store = try ModelStore.temporary(configuration: configuration)
+    let store = try ModelStore.forTest(configuration)
     try store.write { try $0.set(Person(id: 1, name: "Ada")) }
     try store.write {
       try $0.set(
@@ -71,7 +71,7 @@ import Testing
     for usesModels in [true, false] {
       var configuration = ModelStore.Configuration.forTests
       if usesModels { configuration.models = [Tally.self] }
-      let store = try ModelStore.temporary(configuration: configuration)
+      let store = try ModelStore.forTest(configuration)
       try store.write { try $0.set(Tally(id: 1, name: "a", mergeCount: 0)) }
       try store.write { try $0.set(FullProfile(id: 1, name: "b", age: 3)) }
       let tally = try store.read { try $0.model("Person:1", as: Tally.self) }
@@ -84,7 +84,7 @@ import Testing
     // Was: the merged record referred to a node that was never stored.
     var configuration = ModelStore.Configuration.forTests
     configuration.models = [Inventor.self]
-    let store = try ModelStore.temporary(configuration: configuration)
+    let store = try ModelStore.forTest(configuration)
     try store.write { try $0.set(Inventor(id: 1, name: "a", child: nil)) }
     let commit = try store.commit { try $0.set(FullProfile(id: 1, name: "b", age: 3)) }
     #expect(commit.changeSet?.inserted == ["Image:77"])
@@ -99,7 +99,7 @@ import Testing
     configuration.events = { event in
       if case .childrenDisagree = event { reports.withLock { $0 += 1 } }
     }
-    let store = try ModelStore.temporary(configuration: configuration)
+    let store = try ModelStore.forTest(configuration)
     try store.write { try $0.set(Letter(id: 1, writer: Person(id: 1, name: "Ada"))) }
     #expect(reports.value == 0)
     let forgetful = Forgetful(id: 1, child: Person(id: 1, name: "Ada"))
@@ -126,7 +126,7 @@ import Testing
           reports.withLock { $0.append(identifier) }
         }
       }
-      let store = try ModelStore.temporary(configuration: configuration)
+      let store = try ModelStore.forTest(configuration)
       try store.write {
         try $0.set(
           Twins(id: 1, first: Named(name: "caf\u{E9}"), second: Named(name: "cafe\u{301}")))
@@ -137,7 +137,7 @@ import Testing
   #endif
 
   @Test func `a type without a record reads the newest one of the node`() throws {
-    let store = try ModelStore.temporary(configuration: .forTests)
+    let store = try ModelStore.forTest()
     func glimpse() throws -> Glimpse? {
       try store.read { try $0.model("Person:1", as: Glimpse.self) }
     }

@@ -2,13 +2,13 @@ import PandoModels
 import PandoStore
 import Testing
 
-@Suite struct RemovalTests {
+@Suite(.overBothBackings) struct RemovalTests {
   private func place(_ number: Int) -> UInt64 { SequenceNumber.of(commit: UInt64(number)) }
 
   @Test func `removals beyond the limit are forgotten, oldest first, and count as late then`()
     throws
   {
-    let store = try ModelStore.temporary()
+    let store = try ModelStore.forTest()
     let count = Int(Tombstones.countMaximum) + 1
     try store.write { transaction in
       for number in 1...count {
@@ -28,7 +28,7 @@ import Testing
   }
 
   @Test func `a node that is removed again and again is remembered once`() throws {
-    let store = try ModelStore.temporary()
+    let store = try ModelStore.forTest()
     let count = Int(Tombstones.countMaximum) + 1
     try store.write { transaction in
       for number in 1...count {

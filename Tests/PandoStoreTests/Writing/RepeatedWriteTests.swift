@@ -7,7 +7,7 @@ import Testing
 @testable import PandoStore
 
 /// What happens when a write has to run again, or can't be kept.
-@Suite struct RepeatedWriteTests {
+@Suite(.overBothBackings) struct RepeatedWriteTests {
   private struct Stop: Error {}
 
   private func leaf(_ id: Int, byteCount: Int = 0) -> TreeNode {
@@ -28,7 +28,7 @@ import Testing
     configuration.events = { event in
       if case .mapGrown(let size) = event { grown.withLock { $0.append(size) } }
     }
-    let store = try ModelStore.temporary(configuration: configuration)
+    let store = try ModelStore.forTest(configuration)
     let runs = Locked(0)
     let commit = try store.commit { transaction in
       runs.withLock { $0 += 1 }
@@ -46,7 +46,7 @@ import Testing
   @Test func `a full map fails the write that is too large and no other`() throws {
     var configuration = Self.small
     configuration.maximumMapSizeInBytes = 2 << 20
-    let store = try ModelStore.temporary(configuration: configuration)
+    let store = try ModelStore.forTest(configuration)
     let queue = try WriteQueue(store)
     queue.submit { try $0.set(leaf(0)) }
     queue.submit { transaction in
@@ -70,7 +70,7 @@ import Testing
   }
 
   @Test func `a nested transaction that throws is undone and the rest goes on`() throws {
-    let store = try ModelStore.temporary(configuration: .forTests)
+    let store = try ModelStore.forTest()
     let commit = try store.commit { transaction in
       try transaction.set(leaf(0))
       #expect(throws: Stop.self) {
@@ -100,7 +100,7 @@ import Testing
 
   @Test func `a closure can't keep an operation that was half done`() throws {
     // Was: the rows written before the error stayed, with a child that had no record.
-    let store = try ModelStore.temporary(configuration: .forTests)
+    let store = try ModelStore.forTest()
     expectFailure(.cyclicModel, "would contain itself") {
       try store.write { transaction in
         try transaction.set(leaf(0))
@@ -118,7 +118,7 @@ import Testing
   }
 
   @Test func `a closure goes on after an operation that was refused at once`() throws {
-    let store = try ModelStore.temporary(configuration: .forTests)
+    let store = try ModelStore.forTest()
     let nameless = TreeNode("", type: "New")
     let commit = try store.commit { transaction in
       try? transaction.set(nameless)

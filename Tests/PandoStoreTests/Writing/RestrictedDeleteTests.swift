@@ -4,7 +4,7 @@ import PandoStore
 import Testing
 
 /// A rule refuses a delete only for a holder that stays.
-@Suite struct RestrictedDeleteTests {
+@Suite(.overBothBackings) struct RestrictedDeleteTests {
   struct Leaf: Model, Codable, Equatable {
     var id: Int
     var modelIdentifier: String? { "leaf:\(id)" }
@@ -46,7 +46,7 @@ import Testing
   private func leaf(_ id: Int) -> Leaf { Leaf(id: id) }
 
   private func deleted(_ identifier: String, from roots: [any Model & Codable]) throws -> [String] {
-    let store = try ModelStore.temporary(configuration: .forTests)
+    let store = try ModelStore.forTest()
     try store.write { transaction in for root in roots { try transaction.set(root) } }
     let deletion = try store.write { try $0.delete(identifier) }
     #expect(try store.verify().problems == [])
@@ -130,7 +130,7 @@ import Testing
     }
     let loose = pins.filter { pin in !boxes.contains { $0.pins.contains(pin) } }
     for id in 0..<4 {
-      let store = try ModelStore.temporary(configuration: .forTests)
+      let store = try ModelStore.forTest()
       try store.write { transaction in
         try transaction.set(Leaf(id: id))
         for box in boxes { try transaction.set(box) }

@@ -5,7 +5,7 @@ import Testing
 
 /// The types of a model decide how three versions of it are merged: containers by their entries, values of
 /// enums as wholes.
-@Suite struct ShapeMergeTests {
+@Suite(.overBothBackings) struct ShapeMergeTests {
   private struct Leaf: Model, Codable, Equatable {
     var id: String
     var modelIdentifier: String? { "Leaf:" + id }
@@ -106,7 +106,7 @@ import Testing
   private func merged<M: Model & Codable & Equatable>(
     _ base: M, others: M, mine: M
   ) throws -> [M?] {
-    let store = try ModelStore.temporary(configuration: .forTests)
+    let store = try ModelStore.forTest()
     try store.write { try $0.set(base) }
     try store.write { try $0.set(others) }
     try store.write { try $0.set(mine, replacing: base) }

@@ -4,7 +4,7 @@ import PandoStore
 import Testing
 
 /// Writing what differs.
-@Suite struct UpdatingTests {
+@Suite(.overBothBackings) struct UpdatingTests {
   struct Label: Model, Codable, Equatable {
     var id: Int
     var name: String
@@ -51,7 +51,7 @@ import Testing
   }
 
   private func made() throws -> (store: ModelStore, read: Task) {
-    let store = try ModelStore.temporary(configuration: .forTests)
+    let store = try ModelStore.forTest()
     let task = Task(
       id: 1, title: "Crash", author: ada, assignee: bob,
       labels: [Label(id: 1, name: "bug"), Label(id: 2, name: "old")], votes: ["Ada": 1, "Bob": 1],
@@ -137,7 +137,7 @@ import Testing
   func `lists of children take in what the caller did`(
     base: [Int], mine: [Int], theirs: [Int], result: [Int]
   ) throws {
-    let store = try ModelStore.temporary(configuration: .forTests)
+    let store = try ModelStore.forTest()
     @Sendable func task(_ labels: [Int]) -> Task {
       Task(id: 1, title: "T", author: ada, labels: labels.map { Label(id: $0, name: "L\($0)") })
     }
@@ -216,7 +216,7 @@ import Testing
   }
 
   @Test func `an update keeps its identifier, and closes no cycle`() throws {
-    let store = try ModelStore.temporary(configuration: .forTests)
+    let store = try ModelStore.forTest()
     try store.write { try $0.set(Box(id: 1, inner: [Box(id: 2)])) }
     expectFailure(.invalidModel, "gave it the identifier Box:3") {
       try store.update(Box.self, "Box:1") { $0.id = 3 }
@@ -268,7 +268,7 @@ import Testing
 
   @Test func `cases of an enum are one value`() throws {
     // Was: two cases stood side by side, and nobody could decode the record any more.
-    let store = try ModelStore.temporary(configuration: .forTests)
+    let store = try ModelStore.forTest()
     let read = Job(
       status: .open(since: 1), last: .open(since: 1), byName: ["a": .open(since: 1), "b": .none])
     try store.write { try $0.set(read) }
@@ -298,7 +298,7 @@ import Testing
 
   @Test func `what is read as a type without a record keeps what only that type has`() throws {
     // Was: fields that the stored type lacks were dropped.
-    let store = try ModelStore.temporary(configuration: .forTests)
+    let store = try ModelStore.forTest()
     try store.write { try $0.set(ada) }
     let stored = try store.update(Tag.self, "Person:1") {
       $0.isPinned = true

@@ -1,0 +1,46 @@
+import PandoFixtures
+import PandoStore
+import Testing
+
+/// Where the stores of a test keep their pages.
+enum Backing: CaseIterable {
+  case folder
+  case memory
+
+  @TaskLocal static var current = Backing.folder
+}
+
+extension ModelStore {
+  /// Opens an empty store where the stores of the test keep their pages.
+  static func forTest(_ configuration: Configuration = .forTests) throws -> ModelStore {
+    switch Backing.current {
+    case .folder: try .temporary(configuration: configuration)
+    case .memory: try .inMemory(configuration: configuration)
+    }
+  }
+}
+
+/// Runs a test twice: with stores in folders, and with stores in memory.
+struct OverBothBackings: SuiteTrait, TestTrait, TestScoping {
+  var isRecursive: Bool { true }
+
+  @concurrent
+  func provideScope(
+    for test: Test, testCase: Test.Case?,
+    performing function: @Sendable @concurrent () async throws -> Void
+  ) async throws {
+    for backing in Backing.allCases {
+      do {
+        try await Backing.$current.withValue(backing) { try await function() }
+      } catch {
+        Issue.record("over \(backing): \(error)")
+        throw error
+      }
+    }
+  }
+}
+
+extension Trait where Self == OverBothBackings {
+  /// Runs each test twice: with stores in folders, and with stores in memory (`ModelStore.forTest`).
+  static var overBothBackings: Self { Self() }
+}
