@@ -270,39 +270,33 @@ import Testing
 }
 
 /// A connection whose appends wait, once a gate is closed, until the log is closed.
-private final class GatedConnection: ReplicationLog {
+private final class GatedConnection: ForwardedLog, @unchecked Sendable {
   typealias Gate = Monitor<(isClosed: Bool, isMet: Bool, isEnded: Bool)>
-  private let base: MemoryConnection
   private let gate: Gate
 
-  init(_ base: MemoryConnection, _ gate: Gate) { (self.base, self.gate) = (base, gate) }
+  init(_ base: MemoryConnection, _ gate: Gate) {
+    self.gate = gate
+    super.init(base)
+  }
 
-  func append(_ message: [UInt8], named name: String, expecting end: UInt64?) throws -> UInt64 {
+  override func append(
+    _ message: [UInt8], named name: String, expecting end: UInt64?
+  ) throws -> UInt64 {
     gate.withLock { if $0.isClosed { $0.isMet = true } }
     gate.notifyAll()
     gate.waiting { $0.isClosed && !$0.isEnded ? nil : () }
     if gate.withLock(\.isEnded) { throw LogFault.noAnswer }
-    return try base.append(message, named: name, expecting: end)
+    return try super.append(message, named: name, expecting: end)
   }
-  func messages(after position: UInt64, limit: Int) throws -> [LoggedMessage] {
+
+  override func messages(after position: UInt64, limit: Int) throws -> [LoggedMessage] {
     if gate.withLock(\.isEnded) { throw LogFault.unavailable("the log is closed") }
-    return try base.messages(after: position, limit: limit)
+    return try super.messages(after: position, limit: limit)
   }
-  func end() throws -> UInt64 { try base.end() }
-  func putSnapshot(at position: UInt64, _ nextPart: () throws -> [UInt8]?) throws {
-    try base.putSnapshot(at: position, nextPart)
-  }
-  func readSnapshot(_ body: ([UInt8]) throws -> Void) throws -> UInt64? {
-    try base.readSnapshot(body)
-  }
-  func snapshotPosition() throws -> UInt64? { try base.snapshotPosition() }
-  func retentionUsed(since position: UInt64) throws -> Double {
-    try base.retentionUsed(since: position)
-  }
-  func follow(_ onEnd: @escaping @Sendable (UInt64) -> Void) { base.follow(onEnd) }
-  func close() {
+
+  override func close() {
     gate.withLock { $0.isEnded = true }
     gate.notifyAll()
-    base.close()
+    super.close()
   }
 }

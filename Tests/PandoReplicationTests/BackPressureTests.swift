@@ -102,4 +102,36 @@ import Testing
       #expect(log.messages.count == 2)
     }
   }
+
+  /// Fixed: it was looked for behind each message of the others, and sent again when they paused.
+  @Test func `a message that the log did not get is sent again while others append`() throws {
+    let log = MemoryLog()
+    let rival = Rival()
+    let isLost = Locked(false)
+    let countAtResend = Locked<Int?>(nil)
+    try withReplicas(
+      2, on: log,
+      onCall: { index, call, moment in
+        guard index == 1, moment == .before else { return }
+        if call == .messages { return try rival.write() }
+        guard call == .append else { return }
+        if isLost.withLock({ exchange(&$0, with: false) }) { throw LogFault.noAnswer }
+        countAtResend.withLock { $0 = rival.count }
+      }
+    ) { replicas in
+      rival.begin { number in
+        if number == 50 { rival.end() }
+        try replicas[0].store.write { try $0.set(Leaf(id: "\(number)")) }
+      }
+      isLost.withLock { $0 = true }
+      try replicas[1].store.write { try $0.set(Leaf(id: "lost")) }
+      let found = countAtResend.withLock(\.self)
+      let count = try #require(found)
+      #expect(count > 0 && count < 10, "\(count)")
+      try replicas[0].replica.catchUp()
+      try replicas[1].replica.catchUp()
+      #expect(try replicas[0].dump() == replicas[1].dump())
+      #expect(try replicas[0].store.read { try $0.contains("Leaf:lost") })
+    }
+  }
 }

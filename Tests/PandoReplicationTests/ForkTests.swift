@@ -219,4 +219,40 @@ import Testing
       #expect(replicas[2].replica.statistics.foreign == 0)
     }
   }
+
+  /// The position that a log gives an entry tells what it has lost, unless others have appended exactly as much since.
+  @Test(arguments: 0...5)
+  func `a write over a log that has lost something is acknowledged only where nothing tells it`(
+    appended: Int
+  ) throws {
+    let (log, lost) = (MemoryLog(), 2)
+    try withReplicas(2, on: log) { replicas in
+      try replicas[0].store.write { try $0.set(Leaf(id: "1")) }
+      try replicas[1].replica.catchUp()
+      for id in 0..<lost { try replicas[0].store.write { try $0.set(Leaf(id: "lost \(id)")) } }
+      let position = try #require(try replicas[0].store.position())
+      log.truncate(to: log.messages.count - lost)
+      for id in 0..<appended {
+        try replicas[1].store.write { try $0.set(Leaf(id: "other \(id)")) }
+      }
+      let outcome = Result {
+        try replicas[0].store.write { try $0.set(Leaf(id: "own")) }
+      }
+      if appended == lost {
+        try outcome.get()
+        // The others leave it out, and append a mark of their history at their next look.
+        try replicas[1].replica.catchUp()
+        try replicas[1].replica.markIfQuiet()
+        #expect(throws: StoreError.self) { try replicas[0].replica.catchUp() }
+      } else {
+        #expect(throws: StoreError.self) { try outcome.get() }
+        #expect(try replicas[0].store.position() == position)
+      }
+      #expect(replicas[0].replica.halt?.code == (appended < lost ? .logLost : .forked))
+      // Whatever was acknowledged, the others go on without it.
+      try replicas[1].replica.catchUp()
+      #expect(try replicas[1].store.read { try $0.contains("Leaf:own") } == false)
+      #expect(try replicas[1].store.read { try $0.count() } == 1 + appended)
+    }
+  }
 }

@@ -6,7 +6,8 @@ package protocol GroupedWrite: AnyObject, Sendable {
   /// Runs the write in the group's transaction, again if the group runs again; the leader calls it.
   ///
   /// - Parameter transaction: The transaction; other writes use it before and after.
-  /// - Throws: The error of the write, which is then rolled back.
+  /// - Throws: The error of the write, which is then rolled back. ``GroupEnd`` if the write may not share a commit
+  ///   with the writes before it.
   func run(in transaction: UnsafeMutablePointer<WriteTransaction>) throws
 
   /// Reports the result of the write; called once.
@@ -59,6 +60,11 @@ package protocol GroupCommitOwner: AnyObject, Sendable {
 
 /// Rolls a group back; it runs again after ``GroupCommitOwner/settle()``.
 package struct GroupDetour: Error {
+  package init() {}
+}
+
+/// Leaves a write that has not run, and the writes behind it, to the next commit of their group.
+package struct GroupEnd: Error {
   package init() {}
 }
 
@@ -270,6 +276,8 @@ extension GroupCommit {
     let expectedCount: Int
     /// Whether more may join from the queue.
     var isOpen = true
+    /// Those that wait for another commit.
+    var postponed: [any GroupedWrite] = []
   }
 
   /// A write threw: the group must run again without it.
@@ -283,7 +291,7 @@ extension GroupCommit {
   ///
   /// - Returns: Whether it took any.
   private func takeMore(_ group: inout Group) -> Bool {
-    guard group.isOpen else { return false }
+    guard group.isOpen, group.postponed.isEmpty else { return false }
     var yieldCount = 0
     while true {
       let isLast =
@@ -327,7 +335,9 @@ extension GroupCommit {
     _ group: inout Group, in environment: Environment, for owner: any GroupCommitOwner
   ) {
     var attempt = 0
-    while !group.writes.isEmpty || takeMore(&group) {
+    while true {
+      group.writes += exchange(&group.postponed, with: [])
+      guard !group.writes.isEmpty || takeMore(&group) else { return }
       let start = ContinuousClock.now
       do {
         try environment.write { transaction in
@@ -337,7 +347,8 @@ extension GroupCommit {
         }
         owner.didCommit(writeCount: group.writes.count, duration: ContinuousClock.now - start)
         for write in group.writes { write.end(nil) }
-        return
+        if group.postponed.isEmpty { return }
+        group.writes = []
       } catch is GroupDetour {
         owner.didFail()
         do {
@@ -345,7 +356,7 @@ extension GroupCommit {
         } catch {
           for write in group.writes { write.end(error) }
           // Writes that came meanwhile get another attempt.
-          group.writes = takeRest(&group)
+          group.writes = exchange(&group.postponed, with: []) + takeRest(&group)
         }
         for write in group.writes where write.isDecided { write.end(nil) }
         group.writes.removeAll { $0.isDecided }
@@ -354,6 +365,7 @@ extension GroupCommit {
         group.writes.remove(at: spoilt.index).end(spoilt.error)
       } catch {
         owner.didFail()
+        group.writes += exchange(&group.postponed, with: [])
         // Takes the rest of the batch: a leader that could not begin has not taken it yet.
         while takeMore(&group) {}
         if group.writes.count == 1 {
@@ -386,6 +398,10 @@ extension GroupCommit {
     while index < group.writes.count || takeMore(&group) {
       do {
         try unsafe group.writes[index].run(in: transaction)
+      } catch is GroupEnd where index > 0 {
+        group.postponed = Array(group.writes[index...])
+        group.writes.removeSubrange(index...)
+        return
       } catch {
         // If the transaction failed as a whole, this write is not at fault.
         if unsafe transaction.pointee.failure != nil { throw error }

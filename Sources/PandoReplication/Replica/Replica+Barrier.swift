@@ -104,11 +104,20 @@ extension Replica {
   /// - Parameter start: When the first of them was queued.
   /// - Returns: The time, in nanoseconds.
   package func deadline(ofWritesSince start: Int64) -> Int64 {
-    let wait = Int64(configuration.resendDurationMaximum / .nanoseconds(1))
     let now = monotonicNanoseconds()
     guard start < now else { return now + wait }
     return max(now, min(now + wait, start + 2 * wait))
   }
+
+  /// Whether two writes may share a flush: not if the deadline of one that has waited for others is too early for the
+  /// other one, which has not.
+  package func mayShare(_ start: Int64, with first: Int64) -> Bool {
+    let limit = monotonicNanoseconds() - wait
+    return (start < limit) == (first < limit)
+  }
+
+  /// In nanoseconds: how long a write waits for the log that has not waited for others.
+  private var wait: Int64 { Int64(configuration.resendDurationMaximum / .nanoseconds(1)) }
 
   /// Notes that the log has answered.
   package func noteHeard() { heard.withLock { $0 = ContinuousClock.now } }

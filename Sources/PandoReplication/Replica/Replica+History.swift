@@ -10,6 +10,9 @@ extension Replica {
     var interruptions: UInt64 = 0
     /// How far it was then; 0 before the first time.
     var position: UInt64 = 0
+    /// When a look had a message appended because the log had said that it is shorter than the store, and how long no other
+    /// one has that done; `nil` if it has not said so since.
+    var proof: (time: Int64, pause: Int64)?
   }
 
   /// Looks where the log ends, and whether it has what the store has taken in last.
@@ -23,11 +26,27 @@ extension Replica {
     if let halt { throw halt }
     guard let store else { throw StoreError(.closed, "replication", "the store has been closed") }
     let (end, row) = try examine(store)
-    if let row, end < row.position {
-      try passBarrier()
-      return lastSeen
+    guard let row, end < row.position, isProofDue else { return end }
+    // The writer looks again, and has the log take a message.
+    noteInterruption()
+    try store.write { _ in }
+    return lastSeen
+  }
+
+  /// Whether a look has a message appended because the log says that it is shorter: less and less often, as long as it says
+  /// so and takes what is appended.
+  private var isProofDue: Bool {
+    let (now, interruptions) = (configuration.clock(), log.interruptionCount)
+    return comparison.withLock { comparison in
+      if let proof = comparison.proof, interruptions == comparison.interruptions, now >= proof.time,
+        now - proof.time < proof.pause
+      {
+        return false
+      }
+      let pause = min(2 * (comparison.proof?.pause ?? Self.proofPause / 2), Self.proofPauseMaximum)
+      comparison.proof = (now, pause)
+      return true
     }
-    return end
   }
 
   /// The same, on the thread that leads the writes.
@@ -40,7 +59,7 @@ extension Replica {
     return try LogDeadline.$nanoseconds.withValue(deadline) {
       let (end, row) = try examine(store)
       guard let row, end < row.position else { return end }
-      return try appendMarker(behind: row, until: deadline)
+      return try examine(store, end: try appendMarker(behind: row, until: deadline)).end
     }
   }
 
@@ -74,9 +93,14 @@ extension Replica {
   /// A log that says that it is shorter may be that of a server from which others have taken the lead: it has to take a
   /// message to prove it.
   ///
-  /// - Returns: Where the log says that it ends, and how far the store was.
+  /// - Parameters:
+  ///   - store: The store.
+  ///   - provenEnd: A position that the log has, where it says that it is shorter.
+  /// - Returns: Where the log ends, as far as it says or that is known, and how far the store was.
   /// - Throws: ``StoreError`` `logLost` for another log, `forked`, and then the replica has stopped; ``LogFault``.
-  private func examine(_ store: ModelStore) throws -> (end: UInt64, row: ReplicationRow?) {
+  private func examine(
+    _ store: ModelStore, end provenEnd: UInt64? = nil
+  ) throws -> (end: UInt64, row: ReplicationRow?) {
     let interruptions = log.interruptionCount
     let now = configuration.clock()
     if configuration.omissions.contains(.lastMessage) {
@@ -86,16 +110,19 @@ extension Replica {
     let found = try halting {
       let found = try Self.identify(store, log)
       joined.withLock { $0 = found ?? $0 }
-      return try Self.compareIfLonger(store, log, since: comparison.withLock(\.position))
+      return try Self.compareIfLonger(
+        store, log, since: comparison.withLock(\.position), end: provenEnd)
     }
     noteHeard()
     let position = found.row?.position ?? 0
     if found.end >= position {
-      comparison.withLock {
-        $0 = Comparison(time: now, interruptions: interruptions, position: position)
+      comparison.withLock { comparison in
+        (comparison.time, comparison.interruptions) = (now, interruptions)
+        if found.isCompared { comparison.position = position }
+        if provenEnd == nil { comparison.proof = nil }
       }
     }
-    return found
+    return (found.end, found.row)
   }
 
   /// Looks whose log it is, as long as it keeps its first message.
@@ -160,18 +187,21 @@ extension Replica {
     _ store: ModelStore, _ log: any ReplicationLog, _ configuration: ReplicaConfiguration
   ) throws -> UInt64 {
     if configuration.omissions.contains(.lastMessage) { return try log.end() }
-    let (end, row) = try compareIfLonger(store, log, since: 0)
-    if let row { try check(row, end: end, of: store) }
-    return end
+    let found = try compareIfLonger(store, log, since: 0)
+    if let row = found.row { try check(row, end: found.end, of: store) }
+    return found.end
   }
 
   /// The same, where the log does not say that it is shorter.
   ///
   /// What a store has written by itself at once says nothing of what lies before: the message where it was last time is
   /// compared too, and the first time some more.
+  ///
+  /// - Returns: Where the log ends, how far the store was, and whether the log has shown what it has there.
   private static func compareIfLonger(
-    _ store: ModelStore, _ log: any ReplicationLog, since previous: UInt64
-  ) throws -> (end: UInt64, row: ReplicationRow?) {
+    _ store: ModelStore, _ log: any ReplicationLog, since previous: UInt64,
+    end provenEnd: UInt64? = nil
+  ) throws -> (end: UInt64, row: ReplicationRow?, isCompared: Bool) {
     // Read before: others may come meanwhile, and the store take them in.
     let (found, pairs) = try store.read { snapshot -> (ReplicationRow?, [Pair]) in
       guard let row = try snapshot.replicationRow, row.position > 0 else { return (nil, []) }
@@ -184,16 +214,18 @@ extension Replica {
       }
       return (row, try positions.compactMap { try Pair($0, snapshot) })
     }
-    let end = try log.end()
-    guard let row = found, end >= row.position else { return (end, found) }
+    let end = try provenEnd ?? log.end()
+    guard let row = found, end >= row.position else { return (end, found, false) }
+    var isCompared = pairs.isEmpty
     for pair in pairs {
       // No more where the log has let go of the message.
       guard let message = try log.message(at: pair.position) else { break }
+      isCompared = true
       guard pair.before.appending(message.bytes) == pair.own else {
         throw forked(at: pair.position, behind: row.position, end: end, store.path)
       }
     }
-    return (end, row)
+    return (end, row, isCompared)
   }
 
   /// What a store knows of one position; nothing where an earlier version has not kept it.
@@ -249,6 +281,35 @@ extension Replica {
   private static let firstCount: UInt64 = 15
   /// In nanoseconds: longer ago than that, and the store is compared before it writes.
   private static let lookMaximum: Int64 = 10_000_000_000
+  /// In nanoseconds, between two messages that looks have appended because the log says that it is shorter: at first, and at
+  /// most.
+  private static let proofPause: Int64 = 4_000_000_000
+  private static let proofPauseMaximum: Int64 = 60_000_000_000
+}
+
+/// The marks of commits.
+extension Replica {
+  /// Gives the commits of a store the marks that those of other machines have, where an earlier version has followed the log
+  /// and has given them none.
+  ///
+  /// The mark is that of the message with which the log has begun, or begun again; without that they stay without.
+  static func addHistory(to store: ModelStore, _ log: any ReplicationLog) throws {
+    let (row, first, isMarked) = try store.read {
+      (try $0.replicationRow, try $0.firstChain, try $0.hasHistories)
+    }
+    guard let row, !isMarked else { return }
+    let position = first.map { $0.chain == EntryChain() ? $0.position + 1 : 1 } ?? 1
+    guard let message = try log.message(at: position),
+      case .genesis(let genesis)? = try? LogMessage(message.bytes), genesis.log == row.log,
+      genesis.position == position
+    else { return }
+    let beginning = ReplicationRow(
+      log: row.log, position: position, chain: EntryChain().appending(message.bytes))
+    let meta = try store.environment.rawTable("meta")
+    try store.environment.write {
+      try beginning.addHistory(from: genesis.commit + 1, in: &$0, meta: meta)
+    }
+  }
 }
 
 /// What is known of entries that were made from another history.

@@ -61,7 +61,8 @@ extension Replica {
     }
     defer { copy.remove() }
     try copy.opened { other in
-      let replacement = try RowReplacement(store.environment, other.environment)
+      let replacement = try RowReplacement(
+        store.environment, other.environment, keepsHistories: !isBegunAgain)
       let isOfLog = copy.row.log == identity
       if isOfLog, !isBegunAgain { try halting { try requireContinuation(other, of: store) } }
       guard isOfLog, try replacement.keepsTypes() else {

@@ -429,11 +429,11 @@ extension Replica {
     // Its maker had taken in more than the log has.
     if entry.base > before.position { return .other }
     if configuration.omissions.contains(.origins) { return .unknown }
-    if let known { return known == entry.chain ? .own : .other }
-    guard let first = try transaction.firstChain, entry.base < first.position,
-      first.chain == EntryChain()
-    else { return .unknown }
-    return .forgotten
+    if let known, known == entry.chain { return .own }
+    let first = try transaction.firstChain
+    // What a log that was begun again had before is not known any more, its last message included.
+    if let first, first.chain == EntryChain(), entry.base <= first.position { return .forgotten }
+    return known == nil ? .unknown : .other
   }
 
   /// What an error of a write says, if every replica comes to the same.

@@ -116,7 +116,11 @@ package final class Replica: StoreReplicator {
       let isMember = try store.read { try $0.replicationRow != nil }
       let joined = try LogDeadline.$nanoseconds.withValue(
         isMember ? monotonicNanoseconds() + wait : nil
-      ) { try Self.join(store, log, configuration) }
+      ) {
+        let joined = try Self.join(store, log, configuration)
+        try Self.addHistory(to: store, log)
+        return joined
+      }
       (identity, self.joined) = (joined.log, Locked(joined))
       comparison.withLock {
         $0 = Comparison(time: configuration.clock(), interruptions: interruptions)
@@ -216,7 +220,10 @@ extension Replica {
       }
       draft.writes.append(WriteEffects())
     }
-    if isHeldBack(draft.writes) { throw GroupDetour() }
+    if isHeldBack(draft.writes) {
+      try configuration.onStep?(.isHeldBack)
+      throw GroupDetour()
+    }
     let bytes = try entry(of: draft, newTypes, transaction)
     let identity = EntryIdentity(origin: origin, counter: unsafe counter)
     unsafe sent = Sent(
@@ -343,6 +350,8 @@ package enum ReplicaStep: Sendable, CaseIterable {
   case willTakeIn
   /// It has been.
   case didTakeIn
+  /// A flush is about to wait for the entry of a machine whose turn it is.
+  case isHeldBack
 }
 
 /// How often things have happened.

@@ -12,9 +12,18 @@ struct RowReplacement {
   private let otherMeta: RawTable
   private let ownIdentifiers: RawTable
   private let types: (own: RawTable, other: RawTable)
+  private let keepsHistories: Bool
 
   /// Opens the tables of both; not inside of a write.
-  init(_ own: Environment, _ other: Environment) throws {
+  ///
+  /// - Parameters:
+  ///   - own: The store.
+  ///   - other: The other one.
+  ///   - keepsHistories: Whether the marks of commits stay where the other one has none, because an earlier version has
+  ///     written it.
+  /// - Throws: `LMDBError`.
+  init(_ own: Environment, _ other: Environment, keepsHistories: Bool = false) throws {
+    self.keepsHistories = keepsHistories
     (self.own, self.other) = (own, other)
     tables = try SharedRows.tables.filter { $0 != "meta" }.map {
       (try own.rawTable($0), try other.rawTable($0, create: false))
@@ -65,8 +74,12 @@ struct RowReplacement {
         try transaction.delete(key: key.span, in: ownMeta)
       }
     }
+    let histories = SharedRows.historiesKey
+    let keepsHistories =
+      try keepsHistories && other.bytes(forKey: histories.span, in: otherMeta) == nil
     _ = try make(ownMeta, otherMeta, &transaction, other) { key in
-      SharedRows.metaKeys.contains { key.isEqual(to: $0) }
+      if keepsHistories, key.isEqual(to: histories) { return false }
+      return SharedRows.metaKeys.contains { key.isEqual(to: $0) }
         || SharedRows.metaPrefixes.contains { key.begins(with: $0) }
     }
     let key = SharedRows.countersKey

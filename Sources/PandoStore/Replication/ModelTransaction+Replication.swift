@@ -147,6 +147,9 @@ extension ModelSnapshot {
     }
   }
 
+  /// Whether the commits of the store have marks. Versions before histories gave them none.
+  package var hasHistories: Bool { get throws { try !reader.histories().parts.isEmpty } }
+
   /// The last commit, and the numbers of the next node and the next type.
   package var replicationStart: (commit: UInt64, nextNode: UInt64, nextType: UInt64) {
     get throws {

@@ -54,6 +54,24 @@ package struct ReplicationRow: Equatable, Sendable {
     }
   }
 
+  /// Gives the commits of a store the history of its log, where an earlier version has followed that and kept none.
+  ///
+  /// - Parameters:
+  ///   - first: The first commit behind this row.
+  ///   - transaction: Where to write.
+  ///   - meta: The table of the row.
+  /// - Throws: `LMDBError`.
+  package func addHistory(
+    from first: UInt64, in transaction: inout WriteTransaction, meta: RawTable
+  ) throws {
+    let key = Histories.key
+    guard try transaction.bytes(forKey: key.span, in: meta) == nil else { return }
+    var histories = Histories()
+    histories.begin(history, at: first)
+    let bytes = histories.bytes
+    try transaction.put(bytes.span, forKey: key.span, in: meta)
+  }
+
   package var bytes: [UInt8] {
     var bytes = log
     for value in [position, chain.first, chain.second] {

@@ -4,6 +4,8 @@ package import PandoLMDB
 package enum SharedRows {
   /// The tables; `meta` also has rows of one store alone.
   package static let tables = StoreTables.names
+  /// The row with the histories of the commits.
+  package static let historiesKey = Histories.key
   /// The keys of such rows of `meta`, or their prefixes.
   package static let metaKeys = [NewestChanges.key, Histories.key, ReplicationRow.key]
   package static let metaPrefixes = [

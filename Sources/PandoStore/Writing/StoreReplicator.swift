@@ -9,6 +9,14 @@ package protocol StoreReplicator: AnyObject, Sendable {
   /// - Throws: `GroupDetour` if known entries have to be applied first.
   func beginFlush(_ transaction: borrowing ModelTransaction) throws
 
+  /// Whether a write may share a flush with an earlier one: the writes of a flush fail together.
+  ///
+  /// - Parameters:
+  ///   - start: When it was queued, in nanoseconds of the machine that never go back.
+  ///   - first: When the first write of the flush was.
+  /// - Returns: Whether it may; else it belongs to the next flush.
+  func mayShare(_ start: Int64, with first: Int64) -> Bool
+
   /// Called after a write of the flush has run.
   ///
   /// - Parameters:

@@ -323,11 +323,17 @@ extension Writer: GroupCommitOwner {
   }
 
   /// Runs a write; if it fails before it has changed rows, the others need not run again.
+  ///
+  /// - Throws: `GroupEnd` for a write that waits longer for the log than the writes before it.
   private func run(_ write: QueuedWrite) throws -> Result<ChangeSet?, any Error> {
     guard let flush = unsafe flush else { preconditionFailure("a write outside a flush") }
     let job = write.job
     let context = flush.context
-    if flush.replicator != nil { unsafe self.flush?.queuedAt = min(flush.queuedAt, job.queuedAt) }
+    if let replicator = flush.replicator {
+      guard flush.queuedAt == .max || replicator.mayShare(job.queuedAt, with: flush.queuedAt)
+      else { throw GroupEnd() }
+      unsafe self.flush?.queuedAt = min(flush.queuedAt, job.queuedAt)
+    }
     context.beginWrite(keepsContent: flush.isFollowed)
     do {
       var facade = ModelTransaction(context)

@@ -5,15 +5,14 @@ import PandoSystem
 /// and that does not know it.
 ///
 /// The latter answers what it knows, and no append gets an answer from it, because it can't get others to agree.
-final class ServedConnection: ReplicationLog {
+final class ServedConnection: ForwardedLog, @unchecked Sendable {
   private let log: MemoryLog
-  private let connection: MemoryConnection
   /// How many messages the server knows; `nil` for one that has the lead.
   private let known = Locked<Int?>(nil)
 
   init(_ log: MemoryLog) {
     self.log = log
-    connection = MemoryConnection(log)
+    super.init(MemoryConnection(log))
   }
 
   /// Goes to a server that has lost the lead.
@@ -26,30 +25,21 @@ final class ServedConnection: ReplicationLog {
   /// Goes to the server that has the lead.
   func findLeader() { known.withLock { $0 = nil } }
 
-  func append(_ message: [UInt8], named name: String, expecting end: UInt64?) throws -> UInt64 {
+  override func append(
+    _ message: [UInt8], named name: String, expecting end: UInt64?
+  ) throws -> UInt64 {
     if known.withLock({ $0 != nil }) { throw LogFault.noAnswer }
-    return try connection.append(message, named: name, expecting: end)
+    return try super.append(message, named: name, expecting: end)
   }
 
-  func messages(after position: UInt64, limit: Int) throws -> [LoggedMessage] {
+  override func messages(after position: UInt64, limit: Int) throws -> [LoggedMessage] {
     let known = known.withLock(\.self)
-    return try connection.messages(after: position, limit: limit).filter { message in
+    return try super.messages(after: position, limit: limit).filter { message in
       known.map { message.position <= $0 } ?? true
     }
   }
 
-  func end() throws -> UInt64 { try known.withLock(\.self).map { UInt64($0) } ?? connection.end() }
-
-  func putSnapshot(at position: UInt64, _ nextPart: () throws -> [UInt8]?) throws {
-    try connection.putSnapshot(at: position, nextPart)
+  override func end() throws -> UInt64 {
+    try known.withLock(\.self).map { UInt64($0) } ?? super.end()
   }
-  func readSnapshot(_ body: ([UInt8]) throws -> Void) throws -> UInt64? {
-    try connection.readSnapshot(body)
-  }
-  func snapshotPosition() throws -> UInt64? { try connection.snapshotPosition() }
-  func retentionUsed(since position: UInt64) throws -> Double {
-    try connection.retentionUsed(since: position)
-  }
-  func follow(_ onEnd: @escaping @Sendable (UInt64) -> Void) { connection.follow(onEnd) }
-  func close() { connection.close() }
 }

@@ -7,7 +7,7 @@ import PandoStore
 /// Replicas that follow a log that lies, with all that happens chosen by a seed.
 ///
 /// Sendable because one thread at a time runs, as in ``Simulation``.
-final class LyingSimulation: @unchecked Sendable {
+final class LyingSimulation: SeededSimulation, @unchecked Sendable {
   struct Crash: Error {}
 
   final class Member: @unchecked Sendable {
@@ -45,13 +45,10 @@ final class LyingSimulation: @unchecked Sendable {
   let mistakes: Set<Lie>
   /// Where the message of a newer version is.
   private var newerPosition: UInt64?
-  var random: SeededGenerator
+  var chances: Chances
   var members: [Member] = []
   /// In nanoseconds.
   private(set) var now: Int64 = 0
-  private let trouble: Int
-  private var hasFaults = false
-  private var depth = 0
   private var nextMark = 1
   private(set) var events: [String] = []
   private(set) var told: [Lie: Int] = [:]
@@ -72,17 +69,18 @@ final class LyingSimulation: @unchecked Sendable {
     mistakes: Set<Lie> = []
   ) {
     self.mistakes = mistakes
-    random = SeededGenerator(seed: seed)
+    var chances = Chances(seed: seed)
     self.folder = folder
     self.omissions = omissions
     var chosen: [Lie] = []
-    for _ in 0..<Int.random(in: 1...3, using: &random) {
-      chosen.append(Lie.allCases[Int.random(in: 0..<Lie.allCases.count, using: &random)])
+    for _ in 0..<Int.random(in: 1...3, using: &chances.random) {
+      chosen.append(Lie.allCases[Int.random(in: 0..<Lie.allCases.count, using: &chances.random)])
     }
     self.lies = lies ?? chosen
-    trouble = [0, 20, 60][Int.random(in: 0..<3, using: &random)]
+    chances.trouble = [0, 20, 60][Int.random(in: 0..<3, using: &chances.random)]
+    self.chances = chances
     if self.lies.contains(.oldProgram) { told[.oldProgram] = 1 }
-    for index in 0..<Int.random(in: 2...3, using: &random) {
+    for index in 0..<(2 + number(2)) {
       add(isOld: self.lies.contains(.oldProgram) && index == 1)
     }
   }
@@ -100,8 +98,8 @@ final class LyingSimulation: @unchecked Sendable {
   func run() throws -> String? {
     for member in members { open(member) }
     if members[0].fixture == nil { return "the first member can't be opened" }
-    hasFaults = true
-    let count = Int.random(in: 10...24, using: &random)
+    chances.hasFaults = true
+    let count = 10 + number(15)
     var pending = lies.filter { $0 != .oldProgram }
     for step in 0..<count {
       if !pending.isEmpty, number(count - step) < pending.count * 2 { tell(pending.removeFirst()) }
@@ -175,7 +173,7 @@ final class LyingSimulation: @unchecked Sendable {
     guard let store = member.fixture?.store, !member.isBusy else { return }
     member.isBusy = true
     defer { member.isBusy = false }
-    let work = SimulatedWork(mark: nextMark, using: &random)
+    let work = SimulatedWork(mark: nextMark, using: &chances.random)
     nextMark += 1
     do {
       try store.write { try work.run(&$0) }
@@ -207,23 +205,22 @@ extension LyingSimulation {
       [unowned self, unowned member] in try meet(member, $0, $1)
     }
     let path = "\(folder)/\(member.index)"
-    let before = hasFaults
-    hasFaults = false
-    defer { hasFaults = before }
-    do {
-      let store = try ReplicatedStore.begin(path, connection, .forTests, configuration)
+    withoutFaults {
       do {
-        let replica = try Replica(store, log: connection, configuration: configuration)
-        member.fixture = ReplicaFixture(store: store, replica: replica)
-        member.refusal = nil
-        member.end = UInt64(log.end)
+        let store = try ReplicatedStore.begin(path, connection, .forTests, configuration)
+        do {
+          let replica = try Replica(store, log: connection, configuration: configuration)
+          member.fixture = ReplicaFixture(store: store, replica: replica)
+          member.refusal = nil
+          member.end = UInt64(log.end)
+        } catch {
+          store.close()
+          throw error
+        }
       } catch {
-        store.close()
-        throw error
+        events.append("\(member.index) can't be opened: \(error)")
+        member.refusal = error as? StoreError ?? (error as? LogFault)?.error(path)
       }
-    } catch {
-      events.append("\(member.index) can't be opened: \(error)")
-      member.refusal = error as? StoreError ?? (error as? LogFault)?.error(path)
     }
   }
 
@@ -244,7 +241,7 @@ extension LyingSimulation {
   private func meet(
     _ member: Member, _ call: MemoryConnection.Call, _ moment: MemoryConnection.Moment
   ) throws {
-    guard hasFaults else { return }
+    guard chances.hasFaults else { return }
     if member.hasCrashed { throw Crash() }
     if member.isCut { throw LogFault.unavailable("cut off") }
     switch (call, moment) {
@@ -266,19 +263,12 @@ extension LyingSimulation {
   }
 
   private func letOthersWrite() {
-    guard depth < 2 else { return }
-    depth += 1
-    defer { depth -= 1 }
-    let member = members[number(members.count)]
-    if member.isBusy || member.hasCrashed { return }
-    write(member)
-    if member.hasCrashed { restart(member) }
-  }
-
-  private func number(_ count: Int) -> Int { Int.random(in: 0..<count, using: &random) }
-
-  private func chance(_ percent: Int) -> Bool {
-    hasFaults && number(10_000) < percent * trouble
+    insideCall {
+      let member = members[number(members.count)]
+      if member.isBusy || member.hasCrashed { return }
+      write(member)
+      if member.hasCrashed { restart(member) }
+    }
   }
 }
 
@@ -388,7 +378,7 @@ extension LyingSimulation {
 extension LyingSimulation {
   /// Lets ten seconds pass in which nothing more happens.
   private func settle() throws {
-    hasFaults = false
+    chances.hasFaults = false
     log.isThere = true
     log.deliverDelayed()
     log.complete()

@@ -7,7 +7,7 @@ import PandoStore
 ///
 /// Sendable because one thread at a time runs: who calls a store waits for it, and what others do meanwhile
 /// is done inside of the calls that it makes to its log.
-final class Simulation: @unchecked Sendable {
+final class Simulation: SeededSimulation, @unchecked Sendable {
   /// A process that ends.
   struct Crash: Error {}
   /// What a closure of a write throws by itself.
@@ -40,12 +40,8 @@ final class Simulation: @unchecked Sendable {
   let log = MemoryLog()
   let folder: String
   let judges: Bool
-  var random: SeededGenerator
+  var chances: Chances
   let members: [Member]
-  /// How likely trouble is, in percent of what it can be.
-  private let trouble: Int
-  private var hasFaults = false
-  private var depth = 0
   private var nextMark = 1
   /// The marks of writes that have returned.
   private(set) var acknowledged: Set<Int> = []
@@ -57,11 +53,12 @@ final class Simulation: @unchecked Sendable {
   private(set) var faults: [Fault: Int] = [:]
 
   init(seed: UInt64, folder: String, judges: Bool) {
-    random = SeededGenerator(seed: seed)
+    var chances = Chances(seed: seed)
     self.folder = folder
     self.judges = judges
-    members = (0..<Int.random(in: 3...5, using: &random)).map { Member(index: $0) }
-    trouble = [0, 30, 100, 200][Int.random(in: 0..<4, using: &random)]
+    members = (0..<Int.random(in: 3...5, using: &chances.random)).map { Member(index: $0) }
+    chances.trouble = [0, 30, 100, 200][Int.random(in: 0..<4, using: &chances.random)]
+    self.chances = chances
   }
 
   deinit { for member in members { member.fixture?.store.close() } }
@@ -69,8 +66,8 @@ final class Simulation: @unchecked Sendable {
   /// - Returns: What is wrong; `nil` if nothing is.
   func run() throws -> String? {
     for member in members { try open(member) }
-    hasFaults = true
-    for _ in 0..<Int.random(in: 8...28, using: &random) { step() }
+    chances.hasFaults = true
+    for _ in 0..<(8 + number(21)) { step() }
     return try check()
   }
 
@@ -92,15 +89,14 @@ final class Simulation: @unchecked Sendable {
 
   /// Lets all who can write, or some of them, write now.
   private func letOthersWrite() {
-    guard depth < 2 else { return }
-    depth += 1
-    defer { depth -= 1 }
-    for _ in 0...number(2) {
-      let member = members[number(members.count)]
-      if member.isBusy || member.hasCrashed { continue }
-      note(.rival)
-      write(member)
-      if member.hasCrashed { restart(member) }
+    insideCall {
+      for _ in 0...number(2) {
+        let member = members[number(members.count)]
+        if member.isBusy || member.hasCrashed { continue }
+        note(.rival)
+        write(member)
+        if member.hasCrashed { restart(member) }
+      }
     }
   }
 
@@ -134,7 +130,7 @@ final class Simulation: @unchecked Sendable {
 
   private func makeWork() -> SimulatedWork {
     defer { nextMark += 1 }
-    return SimulatedWork(mark: nextMark, using: &random)
+    return SimulatedWork(mark: nextMark, using: &chances.random)
   }
 
   private func end(_ work: SimulatedWork, _ result: Result<Void, any Error>) {
@@ -173,6 +169,8 @@ extension Simulation {
         case .willCommit: .crashCommitting
         case .willTakeIn: .crashTakingIn
         case .didTakeIn: .crashTakenIn
+        // They take no turns.
+        case .isHeldBack: .crashCommitting
         }
       if chance(2) { try crash(member, fault) }
     }
@@ -180,11 +178,9 @@ extension Simulation {
     let connection = MemoryConnection(log) { [unowned self, unowned member] call, moment in
       try meet(member, call, moment)
     }
-    let before = hasFaults
-    hasFaults = false
-    defer { hasFaults = before }
-    member.fixture = try ReplicaFixture(
-      "\(folder)/\(member.index)", connection, configuration)
+    member.fixture = try withoutFaults {
+      try ReplicaFixture("\(folder)/\(member.index)", connection, configuration)
+    }
   }
 
   private func restart(_ member: Member) {
@@ -205,7 +201,7 @@ extension Simulation {
   private func meet(
     _ member: Member, _ call: MemoryConnection.Call, _ moment: MemoryConnection.Moment
   ) throws {
-    guard hasFaults else { return }
+    guard chances.hasFaults else { return }
     if member.hasCrashed { throw Crash() }
     if member.isCut { throw fault(.partition, .unavailable("cut off")) }
     switch (call, moment) {
@@ -246,17 +242,12 @@ extension Simulation {
     return error
   }
 
-  private func number(_ count: Int) -> Int { Int.random(in: 0..<count, using: &random) }
-
-  private func chance(_ percent: Int) -> Bool {
-    hasFaults && number(10_000) < percent * trouble
-  }
 }
 
 /// What must hold when all is quiet.
 extension Simulation {
   private func check() throws -> String? {
-    hasFaults = false
+    chances.hasFaults = false
     for member in members {
       member.isCut = false
       restart(member)
