@@ -94,7 +94,7 @@
         let position = try #require(fields["position"] as? Int)
         #expect(position >= joined + 2)
         #expect(try #require(fields["end"] as? Int) >= position)
-        #expect(fields["snapshot"] as? Int == copied)
+        #expect(fields["copy"] as? Int == copied)
         let run = try ChildProcess.run(
           "pando", ["replica", "\(fixture.folder)/a", "put-copy", "--to", "\(fixture.folder)/c"])
         let carried = try number(run.output, "\(fixture.folder)/c has a copy with position ")

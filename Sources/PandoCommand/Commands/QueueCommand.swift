@@ -141,7 +141,8 @@ enum QueueCommand: Command {
       "key": .string(request.token),
       "uniquingKey": request.request.configuration.uniquingKey.map { .string($0) } ?? .null,
       "nodes": .texts(request.subjects),
-      "commit": TreeValue(exactly: request.commitNumber) ?? .null,
+      "commit": TreeValue(exactly: request.commitNumber.value) ?? .null,
+      "history": request.commitNumber.historyValue,
       "queued": .string(request.date.formatted(.iso8601)),
       "failure": request.lastFailure.map { .string($0) } ?? .null,
     ]

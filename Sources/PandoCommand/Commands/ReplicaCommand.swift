@@ -112,14 +112,14 @@ enum ReplicaCommand: Command {
     _ path: String, _ arguments: ParsedArguments, _ output: StandardOutput
   ) async throws {
     let (row, commit) = try await StoreAccess.read.open(path, for: declaration) { store in
-      try store.read { (try $0.replicationRow, try $0.lastCommit) }
+      try store.read { (try $0.replicationRow, try $0.commitValue) }
     }
     guard let row else {
       throw CommandError(
         .badInput, at: path, "the store follows no log",
         remedy: "a program makes it follow one with ReplicatedStore")
     }
-    var ends: (end: UInt64, snapshot: UInt64?)?
+    var ends: (end: UInt64, copy: UInt64?)?
     if !arguments.values("--server").isEmpty {
       ends = try await ReplicaLog(arguments).with(path) { log in
         (try log.end(), try log.snapshotPosition())
@@ -133,7 +133,7 @@ enum ReplicaCommand: Command {
       ]
       if let ends {
         fields.append(("end", TreeValue(exactly: ends.end) ?? .null))
-        fields.append(("snapshot", ends.snapshot.flatMap { TreeValue(exactly: $0) } ?? .null))
+        fields.append(("copy", ends.copy.flatMap { TreeValue(exactly: $0) } ?? .null))
       }
       return try output.line(
         TreeValue.object(Dictionary(uniqueKeysWithValues: fields)).json(isPretty: true))
@@ -148,7 +148,7 @@ enum ReplicaCommand: Command {
         ? ", \(row.position - ends.end) less than the store has taken in"
         : ends.end > row.position ? ", \(ends.end - row.position) ahead" : ""
       table.row("end of the log", "\(ends.end)\(relation)")
-      table.row("newest copy", ends.snapshot.map { "\($0)" } ?? "none")
+      table.row("newest copy", ends.copy.map { "\($0)" } ?? "none")
     }
     for line in table.lines { try output.line(line) }
   }

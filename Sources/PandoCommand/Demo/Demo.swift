@@ -173,7 +173,7 @@ struct Demo {
 
   private func tellAnotherProcess(_ store: ModelStore) async throws {
     try title("Another process has the same store open: pando watch")
-    let last = try store.read { try $0.lastCommit }
+    let last = try store.read { try $0.commitValue }
     // Its first line is about an existing commit: after that line, the process waits for new ones.
     let watcher = try SecondProcess(["watch", path, "--since", String(last - 1), "--json"])
     _ = try watcher.nextLine()

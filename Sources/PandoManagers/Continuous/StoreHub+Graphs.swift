@@ -24,7 +24,7 @@ extension StoreHub {
       let (loaded, number) = try store.read { snapshot in
         let loaded = try graph.load(snapshot)
         graphs.note(loaded.roots.shown, snapshot)
-        return (loaded, try snapshot.lastCommit)
+        return (loaded, try snapshot.commitValue)
       }
       graphs.add(loaded.dependencies, of: graph.number)
       let awaited = graph.awaited(of: loaded)

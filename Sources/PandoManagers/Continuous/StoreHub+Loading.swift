@@ -25,7 +25,7 @@ extension StoreHub {
     do {
       let (window, number) = try store.read { snapshot in
         let entities = try followers.begin(query, snapshot)
-        return (QueryWindow(query.followed, filledWith: entities), try snapshot.lastCommit)
+        return (QueryWindow(query.followed, filledWith: entities), try snapshot.commitValue)
       }
       followers.add(nil, in: window, of: query)
       // What this process has committed by then comes to the pipeline before.

@@ -49,7 +49,7 @@ final class StoreHub: Sendable {
     await withCheckedContinuation { continuation in
       loader.async {
         // A commit can be read a moment before it comes to the pipeline.
-        if let number = try? self.store.read({ try $0.lastCommit }) {
+        if let number = try? self.store.read({ try $0.commitValue }) {
           self.store.feed.waitForHandOver(of: number)
         }
         continuation.resume()

@@ -57,7 +57,7 @@ extension ModelTransaction {
   /// Makes this write the last word on an entity, though it may write nothing.
   private mutating func confirm(_ identifier: String) throws {
     let place = takeSequenceNumber()
-    guard let commit = try snapshot.lastCommitValue(of: identifier),
+    guard let commit = try snapshot.commitValue(of: identifier),
       SequenceNumber.of(commit: commit) != place
     else { return }
     if try snapshot.sequenceState(of: identifier).isDated { try touch(identifier) }
@@ -82,7 +82,7 @@ extension ModelTransaction {
     _ sent: (entity: E, place: UInt64)?, of stored: E
   ) throws {
     guard let sent, LocalFields.restored([stored], from: [sent.entity]) == [sent.entity],
-      let commit = try snapshot.lastCommitValue(of: stored.id.modelIdentifier)
+      let commit = try snapshot.commitValue(of: stored.id.modelIdentifier)
     else { return }
     try setSequenceRow(
       SequenceRow(.dated, sequenceNumber: sent.place, commit: commit),
@@ -176,7 +176,7 @@ extension ModelTransaction {
   ///   - isAsSent: Whether the node is now what the server has sent; the entity type may have kept what was here.
   /// - Throws: `StoreError`, `LMDBError`.
   private mutating func date(_ identifier: String, at place: UInt64, isAsSent: Bool) throws {
-    guard let commit = try snapshot.lastCommitValue(of: identifier) else { return }
+    guard let commit = try snapshot.commitValue(of: identifier) else { return }
     let wasDated = try snapshot.sequenceState(of: identifier).isDated
     // Queries by the state are told, though the node may be as it was.
     if isAsSent, !wasDated { try touch(identifier) }

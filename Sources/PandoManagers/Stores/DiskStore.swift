@@ -42,7 +42,7 @@ extension DiskStore: UpdatingStoring {
       // From now on it has to be known what was removed, whoever does it.
       try await modelStore.write { try $0.keepTombstones(ofNamespace: namespace) }
     }
-    return try modelStore.read { follower.takeReadPlace(after: try $0.lastCommit) }
+    return try modelStore.read { follower.takeReadPlace(after: try $0.commitValue) }
   }
 
   package var runsSteps: Bool { true }
@@ -190,7 +190,7 @@ extension DiskStore: NumberedStoring {
     _ query: Query<E>
   ) async throws -> (result: QueryResult<E>, number: UInt64) {
     try modelStore.read { snapshot in
-      (try Self.find(query, in: snapshot), try snapshot.lastCommit)
+      (try Self.find(query, in: snapshot), try snapshot.commitValue)
     }
   }
 }

@@ -26,7 +26,7 @@ final class StoreFollower: CommitFollower {
   private let touches = Locked(RecentTouches())
 
   private init(_ store: ModelStore) throws {
-    let number = try store.read { try $0.lastCommit }
+    let number = try store.read { try $0.commitValue }
     state = Locked(State(processed: number))
     store.feed.add(self)
   }
@@ -63,7 +63,7 @@ final class StoreFollower: CommitFollower {
   /// - Returns: The number of the last one.
   @discardableResult
   func catchUp(with snapshot: ModelSnapshot) throws -> UInt64 {
-    let number = try snapshot.lastCommit
+    let number = try snapshot.commitValue
     if let processed = state.withLock({ $0.processed < number ? $0.processed : nil }) {
       let changeSets: [ChangeSet]?
       do {

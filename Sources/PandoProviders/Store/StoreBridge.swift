@@ -217,7 +217,7 @@ extension StoreBridge {
       do {
         let number = try store.read { snapshot in
           try load.read(snapshot)
-          return try snapshot.lastCommit
+          return try snapshot.commitValue
         }
         // What this process has committed by then comes to the pipeline before the load does.
         store.feed.waitForHandOver(of: number)

@@ -80,7 +80,7 @@ package final class StorePipeline: Sendable {
   }
 
   private func countAsShown() throws {
-    let number = try store.read { try $0.lastCommit }
+    let number = try store.read { try $0.commitValue }
     state.withLock { $0.shown = max($0.shown, number) }
   }
 
@@ -171,7 +171,7 @@ extension StorePipeline: CommitFollower {
       state.lookedAt = nil
     }
     do {
-      let (number, version) = try store.read { (try $0.lastCommit, $0.version) }
+      let (number, version) = try store.read { (try $0.commitValue, $0.version) }
       // What is on its way is here then, and is found in the inbox or has been shown.
       store.feed.waitForHandOver(of: number)
       guard inbox.withLock({ $0.isEmpty }) else {
@@ -251,7 +251,7 @@ extension StorePipeline: CommitFollower {
     }
     // One that changed nothing has its place behind the commit that it saw.
     let isNext =
-      write.changeSet.map { $0.commitNumber.value == shown + 1 } ?? (write.number == shown)
+      write.changeSet.map { $0.commitNumber.value == shown + 1 } ?? (write.commitValue == shown)
     guard isNext, !isReplaced, unread.withLock({ $0.isEmpty }),
       let steps = steps(of: write, members)
     else {
@@ -329,10 +329,10 @@ extension StorePipeline {
   private func readGroup(from minimum: Int, _ read: ((ModelSnapshot) throws -> Void)?) throws {
     while true {
       // Never waited for inside a read: a writer that needs a larger map waits for readers.
-      store.feed.waitForHandOver(of: try store.read { try $0.lastCommit })
+      store.feed.waitForHandOver(of: try store.read { try $0.commitValue })
       var staged: StagedGroup?
       let isDone = try store.read { snapshot in
-        let number = try snapshot.lastCommit
+        let number = try snapshot.commitValue
         if store.feed.isAwaited(number) { return false }
         try read?(snapshot)
         staged = try stage(minimum, upTo: number, in: snapshot)

@@ -86,7 +86,7 @@ final class IdentifierMerge<E: PersistentEntity> {
   private func restore(
     _ state: SequenceState, of name: String, in transaction: inout ModelTransaction
   ) throws {
-    guard state.isStored, let commit = try transaction.snapshot.lastCommitValue(of: name),
+    guard state.isStored, let commit = try transaction.snapshot.commitValue(of: name),
       commit != state.commit
     else { return }
     let kind: SequenceRow.Kind = state.isDated ? .dated : .confirmed

@@ -18,7 +18,9 @@ extension QueuedRequest: Codable {
     inside = try row.find("inside")
     handler = try row.find("handler")
     note = try row.find("note")
-    commitNumber = try row.get("commitNumber")
+    // Rows of an earlier version have the integer alone, and such a version skips the history.
+    commitNumber = CommitNumber(
+      value: try row.get("commitNumber"), history: try row.find("history") ?? 0)
     date = try row.get("date")
     state = try row.get("state")
     attemptCount = try row.get("attemptCount")
@@ -45,7 +47,10 @@ extension QueuedRequest: Codable {
     try row.encodeIfPresent(inside, forKey: TextKey("inside"))
     try row.encodeIfPresent(handler, forKey: TextKey("handler"))
     try row.encodeIfPresent(note, forKey: TextKey("note"))
-    try row.encode(commitNumber, forKey: TextKey("commitNumber"))
+    try row.encode(commitNumber.value, forKey: TextKey("commitNumber"))
+    if commitNumber.history != 0 {
+      try row.encode(commitNumber.history, forKey: TextKey("history"))
+    }
     try row.encode(date, forKey: TextKey("date"))
     try row.encode(state, forKey: TextKey("state"))
     try row.encode(attemptCount, forKey: TextKey("attemptCount"))

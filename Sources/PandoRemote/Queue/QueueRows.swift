@@ -8,7 +8,7 @@ import PandoSystem
 /// A class, so that the operations on them are compiled once for both.
 protocol QueueRows: AnyObject {
   /// The commit number that readers of this transaction see, as far as it has gone.
-  var visibleCommitNumber: UInt64 { get throws }
+  var visibleCommitNumber: CommitNumber { get throws }
 
   func value(_ name: String) throws -> [UInt8]?
   func setValue(_ name: String, to value: [UInt8]?) throws
@@ -23,9 +23,7 @@ final class StoredRows: QueueRows {
 
   init(_ transaction: borrowing ModelTransaction) { self.transaction = transaction.alias() }
 
-  var visibleCommitNumber: UInt64 {
-    transaction.commitNumber
-  }
+  var visibleCommitNumber: CommitNumber { get throws { try transaction.commitNumber } }
 
   func value(_ name: String) throws -> [UInt8]? { try reading { try $0.property(name) } }
 
@@ -51,7 +49,7 @@ final class StoredRows: QueueRows {
 final class MemoryRows: QueueRows {
   private var values: [ByteString: [UInt8]] = [:]
 
-  var visibleCommitNumber: UInt64 { 0 }
+  var visibleCommitNumber: CommitNumber { .zero }
 
   func stateChanged(of modelIdentifier: String) {}
 

@@ -59,8 +59,8 @@ struct LaterRequests: Sendable {
 
 /// Where the rows of a queue are.
 protocol QueueStorage: Sendable {
-  /// The number of the last commit; 0 without a store.
-  var commitNumber: UInt64 { get throws }
+  /// The number of the last commit; zero without a store.
+  var commitNumber: CommitNumber { get throws }
   /// The number that the next request gets.
   var nextNumber: UInt64 { get throws }
   /// Reads the requests that wait, with this number and later ones.
@@ -117,7 +117,7 @@ protocol QueueStorage: Sendable {
 struct StoreQueueStorage: QueueStorage {
   let store: ModelStore
 
-  var commitNumber: UInt64 { get throws { try store.read { try $0.lastCommit } } }
+  var commitNumber: CommitNumber { get throws { try store.read { try $0.commitNumber } } }
 
   var nextNumber: UInt64 {
     get throws {
@@ -248,7 +248,7 @@ struct StoreQueueStorage: QueueStorage {
 final class MemoryQueueStorage: QueueStorage {
   private let rows = Locked(MemoryRows())
 
-  var commitNumber: UInt64 { 0 }
+  var commitNumber: CommitNumber { .zero }
   var nextNumber: UInt64 { get throws { try rows.withLock { try QueueTable.nextNumber(in: $0) } } }
 
   func forEachWaiting(

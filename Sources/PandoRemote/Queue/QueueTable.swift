@@ -41,7 +41,7 @@ enum QueueTable {
   /// - Returns: Its number, and whose place it took.
   /// - Throws: ``APIError`` `invalidRequest`; what the disk throws.
   static func append(
-    _ draft: QueueDraft, isIdle: Bool, commitNumber: UInt64? = nil, to rows: any QueueRows
+    _ draft: QueueDraft, isIdle: Bool, commitNumber: CommitNumber? = nil, to rows: any QueueRows
   ) throws -> QueueAppend {
     try draft.request.validate()
     try refuseAmbiguity(draft.request)

@@ -56,7 +56,7 @@ public final class QueueTicket: Sendable {
   }
 
   func enqueue(
-    in transaction: inout ModelTransaction, commitNumber: UInt64?, undo: QueuedUndo? = nil,
+    in transaction: inout ModelTransaction, commitNumber: CommitNumber?, undo: QueuedUndo? = nil,
     changing inside: [String] = [], isNotStored: Bool = false
   ) throws {
     var draft = draft

@@ -1,5 +1,5 @@
 public import FoundationEssentials
-import PandoModels
+public import PandoModels
 import PandoStore
 
 /// A request that waits durably for a server, or was refused by one.
@@ -46,7 +46,7 @@ public struct QueuedRequest: Sendable, Identifiable {
   /// What the handler needs to know, in its own words.
   public internal(set) var note: String?
   /// The commit number that the local write got: the answer is as old as that.
-  public internal(set) var commitNumber: UInt64
+  public internal(set) var commitNumber: CommitNumber
   /// When it was queued.
   public let date: Date
   /// What has become of it.
@@ -79,7 +79,7 @@ extension QueuedRequest {
 
   /// The place of its answer in the order of writes.
   var answerPlace: UInt64 {
-    let place = SequenceNumber.of(commit: commitNumber)
+    let place = SequenceNumber.of(commit: commitNumber.value)
     return isOvertaken ? place - 1 : place
   }
 

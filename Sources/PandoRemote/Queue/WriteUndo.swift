@@ -111,7 +111,7 @@ struct WriteUndo {
     if writes.removed.contains(ByteString(first.identifier)) { return true }
     let state = try rows.reading { try $0.sequenceState(of: first.identifier) }
     return !state.isStored
-      && state.sequenceNumber > SequenceNumber.of(commit: entry.commitNumber)
+      && state.sequenceNumber > SequenceNumber.of(commit: entry.commitNumber.value)
   }
 
   /// Brings back the nodes that the write has removed: what others hold before them.
@@ -171,7 +171,7 @@ struct WriteUndo {
     let state = try rows.reading { try $0.sequenceState(of: identifier) }
     try write()
     guard state.sequenceNumber > 0,
-      let commit = try rows.reading({ try $0.lastCommitValue(of: identifier) }),
+      let commit = try rows.reading({ try $0.commitValue(of: identifier) }),
       commit != state.commit
     else { return }
     let kind: SequenceRow.Kind = state.isDated ? .dated : .confirmed
@@ -367,11 +367,11 @@ extension QueuedRequest {
   mutating func makeAgain(in rows: StoredRows) throws {
     guard let bytes = undo else {
       isOutdated = AnswerNote(note)?.sendsEntity == true
-      if isOutdated { takePlace(in: rows) }
+      if isOutdated { try takePlace(in: rows) }
       if AnswerNote(note)?.kind == .remove { try removeAgain(in: rows) }
       return
     }
-    takePlace(in: rows)
+    try takePlace(in: rows)
     var undo = try QueuedUndo(bytes, in: rows)
     let found = try undo.nodes.map { node in
       let records = try rows.reading { try $0.records(of: node.identifier) }
@@ -393,7 +393,7 @@ extension QueuedRequest {
 
   /// Removes once more what has come back since.
   private mutating func removeAgain(in rows: StoredRows) throws {
-    takePlace(in: rows)
+    try takePlace(in: rows)
     let place = rows.transaction.takeSequenceNumber()
     for subject in subjects {
       let name = try rows.reading { try $0.currentIdentifier(of: subject) }
@@ -404,9 +404,9 @@ extension QueuedRequest {
   }
 
   /// Makes it newer than all that was written so far.
-  private mutating func takePlace(in rows: StoredRows) {
+  private mutating func takePlace(in rows: StoredRows) throws {
     _ = rows.transaction.takeSequenceNumber()
-    commitNumber = rows.transaction.commitNumber
+    commitNumber = try rows.transaction.commitNumber
   }
 }
 

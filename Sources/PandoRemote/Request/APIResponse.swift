@@ -1,4 +1,5 @@
 public import FoundationEssentials
+public import PandoModels
 
 /// The answer of a server.
 ///
@@ -15,11 +16,11 @@ public struct APIResponse: Hashable, Sendable {
   public var body: Data
   /// Whether the server said that what was kept from an earlier answer still holds (304).
   public var isUnchanged = false
-  /// The commit number that the answer is as old as; 0 without a store.
+  /// The commit number that the answer is as old as; `.zero` without a store.
   ///
   /// It is that of the store when the request was sent, or, for one that changes something, when it was
   /// queued.
-  public var commitNumber: UInt64 = 0
+  public var commitNumber = CommitNumber.zero
 
   /// Makes an answer.
   ///

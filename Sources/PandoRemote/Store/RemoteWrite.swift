@@ -53,7 +53,7 @@ final class RemoteWrite<E: RemoteEntity>: QueuedWrite {
     let replaced = try (replaced as? ReplacedState<E>)?.written(in: transaction.snapshot)
     // A place of its own: what is asked of the server later is newer.
     _ = transaction.takeSequenceNumber()
-    let commitNumber = transaction.commitNumber
+    let commitNumber = try transaction.commitNumber
     var tickets: [QueueTicket] = []
     for (index, part) in parts.enumerated() {
       guard let ticket = try choose(part, in: &transaction) else { continue }

@@ -84,7 +84,7 @@ extension Replica {
     store.report(.replicaReplaced(position: copy.row.position))
     if isBegunAgain {
       // Numbers that were shown may be those of other commits now.
-      store.feed.noteReplacement(by: try store.read { try $0.lastCommit })
+      store.feed.noteReplacement(by: try store.read { try $0.commitValue })
     } else {
       // They are told of no single write: they find the commits as those of another process.
       store.feed.lookForCommits()

@@ -311,7 +311,7 @@ extension Replica {
     _ entry: Entry, at position: UInt64, _ before: ReplicationRow, _ flush: inout EntryFlush,
     _ window: inout JudgingWindow, _ leftOut: LeftOut, _ taken: inout TakenIn
   ) throws {
-    let start = flush.transaction.lastCommit
+    let start = flush.transaction.commitValue
     guard entry.nodeCount <= Self.nodeCountMaximum else {
       throw EntryFault.malformed("it takes too many numbers")
     }

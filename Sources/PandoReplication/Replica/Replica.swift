@@ -194,7 +194,7 @@ extension Replica {
     let mayLag = unsafe exchange(&mayLag, with: false)
     if needsLook || needsMarker || !mayLag && lastSeen > row.position { throw GroupDetour() }
     unsafe draft = Draft(
-      row: row, commit: transaction.lastCommit, nextNode: transaction.nextNode,
+      row: row, commit: transaction.commitValue, nextNode: transaction.nextNode,
       nextType: transaction.nextType)
   }
 

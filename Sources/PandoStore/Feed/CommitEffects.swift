@@ -6,8 +6,8 @@ package final class CommitEffects: Sendable {
   package let changeSet: ChangeSet?
   /// The token of the submitted write; `nil` for writes of users.
   package let ticket: (any Sendable)?
-  /// The last commit after the write: its own, if it made one.
-  package let number: UInt64
+  /// The number of the last commit after the write, without its history: its own, if it made one.
+  package let commitValue: UInt64
   /// The caller's context.
   package let context: (any Sendable)?
   /// The models passed to the write.
@@ -16,13 +16,13 @@ package final class CommitEffects: Sendable {
   package let failure: (any Error)?
 
   init(
-    _ changeSet: ChangeSet?, ticket: (any Sendable)?, number: UInt64,
+    _ changeSet: ChangeSet?, ticket: (any Sendable)?, commitValue: UInt64,
     context: (any Sendable)? = nil, content: WrittenContent = WrittenContent(),
     failure: (any Error)? = nil
   ) {
     self.changeSet = changeSet
     self.ticket = ticket
-    self.number = number
+    self.commitValue = commitValue
     self.context = context
     self.content = content
     self.failure = failure

@@ -25,7 +25,7 @@ extension ModelSnapshot {
   package func sequenceState(of identifier: String) throws -> SequenceState {
     let row = try reader.sequenceRow(of: identifier)
     var state = SequenceState()
-    if let commit = try reader.lastCommit(of: identifier) {
+    if let commit = try reader.commitValue(of: identifier) {
       state.isStored = true
       state.commit = commit
       state.sequenceNumber = SequenceNumber.of(commit: commit)
@@ -51,12 +51,12 @@ extension ModelSnapshot {
   /// - Throws: ``StoreError`` if the bytes on disk are damaged.
   /// - Complexity: O(log *n*).
   public func lastCommit(of identifier: String) throws -> CommitNumber? {
-    try reader.lastCommit(of: identifier).map { try reader.number($0) }
+    try reader.commitValue(of: identifier).map { try reader.number($0) }
   }
 
   /// The same without the history.
-  package func lastCommitValue(of identifier: String) throws -> UInt64? {
-    try reader.lastCommit(of: identifier)
+  package func commitValue(of identifier: String) throws -> UInt64? {
+    try reader.commitValue(of: identifier)
   }
 
   /// Returns the position of a node in the natural order: its rank, or else the order in which
@@ -86,7 +86,7 @@ extension StoreReader {
     return try SequenceRow(bytes, identifier: identifier)
   }
 
-  func lastCommit(of identifier: String) throws -> UInt64? {
+  func commitValue(of identifier: String) throws -> UInt64? {
     guard let node = try node(identifier),
       let newest = try recordKey(node: node, preferring: nil)
     else { return nil }

@@ -26,11 +26,11 @@ public struct ModelSnapshot: ~Escapable {
   ///
   /// In a write transaction it is the number of the last commit before it.
   public var commitNumber: CommitNumber {
-    get throws { try reader.number(lastCommit) }
+    get throws { try reader.number(commitValue) }
   }
 
   /// The same without the history.
-  package var lastCommit: UInt64 {
+  package var commitValue: UInt64 {
     get throws { try reader.state(path: path)?.commitNumber ?? 0 }
   }
 

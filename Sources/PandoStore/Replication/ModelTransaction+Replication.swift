@@ -60,8 +60,8 @@ extension ModelTransaction {
     for key in keys { try session.deleteRow(key.span, in: session.tables.meta) }
   }
 
-  /// The number of the last commit.
-  package var lastCommit: UInt64 { session.state.counters.commitNumber }
+  /// The number of the last commit, without its history.
+  package var commitValue: UInt64 { session.state.counters.commitNumber }
   /// The number of the next new node.
   package var nextNode: UInt64 { session.state.counters.nextNode }
   /// The number of the next new type.
@@ -147,7 +147,7 @@ extension ModelSnapshot {
     }
   }
 
-  /// Whether the commits of the store have marks. Versions before histories gave them none.
+  /// Whether the commits of the store have marks; an earlier version gave them none.
   package var hasHistories: Bool { get throws { try !reader.histories().parts.isEmpty } }
 
   /// The last commit, and the numbers of the next node and the next type.

@@ -86,7 +86,7 @@ package struct EntryFlush: ~Copyable {
     let changeSet = try session.endWrite(context: job?.context)
     effects.append(
       CommitEffects(
-        changeSet, ticket: job?.ticket, number: session.state.counters.commitNumber,
+        changeSet, ticket: job?.ticket, commitValue: session.state.counters.commitNumber,
         context: job?.context, content: session.state.content ?? WrittenContent()))
     session.state.content = nil
     return changeSet

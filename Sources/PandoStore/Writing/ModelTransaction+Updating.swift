@@ -83,7 +83,7 @@ extension ModelTransaction {
   /// - Complexity: O(log *n*).
   public mutating func expect(_ identifier: String, lastCommit number: CommitNumber?) throws {
     let newest = try session.reading { reader in
-      try reader.lastCommit(of: identifier).map { try reader.number($0) }
+      try reader.commitValue(of: identifier).map { try reader.number($0) }
     }
     if newest == number || newest?.value == number?.value && number?.history == 0 { return }
     let expected =

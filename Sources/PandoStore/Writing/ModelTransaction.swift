@@ -35,10 +35,16 @@ public struct ModelTransaction: ~Copyable {
 
   /// The commit number after this transaction, as far as it has proceeded.
   ///
+  /// - Throws: ``StoreError`` if the bytes on disk are damaged; `LMDBError` if the disk refuses.
   /// - Complexity: O(*n*) for *n* changed nodes.
-  package var commitNumber: UInt64 {
-    let isCommit = session.state.takesCommitNumber || session.state.changes.summary != nil
-    return isCommit ? session.nextCommitNumber : session.state.counters.commitNumber
+  package var commitNumber: CommitNumber {
+    get throws {
+      if session.state.takesCommitNumber || session.state.changes.summary != nil {
+        return try session.nextNumber()
+      }
+      let value = session.state.counters.commitNumber
+      return try session.reading { try $0.number(value) }
+    }
   }
 
   /// Makes this write return only when it is on the disk, regardless of the store's durability.

@@ -363,7 +363,8 @@ extension Writer: GroupCommitOwner {
     }
     unsafe flush?.effects.append(
       CommitEffects(
-        changeSet, ticket: job.ticket, number: context.counters.commitNumber, context: job.context,
+        changeSet, ticket: job.ticket, commitValue: context.counters.commitNumber,
+        context: job.context,
         content: content))
     context.state.content = nil
   }
@@ -373,7 +374,7 @@ extension Writer: GroupCommitOwner {
     guard job.ticket != nil, unsafe flush?.isFollowed == true else { return }
     unsafe flush?.effects.append(
       CommitEffects(
-        nil, ticket: job.ticket, number: context.counters.commitNumber, failure: error))
+        nil, ticket: job.ticket, commitValue: context.counters.commitNumber, failure: error))
   }
 
   /// Notifies the handler and the caller of a committed write, in commit order.

@@ -381,7 +381,7 @@ import Testing
       line.othersMayHaveCommitted()
       let own = try #require(
         try store.read { try $0.changes(since: CommitNumber(value: shown)) }.first)
-      store.feed.handOver([CommitEffects(own, ticket: nil, number: own.commitNumber.value)])
+      store.feed.handOver([CommitEffects(own, ticket: nil, commitValue: own.commitNumber.value)])
       // Was: nothing looked again, until somebody committed something or a second had passed.
       await settle(line)
       #expect(line.shown == shown + 2)

@@ -39,7 +39,7 @@ import Testing
         try ticket.enqueue(in: &transaction)
       }
       let queued = try #require(try fixture.queue.requests().first)
-      #expect(queued.commitNumber == commit.changeSet?.commitNumber.value)
+      #expect(queued.commitNumber == commit.changeSet?.commitNumber)
       #expect(try fixture.store.read { try $0.hasQueuedRequests(for: "Note:1") })
       #expect(fixture.server.requests.isEmpty, "nothing is sent before the commit is told")
       ticket.committed()

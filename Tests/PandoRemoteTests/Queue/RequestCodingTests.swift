@@ -1,5 +1,6 @@
 import Foundation
 import PandoManagers
+import PandoModels
 import PandoRemote
 import Testing
 
@@ -26,6 +27,20 @@ import Testing
     #expect(entry.request.configuration.strategy == .serial)
     #expect(entry.related == nil && entry.request.headers["x-app"] == "a")
     #expect(String(decoding: try encoder.encode(entry), as: UTF8.self) == json)
+  }
+
+  @Test func `the commit number of a request is stored with its history`() throws {
+    var row = try #require(
+      try JSONSerialization.jsonObject(with: Data(json.utf8)) as? [String: Any])
+    let old = try JSONDecoder().decode(QueuedRequest.self, from: Data(json.utf8))
+    #expect(old.commitNumber == CommitNumber(value: 12))
+    row["history"] = NSNumber(value: UInt64.max)
+    let entry = try JSONDecoder().decode(
+      QueuedRequest.self, from: JSONSerialization.data(withJSONObject: row))
+    #expect(entry.commitNumber == CommitNumber(value: 12, history: .max))
+    let again = try JSONDecoder().decode(
+      QueuedRequest.self, from: JSONEncoder().encode(entry))
+    #expect(again.commitNumber == entry.commitNumber)
   }
 
   @Test func `what lanes need is stored with a request`() throws {

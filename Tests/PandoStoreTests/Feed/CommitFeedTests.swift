@@ -68,7 +68,7 @@ import Testing
       witness.notes == [
         "none hold ", "1 set Ada Ada", "2 set Grace Grace", "3 set Ada Ada", "none marker ",
       ])
-    #expect(witness.flushes.joined().map(\.number) == [0, 1, 2, 3, 3])
+    #expect(witness.flushes.joined().map(\.commitValue) == [0, 1, 2, 3, 3])
     store.close()
   }
 
