@@ -98,7 +98,7 @@ import Testing
     #expect(try store.verify().problems == [])
   }
 
-  @Test(.overBothBackings, arguments: seeds(4))
+  @Test(arguments: seeds(4))
   func `random writes in a map that is full lose nothing, and all can be removed`(
     seed: UInt64
   ) throws {
