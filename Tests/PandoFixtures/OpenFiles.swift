@@ -5,36 +5,26 @@ import Glibc
 /// - Parameter folder: The path of the folder.
 /// - Returns: The paths, in order.
 public func openFiles(in folder: String) -> [String] {
-  guard let directory = opendir("/proc/self/fd") else {
-    preconditionFailure("opendir of /proc/self/fd: \(errno)")
-  }
-  defer { closedir(directory) }
   guard let resolved = realpath(folder, nil) else { return [] }
   defer { free(resolved) }
   let prefix = String(cString: resolved) + "/"
-  var paths: [String] = []
-  while let entry = readdir(directory) {
-    let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
-      pointer.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-    }
-    var target = [UInt8](repeating: 0, count: Int(PATH_MAX))
-    let count = readlink("/proc/self/fd/\(name)", &target, target.count)
-    guard count > 0 else { continue }
-    let path = String(decoding: target[..<count], as: UTF8.self)
-    if path.hasPrefix(prefix) { paths.append(path) }
-  }
-  return paths.sorted()
+  return openDescriptors().map(\.path).filter { $0.hasPrefix(prefix) }.sorted()
 }
 
 /// The descriptors of files in memory without a name (`memfd_create`) that this process has open.
 ///
 /// - Returns: The descriptors, in order.
 public func openMemoryFiles() -> [CInt] {
+  openDescriptors().filter { $0.path.hasPrefix("/memfd:") }.map(\.number).sorted()
+}
+
+/// The descriptors that this process has open, each with what it refers to.
+private func openDescriptors() -> [(number: CInt, path: String)] {
   guard let directory = opendir("/proc/self/fd") else {
     preconditionFailure("opendir of /proc/self/fd: \(errno)")
   }
   defer { closedir(directory) }
-  var found: [CInt] = []
+  var found: [(number: CInt, path: String)] = []
   while let entry = readdir(directory) {
     let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
       pointer.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
@@ -42,9 +32,7 @@ public func openMemoryFiles() -> [CInt] {
     var target = [UInt8](repeating: 0, count: Int(PATH_MAX))
     let count = readlink("/proc/self/fd/\(name)", &target, target.count)
     guard count > 0, let number = CInt(name) else { continue }
-    if String(decoding: target[..<count], as: UTF8.self).hasPrefix("/memfd:") {
-      found.append(number)
-    }
+    found.append((number, String(decoding: target[..<count], as: UTF8.self)))
   }
-  return found.sorted()
+  return found
 }

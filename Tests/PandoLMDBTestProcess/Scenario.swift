@@ -30,11 +30,16 @@ enum Scenario {
       own.close()
       _exit(0)
     }
+    expectSuccess(of: child)
+    let value = try environment.read { try $0.value(forKey: "a", in: table) }
+    expect(value == 2, "the parent reads \(value ?? -1)")
+  }
+
+  /// Waits for a child, and expects that it ends by itself and without an error.
+  private static func expectSuccess(of child: pid_t) {
     var status: CInt = 0
     waitpid(child, &status, 0)
     expect(status == 0, "the child ended with \(status)")
-    let value = try environment.read { try $0.value(forKey: "a", in: table) }
-    expect(value == 2, "the parent reads \(value ?? -1)")
   }
 
   /// The same in memory, where nothing is left to a child.
@@ -54,9 +59,7 @@ enum Scenario {
       own.close()
       _exit(0)
     }
-    var status: CInt = 0
-    waitpid(child, &status, 0)
-    expect(status == 0, "the child ended with \(status)")
+    expectSuccess(of: child)
     let value = try environment.read { try $0.value(forKey: "a", in: table) }
     expect(value == 1, "the parent reads \(value ?? -1)")
     try environment.write { try $0.put(3, forKey: "a", in: table) }

@@ -11,10 +11,10 @@ package final class EnumPlaces {
   private let tree: any SimpleModel & Encodable
   private var isComplete = false
 
-  /// What is known of a record.
+  /// The paths in a record that the merge treats by their type.
   private struct Places {
     var enums: Set<RecordBody.Path> = []
-    /// Where an object stands that looks like a value of an enum, and is none.
+    /// The paths of objects that look like a value of an enum, and are none.
     var others: Set<RecordBody.Path> = []
   }
 

@@ -17,7 +17,7 @@ package struct NodeRecords: Equatable, Sendable, Codable {
     }
   }
 
-  /// What a reference carries.
+  /// The identifier and the type name that a reference contains.
   package typealias Name = (identifier: String, typeName: String)
 
   package var records: [Record] = []
@@ -100,7 +100,7 @@ extension NodeRecords.Record {
     }
   }
 
-  /// What becomes of it when nodes are removed.
+  /// Applies the removal of nodes to a record.
   ///
   /// - Parameter isGone: Whether the node of an identifier is removed.
   /// - Returns: What is left, as of a record in a store.
@@ -196,9 +196,9 @@ extension NodeRecords {
 
   /// These records as they would be without a write that came before them.
   ///
-  /// What was done since is done to what was there before the write: field by field, and in lists element by
-  /// element. Records of types that were not there before and after it stay. Objects that may be different cases of
-  /// an enum are left as they are: two cases side by side can't be read.
+  /// Later changes are applied to the records from before the write: field by field, and in lists element by element.
+  /// Records of types that exist neither before nor after it stay. Objects that may be different cases of an enum
+  /// stay as they are: two cases side by side can't be decoded.
   ///
   /// - Parameters:
   ///   - before: The records before the write.

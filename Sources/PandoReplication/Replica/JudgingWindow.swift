@@ -13,7 +13,7 @@ struct JudgingWindow {
   /// Learns all that came after a commit.
   mutating func open(after commit: UInt64, _ transaction: borrowing ModelTransaction) throws {
     let newest = transaction.commitValue
-    // What lies before the commit is not asked for, and the change log may not have it any more.
+    // The window ignores earlier commits: the change log may have dropped them.
     if start.map({ $0 > commit }) ?? true || last < commit
       || nodes.count + lists.count > Self.countMaximum
     {

@@ -10,8 +10,8 @@ extension Replica {
     var interruptions: UInt64 = 0
     /// How far it was then; 0 before the first time.
     var position: UInt64 = 0
-    /// When a look had a message appended because the log had said that it is shorter than the store, and how long no other
-    /// one has that done; `nil` if it has not said so since.
+    /// The time of the last message that a look appended because the log claimed to be shorter than the store, and the
+    /// pause until the next one; `nil` if the log has not claimed it since.
     var proof: (time: Int64, pause: Int64)?
   }
 

@@ -97,7 +97,7 @@ extension Replica {
         if messages.count == configuration.messagesPerCommit {
           end = deadline(ofWritesSince: .max)
         }
-        // What the log does not have yet is sent again, though others append all the time.
+        // An entry that the log lacks is sent again, even if others append all the time.
         let isLost = unsafe sent.map { $0.position == nil } ?? false
         if !isLost || messages[messages.count - 1].position < goal { continue }
       }
@@ -431,7 +431,7 @@ extension Replica {
     if configuration.omissions.contains(.origins) { return .unknown }
     if let known, known == entry.chain { return .own }
     let first = try transaction.firstChain
-    // What a log that was begun again had before is not known any more, its last message included.
+    // A log that was begun again has lost its former messages, the last one included.
     if let first, first.chain == EntryChain(), entry.base <= first.position { return .forgotten }
     return known == nil ? .unknown : .other
   }

@@ -101,7 +101,7 @@ enum LogRepair {
 
   /// Makes a store the newest copy of a log; its properties and tables of its own stay.
   ///
-  /// Nobody has it open for writing. Its cursors expire unless the history of the copy contains what it has.
+  /// No process has the store open for writing. Its cursors expire unless the history of the copy contains its commits.
   ///
   /// - Returns: The position that the store has then; `nil` if the log has no copy.
   /// - Throws: ``StoreError`` `logLost` for a copy that is not of this log; ``LogFault``, `LMDBError`.

@@ -289,8 +289,8 @@ public final class ReplicatedStore: Sendable {
 
   /// Makes a store that can't follow its log any more what the newest copy beside the log is.
   ///
-  /// What only this store has is lost; its properties and tables of its own stay. Its cursors expire, unless the history
-  /// of the copy contains what the store has. Nobody has the store open.
+  /// The store loses the data that no other machine has. Its properties and its own tables stay. Its cursors expire,
+  /// unless the history of the copy contains its commits. No process may have the store open.
   ///
   /// - Parameters:
   ///   - path: The folder of the store.

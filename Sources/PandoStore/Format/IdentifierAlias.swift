@@ -83,7 +83,7 @@ extension IdentifierAlias {
     return value.bytes
   }
 
-  /// What a model identifier that is local looks like in a record or a request: `local:` and its key.
+  /// The form of a local model identifier in a record or a request: `local:` and its key.
   package static func localText(of modelIdentifier: String) -> String {
     guard let range = modelIdentifier.firstRange(of: ":local:") else { return modelIdentifier }
     return String(modelIdentifier[modelIdentifier.utf8.index(after: range.lowerBound)...])
