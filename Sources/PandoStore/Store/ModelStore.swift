@@ -74,8 +74,8 @@ public final class ModelStore: Sendable {
 
   /// Opens an empty store in a temporary directory, which is removed when the store is closed.
   ///
-  /// It uses files as any other store does. If a program needs no disk and no other process,
-  /// ``inMemory(configuration:)`` opens a store in less time.
+  /// It uses files as any other store does. A program that needs no disk and no other process uses
+  /// ``inMemory(configuration:)``.
   ///
   /// - Parameter configuration: The settings.
   /// - Returns: The store.
