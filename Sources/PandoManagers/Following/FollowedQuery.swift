@@ -1,5 +1,6 @@
 import PandoModels
 import PandoStore
+import PandoSystem
 
 /// A query, prepared for being followed.
 ///
@@ -85,12 +86,27 @@ final class FollowedQuery<E: Queryable>: Sendable {
     return entities.filter { contract.isValid($0.entity, for: query) }
   }
 
-  /// Whether one entity comes before another.
-  func precedes(_ left: RankedEntity<E>, _ right: RankedEntity<E>) -> Bool {
-    let leftValues = sorter.values(of: left.entity)
-    let rightValues = sorter.values(of: right.entity)
-    if sorter.areInOrder(leftValues, rightValues) { return true }
-    return left.rank < right.rank && !sorter.areInOrder(rightValues, leftValues)
+  /// Where an entity stands among others, or comes to stand.
+  func place(
+    of entity: RankedEntity<E>, in others: ChunkedArray<RankedEntity<E>>
+  ) -> ChunkedArray<RankedEntity<E>>.Index {
+    let values = sorter.values(of: entity.entity)
+    return others.partitioningIndex { other in
+      let otherValues = sorter.values(of: other.entity)
+      if sorter.areInOrder(otherValues, values) { return false }
+      return other.rank >= entity.rank || sorter.areInOrder(values, otherValues)
+    }
+  }
+
+  /// Sorts entities as a window keeps them.
+  func sorted(_ entities: [RankedEntity<E>]) -> [RankedEntity<E>] {
+    let values = entities.map { sorter.values(of: $0.entity) }
+    let places = entities.indices.sorted { left, right in
+      values[left] == values[right]
+        ? entities[left].rank < entities[right].rank
+        : sorter.areInOrder(values[left], values[right])
+    }
+    return places.map { entities[$0] }
   }
 
   /// Whether a new value of an entity stands where the old one stood.

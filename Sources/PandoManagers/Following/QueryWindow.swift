@@ -21,10 +21,15 @@ struct QueryWindow<E: Queryable>: Sendable {
     case exhausted
   }
 
+  private typealias Place = ChunkedArray<RankedEntity<E>>.Index
+
   let followed: FollowedQuery<E>
-  private var kept: [RankedEntity<E>]
+  private var kept: ChunkedArray<RankedEntity<E>>
   /// Whether nothing that matches is beyond what is kept.
   private var isComplete: Bool
+  private var index = WindowIndex<E>()
+  /// Says which of the windows that share the index this one is.
+  private var version: UInt64 = 0
 
   /// Makes a window.
   ///
@@ -33,11 +38,8 @@ struct QueryWindow<E: Queryable>: Sendable {
   ///   - entities: What the store has for ``FollowedQuery/stored``, in its order.
   init(_ followed: FollowedQuery<E>, filledWith entities: [RankedEntity<E>]) {
     self.followed = followed
-    kept = entities
+    kept = ChunkedArray(entities.prefix(followed.capacity ?? .max))
     isComplete = followed.capacity.map { entities.count < $0 } ?? true
-    if let capacity = followed.capacity, entities.count > capacity {
-      kept.removeSubrange(capacity...)
-    }
   }
 
   /// The identifiers of all nodes that are kept.
@@ -45,25 +47,36 @@ struct QueryWindow<E: Queryable>: Sendable {
 
   /// What the query shows.
   var shown: [E] {
-    let query = followed.query
-    let end = followed.shownCount.map { min($0, kept.count) } ?? kept.count
-    let start = min(query.offset, end)
-    return kept[start..<end].map(\.entity)
+    let end = min(followed.shownCount ?? .max, kept.count)
+    return kept.elements(in: min(followed.query.offset, end)..<end) { $0.entity }
   }
 
   /// Whether a node is kept.
-  func contains(_ identifier: ByteString) -> Bool {
-    kept.contains { $0.identifier == identifier }
-  }
+  func contains(_ identifier: ByteString) -> Bool { place(of: identifier) != nil }
 
   /// Takes in what a commit has left of entities.
   ///
   /// - Parameter changes: Each entity once.
   /// - Returns: What became of the window; `exhausted` leaves it unusable.
-  /// - Complexity: O(*n* + *c* log *c*) for *n* kept entities and *c* changes.
+  /// - Complexity: O(*c* log *n*) for few changes, *c*, of *n* kept entities, with a few hundred entities copied for each;
+  ///   O(*n* log *n*) for many. O(*n* + *c*) for a window whose entities keep their places.
   mutating func apply(_ changes: [EntityChange<E>]) -> Outcome {
     if followed.needsStore { return .exhausted }
-    let outcome = changes.count <= 4 ? applyEach(changes) : merge(changes)
+    if followed.ordersByChange, followed.capacity == nil,
+      changes.count > max(Self.placedMaximum, kept.count / Self.keptPerPlaced)
+    {
+      return sortAll(changes)
+    }
+    var outcome = Outcome.same
+    let places = followed.ordersByChange ? nil : places(of: changes)
+    for change in changes {
+      let identifier = change.identifier
+      switch apply(change, at: places.map { $0[identifier] } ?? place(of: identifier)) {
+      case .same: break
+      case .changed: outcome = .changed
+      case .exhausted: return .exhausted
+      }
+    }
     if outcome == .changed, let shownCount = followed.shownCount, kept.count < shownCount,
       !isComplete
     {
@@ -72,110 +85,144 @@ struct QueryWindow<E: Queryable>: Sendable {
     return outcome
   }
 
-  private mutating func applyEach(_ changes: [EntityChange<E>]) -> Outcome {
-    var outcome = Outcome.same
-    for change in changes {
-      switch apply(change) {
-      case .same: break
-      case .changed: outcome = .changed
-      case .exhausted: return .exhausted
-      }
-    }
-    return outcome
-  }
-
-  private mutating func apply(_ change: EntityChange<E>) -> Outcome {
-    let index = kept.firstIndex { $0.identifier == change.identifier }
-    let new = change.entity.flatMap { followed.accepts($0, isKept: index != nil) ? $0 : nil }
-    guard let index else {
+  private mutating func apply(_ change: EntityChange<E>, at place: Place?) -> Outcome {
+    let new = change.entity.flatMap { followed.accepts($0, isKept: place != nil) ? $0 : nil }
+    guard let place else {
       guard let new else { return .same }
       return followed.ordersByChange ? insert(new) : .exhausted
     }
     guard let new else {
       guard followed.ordersByChange else { return .exhausted }
-      kept.remove(at: index)
+      remove(at: place)
       return .changed
     }
-    let old = kept[index]
+    let old = kept[place]
     if old.entity == new.entity, old.rank == new.rank { return .same }
     guard followed.keepsPlace(old, new) else {
       guard followed.ordersByChange else { return .exhausted }
-      kept.remove(at: index)
+      remove(at: place)
       return insert(new) == .exhausted ? .exhausted : .changed
     }
-    kept[index] = new
+    kept[place] = new
+    version = index.replace(old, by: new, in: version)
     return .changed
   }
 
-  /// One pass over what is kept, for commits that touch many entities.
-  private mutating func merge(_ changes: [EntityChange<E>]) -> Outcome {
-    var waiting = Dictionary(changes.map { ($0.identifier, $0) }) { _, last in last }
-    var stays: [RankedEntity<E>] = []
-    var comes: [RankedEntity<E>] = []
+  /// Takes in so many changes that sorting all entities costs less than placing each.
+  private mutating func sortAll(_ changes: [EntityChange<E>]) -> Outcome {
+    var waiting = Dictionary(changes.map { ($0.identifier, $0.entity) }) { _, last in last }
     var outcome = Outcome.same
+    var all: [RankedEntity<E>] = []
     for old in kept {
       guard let change = waiting.removeValue(forKey: old.identifier) else {
-        stays.append(old)
+        all.append(old)
         continue
       }
-      let new = change.entity.flatMap { followed.accepts($0, isKept: true) ? $0 : nil }
-      if let new, old.entity == new.entity, old.rank == new.rank {
-        stays.append(old)
-        continue
-      }
+      let new = change.flatMap { followed.accepts($0, isKept: true) ? $0 : nil }
+      if new?.entity != old.entity || new?.rank != old.rank { outcome = .changed }
+      if let new { all.append(new) }
+    }
+    for case let new? in waiting.values where followed.accepts(new, isKept: false) {
+      all.append(new)
       outcome = .changed
-      if let new, followed.keepsPlace(old, new) {
-        stays.append(new)
-      } else if !followed.ordersByChange {
-        return .exhausted
-      } else if let new {
-        comes.append(new)
-      }
     }
-    for change in waiting.values {
-      if let new = change.entity, followed.accepts(new, isKept: false) { comes.append(new) }
+    if outcome == .changed {
+      kept = ChunkedArray(followed.sorted(all))
+      (index, version) = (WindowIndex(), 0)
     }
-    if !comes.isEmpty, !followed.ordersByChange { return .exhausted }
-    if insert(comes.sorted { followed.precedes($0, $1) }, among: stays) { outcome = .changed }
     return outcome
   }
 
-  /// Joins two sorted lists.
-  ///
-  /// - Returns: Whether one of the new ones is kept now.
-  private mutating func insert(_ new: [RankedEntity<E>], among old: [RankedEntity<E>]) -> Bool {
-    var joined: [RankedEntity<E>] = []
-    joined.reserveCapacity(old.count + new.count)
-    var next = 0
-    for entity in old {
-      while next < new.count, followed.precedes(new[next], entity) {
-        joined.append(new[next])
-        next += 1
-      }
-      joined.append(entity)
+  /// Up to so many changes are placed one by one, and more if so many entities are kept for each.
+  private static var placedMaximum: Int { 64 }
+  private static var keptPerPlaced: Int { 16 }
+
+  /// Where a node is kept.
+  private func place(of identifier: ByteString) -> Place? {
+    if followed.ordersByChange, kept.count > WindowIndex<E>.countMinimum {
+      guard let entity = index.entity(identifier, in: version, of: kept) else { return nil }
+      let place = followed.place(of: entity, in: kept)
+      if place != kept.endIndex, kept[place].identifier == identifier { return place }
     }
-    // Beyond the last one that is kept there may be others that come before the rest.
-    if isComplete {
-      joined.append(contentsOf: new[next...])
-      next = new.count
+    return kept.firstIndex { $0.identifier == identifier }
+  }
+
+  /// Where the changed nodes are kept, found in one pass: for a window whose entities keep their places.
+  private func places(of changes: [EntityChange<E>]) -> [ByteString: Place] {
+    let changed = Set(changes.map(\.identifier))
+    var places: [ByteString: Place] = [:]
+    for place in kept.indices where changed.contains(kept[place].identifier) {
+      places[kept[place].identifier] = place
     }
-    kept = joined
-    if let capacity = followed.capacity, kept.count > capacity {
-      kept.removeSubrange(capacity...)
-      isComplete = false
-    }
-    return next > 0
+    return places
+  }
+
+  private mutating func remove(at place: Place) {
+    version = index.replace(kept.remove(at: place), by: nil, in: version)
   }
 
   private mutating func insert(_ new: RankedEntity<E>) -> Outcome {
-    let place = kept.partitioningIndex { !followed.precedes($0, new) }
+    let place = followed.place(of: new, in: kept)
     // Beyond the last one that is kept there may be others that come before it.
-    if place == kept.count, !isComplete { return .same }
+    if place == kept.endIndex, !isComplete { return .same }
     kept.insert(new, at: place)
+    version = index.replace(nil, by: new, in: version)
     if let capacity = followed.capacity, kept.count > capacity {
-      kept.removeLast()
+      remove(at: kept.index(before: kept.endIndex))
       isComplete = false
     }
     return .changed
+  }
+}
+
+/// Finds an entity of a long window by its identifier.
+///
+/// A window shares its index with the windows that it becomes. The index fits the newest of them, and an older one makes
+/// it anew.
+private final class WindowIndex<E: Queryable>: Sendable {
+  private struct State {
+    /// The version of the window that the index fits.
+    var version: UInt64 = 0
+    var lastVersion: UInt64 = 0
+    /// Empty until an entity is looked for.
+    var entities: [ByteString: RankedEntity<E>] = [:]
+  }
+
+  /// A window of so many entities or fewer is searched from its first entity on, without an index.
+  static var countMinimum: Int { 256 }
+
+  private let state = Locked(State())
+
+  func entity(
+    _ identifier: ByteString, in version: UInt64, of kept: ChunkedArray<RankedEntity<E>>
+  ) -> RankedEntity<E>? {
+    state.withLock { state in
+      if state.version != version || state.entities.isEmpty {
+        state.entities = Dictionary(kept.map { ($0.identifier, $0) }) { first, _ in first }
+        state.version = version
+      }
+      return state.entities[identifier]
+    }
+  }
+
+  /// Notes a change of a window.
+  ///
+  /// - Parameters:
+  ///   - old: An entity that has left; `nil` for none.
+  ///   - new: An entity that has come; `nil` for none.
+  ///   - version: The version of the window before the change.
+  /// - Returns: The version of the window after it.
+  func replace(
+    _ old: RankedEntity<E>?, by new: RankedEntity<E>?, in version: UInt64
+  ) -> UInt64 {
+    state.withLock { state in
+      state.lastVersion += 1
+      guard state.version == version else { return state.lastVersion }
+      state.version = state.lastVersion
+      if state.entities.isEmpty { return state.lastVersion }
+      if let old { state.entities[old.identifier] = nil }
+      if let new { state.entities[new.identifier] = new }
+      return state.lastVersion
+    }
   }
 }

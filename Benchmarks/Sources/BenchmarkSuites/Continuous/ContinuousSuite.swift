@@ -27,6 +27,9 @@ struct ContinuousSuite {
     }
     compare("one-of-10000", "one-of-1", goal: 1.5)
     try measureConjunctions()
+    for size in [100, 10_000].prefix(runner.options.scaled(smoke: 1, standard: 2)) {
+      try measureBulk(size)
+    }
   }
 
   private func measure(
@@ -54,6 +57,42 @@ struct ContinuousSuite {
                 try sensors.waitUntilShown()
                 return 0
               }, checksum: { try sensors.checksum(of: concerned) { $0.degrees } })
+          }
+        ]))
+  }
+
+  /// One commit that changes many entities of a followed query.
+  private func measureBulk(_ size: Int) throws {
+    let durability = runner.options.durability(default: .unsynchronized)
+    let entityCount = runner.options.scaled(smoke: 500, standard: 50_000)
+    let count = runner.options.scaled(smoke: 2, standard: 5)
+    func sensor(_ number: Int, _ degrees: Int) -> Sensor {
+      Sensor(id: .remote(number), room: number, degrees: degrees % entityCount)
+    }
+    try runner.measure(
+      Workload(
+        name: "bulk-\(size)",
+        operation:
+          "commit that changes the places of \(size) of \(entityCount) entities of a followed "
+          + "query, until the query shows them",
+        parameters: ["entities": entityCount, "operations": count], durability: durability,
+        contenders: [
+          Workload.Contender(.pando) {
+            let directory = try runner.makeDirectory()
+            let followed = try FollowedEntities(
+              directory, durability, (0..<entityCount).map { sensor($0, $0) })
+            try followed.follow([Query(order: [.ascending(\.degrees)])])
+            return try .time(
+              count, in: directory,
+              { latencies in
+                for round in 1...count {
+                  try latencies.time {
+                    try followed.change((0..<size).map { sensor($0, $0 * 7_919 + round) })
+                    try followed.waitUntilShown()
+                  }
+                }
+                return 0
+              }, checksum: { try followed.checksum(of: 1) { $0.degrees } })
           }
         ]))
   }

@@ -36,9 +36,12 @@ final class FollowedEntities<E: PersistentEntity>: @unchecked Sendable {
     if let error = failure.error { throw error }
   }
 
-  /// Commits a change of an entity.
-  func change(_ entity: E) throws {
-    try models.store.write { try $0.set(entity) }
+  /// Changes entities in one commit.
+  func change(_ entities: E...) throws { try change(entities) }
+
+  /// Changes entities in one commit.
+  func change(_ entities: [E]) throws {
+    try models.store.write { for entity in entities { try $0.set(entity) } }
   }
 
   /// Returns when the queries show all changes: a write returns when it is stored.

@@ -30,6 +30,7 @@ struct FanoutSuite {
     try measureRows()
     try measureStored()
     try measureUnconcerned()
+    try measureBeside()
     try measureHops()
   }
 

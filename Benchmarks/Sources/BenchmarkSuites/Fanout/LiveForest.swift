@@ -73,7 +73,7 @@ final class LiveForest<Post: LivePost>: Sendable {
 }
 
 /// Counts calls until there were as many as expected.
-private final class CallCounter: DataProviderDelegate {
+final class CallCounter: DataProviderDelegate {
   private let missing = Atomic(0)
   private let done = DispatchSemaphore(value: 0)
 

@@ -1,0 +1,124 @@
+/// An array in chunks: a changed copy shares the chunks that have not changed.
+///
+/// It serves long sequences of which one part of a program changes elements while another still reads the former version.
+///
+/// - Complexity: A change of one element copies at most 256 elements, and one reference for each chunk if the array is
+///   shared. O(log *n*) for ``partitioningIndex(where:)``; O(1) for a step and for access.
+package struct ChunkedArray<Element> {
+  /// Where an element is.
+  package struct Index: Comparable, Sendable {
+    fileprivate var chunk: Int
+    fileprivate var offset: Int
+
+    package static func < (left: Index, right: Index) -> Bool {
+      (left.chunk, left.offset) < (right.chunk, right.offset)
+    }
+  }
+
+  /// A chunk that grows beyond this is cut in halves.
+  private static var chunkMaximum: Int { 256 }
+
+  /// None of them is empty.
+  private var chunks: [[Element]] = []
+  package private(set) var count = 0
+
+  /// Takes elements in their order.
+  ///
+  /// - Complexity: O(*n*).
+  package init(_ elements: some Collection<Element>) {
+    count = elements.count
+    var rest = elements[...]
+    while !rest.isEmpty {
+      chunks.append(Array(rest.prefix(Self.chunkMaximum / 2)))
+      rest = rest.dropFirst(Self.chunkMaximum / 2)
+    }
+  }
+
+  /// Inserts an element in front of the one at an index, or at the end.
+  package mutating func insert(_ element: Element, at index: Index) {
+    count += 1
+    var place = index
+    if place.offset == 0, place.chunk > 0 {
+      // An element between two chunks goes to the end of the first.
+      place.chunk -= 1
+      place.offset = chunks[place.chunk].count
+    } else if chunks.isEmpty {
+      chunks.append([])
+    }
+    chunks[place.chunk].insert(element, at: place.offset)
+    let size = chunks[place.chunk].count
+    if size > Self.chunkMaximum {
+      chunks.insert(Array(chunks[place.chunk][(size / 2)...]), at: place.chunk + 1)
+      chunks[place.chunk].removeSubrange((size / 2)...)
+    }
+  }
+
+  /// Removes an element.
+  ///
+  /// - Returns: The element.
+  package mutating func remove(at index: Index) -> Element {
+    count -= 1
+    let element = chunks[index.chunk].remove(at: index.offset)
+    let size = chunks[index.chunk].count
+    if size == 0 {
+      chunks.remove(at: index.chunk)
+    } else if size < Self.chunkMaximum / 8, index.chunk > 0,
+      chunks[index.chunk - 1].count < Self.chunkMaximum / 2
+    {
+      // A chunk of few elements joins the one before, so that chunks stay few.
+      chunks[index.chunk - 1] += chunks.remove(at: index.chunk)
+    }
+    return element
+  }
+
+  /// The first index whose element belongs to the second part, if all before it belong to the first.
+  package func partitioningIndex(where belongsInSecondPartition: (Element) -> Bool) -> Index {
+    // The last chunk that begins in the first part has the border.
+    let chunk = chunks.partitioningIndex { belongsInSecondPartition($0[0]) } - 1
+    if chunk < 0 { return startIndex }
+    let offset = chunks[chunk].partitioningIndex(where: belongsInSecondPartition)
+    return offset == chunks[chunk].count
+      ? Index(chunk: chunk + 1, offset: 0) : Index(chunk: chunk, offset: offset)
+  }
+}
+
+extension ChunkedArray: BidirectionalCollection {
+  package var startIndex: Index { Index(chunk: 0, offset: 0) }
+  package var endIndex: Index { Index(chunk: chunks.count, offset: 0) }
+
+  package subscript(index: Index) -> Element {
+    get { chunks[index.chunk][index.offset] }
+    set { chunks[index.chunk][index.offset] = newValue }
+  }
+
+  package func index(after index: Index) -> Index {
+    index.offset + 1 < chunks[index.chunk].count
+      ? Index(chunk: index.chunk, offset: index.offset + 1)
+      : Index(chunk: index.chunk + 1, offset: 0)
+  }
+
+  package func index(before index: Index) -> Index {
+    index.offset > 0
+      ? Index(chunk: index.chunk, offset: index.offset - 1)
+      : Index(chunk: index.chunk - 1, offset: chunks[index.chunk - 1].count - 1)
+  }
+
+  /// The elements in some places, counted from 0, as an array.
+  ///
+  /// - Complexity: O(*c* + *k*) for *c* chunks and *k* elements.
+  package func elements<Value>(
+    in range: Range<Int>, _ value: (Element) -> Value
+  ) -> [Value] {
+    var values: [Value] = []
+    values.reserveCapacity(range.count)
+    var start = 0
+    for chunk in chunks where start < range.upperBound {
+      let end = start + chunk.count
+      for place in range.clamped(to: start..<end) { values.append(value(chunk[place - start])) }
+      start = end
+    }
+    return values
+  }
+}
+
+extension ChunkedArray: Sendable where Element: Sendable {}

@@ -1,0 +1,59 @@
+import PandoFixtures
+import PandoSystem
+import Testing
+
+@Suite struct ChunkedArrayTests {
+  @Test(arguments: seeds(20))
+  func `it holds what an array holds after the same changes`(seed: UInt64) {
+    var random = SeededGenerator(seed: seed)
+    var model = Array(0..<Int.random(in: 0...2_000, using: &random))
+    var chunked = ChunkedArray(model)
+    var former: [(ChunkedArray<Int>, [Int])] = []
+    for step in 0..<3_000 {
+      // Mostly growing, then mostly shrinking.
+      let grows = step < 1_500 ? 3 : 1
+      let place = Int.random(in: 0...model.count, using: &random)
+      let index = chunked.index(chunked.startIndex, offsetBy: place)
+      switch Int.random(in: 0..<5, using: &random) {
+      case 0..<grows:
+        model.insert(step, at: place)
+        chunked.insert(step, at: index)
+      case 4 where place < model.count:
+        model[place] = -step
+        chunked[index] = -step
+      default:
+        guard place < model.count else { continue }
+        #expect(chunked.remove(at: index) == model.remove(at: place))
+      }
+      if step % 500 == 0 { former.append((chunked, model)) }
+    }
+    former.append((chunked, model))
+    for (chunked, model) in former {
+      #expect(Array(chunked) == model && chunked.count == model.count)
+      #expect(chunked.reversed() == model.reversed())
+      let low = Int.random(in: 0...model.count, using: &random)
+      let range = low..<Int.random(in: low...model.count, using: &random)
+      #expect(chunked.elements(in: range) { $0 } == Array(model[range]))
+    }
+  }
+
+  @Test(arguments: [0, 1, 127, 128, 129, 1_000])
+  func `the border between two parts is found`(count: Int) {
+    let chunked = ChunkedArray(0..<count)
+    for border in 0...count {
+      let index = chunked.partitioningIndex { $0 >= border }
+      #expect(chunked.distance(from: chunked.startIndex, to: index) == border)
+    }
+  }
+
+  @Test func `an array that loses all takes elements again`() {
+    var chunked = ChunkedArray(0..<300)
+    for number in (0..<300).reversed() {
+      #expect(chunked.remove(at: chunked.index(before: chunked.endIndex)) == number)
+    }
+    #expect(chunked.startIndex == chunked.endIndex && chunked.count == 0)
+    chunked.insert(1, at: chunked.endIndex)
+    chunked.insert(0, at: chunked.startIndex)
+    #expect(Array(chunked) == [0, 1])
+  }
+}
