@@ -58,7 +58,7 @@ final class RootFollowers<Root: Entity>: GraphRoots {
     guard let entity = touched.entity(identifier, as: Root.self) else { return true }
     // Who has lost one knows it as its node.
     guard let entity else { return false }
-    if touched.only == nil { note(entity) }
+    note(entity)
     let values = entity.values(of: fields)
     return state.withLock { $0.filters.findsAny(values) }
   }

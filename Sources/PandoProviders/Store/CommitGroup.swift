@@ -28,6 +28,44 @@ package final class CommitGroup {
   /// The writes of this process among them, and the places between them.
   package let writes: [CommitEffects]
 
+  /// The only commit, if this process made it and nothing else has to be shown.
+  var only: CommitEffects? {
+    guard writes.count == 1, othersCount == 0, !hasExpired, let write = writes.first,
+      write.failure == nil, let changeSet = write.changeSet,
+      changeSet.commitNumber.value == number
+    else { return nil }
+    return write
+  }
+
+  /// The models that the writes were given for some of the changed nodes, as they are stored now.
+  ///
+  /// - Parameter identifiers: The wanted nodes.
+  /// - Returns: Empty if other processes made some of the commits. A missing node has to be read.
+  func given(for identifiers: [ByteString]) -> [ByteString: any SimpleModel] {
+    guard othersCount == 0, !hasExpired else { return [:] }
+    var wanted = Set(identifiers)
+    var found: [ByteString: any SimpleModel] = [:]
+    // The nodes that the writes behind the present one have touched.
+    var later: Set<ByteString> = []
+    for write in writes.reversed() where !wanted.isEmpty && write.failure == nil {
+      guard let changeSet = write.changeSet else { continue }
+      let touched = (changeSet.updated + changeSet.inserted).map { ByteString($0) }
+      let last = touched.filter { wanted.remove($0) != nil }
+      if !last.isEmpty, let given = WrittenNodes(last, in: write.content) {
+        for identifier in last {
+          // A node inside the model may have changed since.
+          guard let model = given[identifier],
+            later.isEmpty || later.isDisjoint(with: model.nodeIdentifiers)
+          else { continue }
+          found[identifier] = model
+        }
+      }
+      later.formUnion(touched)
+      later.formUnion(changeSet.deleted.map { ByteString($0) })
+    }
+    return found
+  }
+
   /// Everything that they have touched.
   package var keys: [ByteString] { changed + deleted + collections.map(\.key) }
 

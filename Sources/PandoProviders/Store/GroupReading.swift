@@ -28,6 +28,8 @@ final class GroupReading {
   private var changed: Set<ByteString>
   /// The nodes that the commits have touched, as they say.
   private let touched: Set<ByteString>
+  /// The models of live nodes that need no read.
+  private var given: [ByteString: any SimpleModel] = [:]
 
   init(_ bridge: StoreBridge, _ group: CommitGroup) {
     self.bridge = bridge
@@ -50,6 +52,10 @@ final class GroupReading {
     let scope = bridge.consistency.scope
     scope.bringBack(group.changed)
     scope.bringBack(group.deleted)
+    if !bridge.differsInMemory {
+      let live = bridge.consistency.liveNodes(among: group.changed.map(\.text))
+      given = group.given(for: live.map(\.identifier))
+    }
     addOperations(snapshot)
     update.operation = own.last
     update.earlierOperations = own.dropLast()
@@ -269,6 +275,9 @@ final class GroupReading {
   ) {
     let isRead = update.versions[identifier]?.stored.contains { Swift.type(of: $0) == type }
     if isRead == true { return }
+    if let model = given[identifier], Swift.type(of: model) == type {
+      return update.addStored(model, identifier.text)
+    }
     do {
       guard let model = try snapshot.live(identifier.text, as: type) else { return }
       update.addStored(model, identifier.text)

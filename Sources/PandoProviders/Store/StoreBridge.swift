@@ -164,6 +164,14 @@ extension StoreBridge: StorePipelineMember {
   }
 
   func stage(_ group: CommitGroup, in snapshot: ModelSnapshot) -> (any PipelineStep)? {
+    // Another member needs the snapshot; the models that the write was given may suffice here.
+    if let write = group.only {
+      switch plan(for: write) {
+      case .nothing: return nil
+      case .show(let plan): return stage(write, plan)
+      case .read: break
+      }
+    }
     let reading = GroupReading(self, group)
     reading.read(snapshot)
     let failures = reading.failures

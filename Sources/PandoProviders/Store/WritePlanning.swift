@@ -45,9 +45,11 @@ struct WritePlanning {
     guard addNodes(changed, to: &update) else { return .read }
     update.deleted.formUnion(changeSet.deleted.map { ByteString($0) })
     addDeletes(named, to: &update)
+    let saysElements = lists.isEmpty || WrittenNodes.areAllStored(in: write.content)
     for (entry, topic) in lists {
       let key = ByteString(entry.cacheKey)
-      guard let commit = topic.commit(entry.change, write.content.lists[key], own) else {
+      let content = saysElements ? write.content.lists[key] : nil
+      guard let commit = topic.commit(entry.change, content, own) else {
         return .read
       }
       update.topics[key] = commit
@@ -135,11 +137,12 @@ struct WritePlanning {
     // Those that stay have lost others, as live trees lose them.
     if write.content.hasDeletes { return true }
     if own != nil, live.allSatisfy({ update.gives($0.identifier, as: $0.types) }) { return true }
-    guard own == nil, let found = FoundNodes(live.map(\.identifier), in: write.content) else {
+    guard own == nil, let given = WrittenNodes(live.map(\.identifier), in: write.content) else {
       return false
     }
-    for (index, node) in live.enumerated() {
-      guard let model = found.models[index], node.types.count == 1, type(of: model) == node.types[0]
+    for node in live {
+      guard let model = given[node.identifier], node.types.count == 1,
+        type(of: model) == node.types[0]
       else { return false }
       update.addStored(model, node.identifier.text)
     }
@@ -154,49 +157,5 @@ extension LiveUpdate {
       return false
     }
     return type(of: given[0]) == types[0]
-  }
-}
-
-/// The models that a write was given for some nodes.
-private struct FoundNodes {
-  /// How many models are looked at for each that is wanted; reading costs less then.
-  private static let lookedAtMaximum = 1_000
-
-  /// The models, in the order of the identifiers.
-  private(set) var models: [(any SimpleModel)?]
-  private var places: [ByteString: Int] = [:]
-  private var left: Int
-  private var isUnclear = false
-
-  /// Looks for nodes.
-  ///
-  /// - Returns: `nil` if a node was given with different content, or if there are too many models.
-  init?(_ identifiers: [ByteString], in content: WrittenContent) {
-    models = Array(repeating: nil, count: identifiers.count)
-    left = identifiers.count * Self.lookedAtMaximum
-    for (index, identifier) in identifiers.enumerated() { places[identifier] = index }
-    for given in content.models {
-      given.forEach { visit($0, isOneNode: given.areSingleNodes) }
-    }
-    if isUnclear { return nil }
-  }
-
-  private mutating func visit(_ root: any SimpleModel, isOneNode: Bool) {
-    guard !isOneNode, let model = root as? any Model else {
-      _ = note(root, root.modelIdentifier)
-      return
-    }
-    ModelChildren.walk(model, tooDeep: { isUnclear = true }) { note(ModelBoxes.simple($0), $1) }
-  }
-
-  /// - Returns: Whether it pays to look further.
-  private mutating func note(_ node: any SimpleModel, _ identifier: String?) -> Bool {
-    left -= 1
-    if left < 0 { isUnclear = true }
-    if !isUnclear, let identifier, let index = places[ByteString(identifier)] {
-      if let other = models[index], !other.isEqual(to: node) { isUnclear = true }
-      models[index] = node
-    }
-    return !isUnclear
   }
 }
