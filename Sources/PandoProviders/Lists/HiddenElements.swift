@@ -1,40 +1,44 @@
 import PandoModels
 import PandoStore
 
-/// Elements of a stored list that are left out of what is shown, because they can't be decoded.
+/// The elements of a stored list that are not shown, because they can't be decoded.
 struct HiddenElements: Sendable {
-  /// What can't be decoded; a value without identifier goes by the cache key.
+  /// The undecodable elements.
+  ///
+  /// An element without an identifier is recorded under the cache key.
   private(set) var records: [UndecodableRecord] = []
-  /// All nodes that they are or hold: one of them has to change before an element can be decoded.
+  /// The nodes that are or belong to these elements.
+  ///
+  /// An element becomes decodable only after one of its nodes has changed.
   private(set) var nodes: Set<ByteString> = []
 
   var isEmpty: Bool { nodes.isEmpty }
 
-  /// Adds an element that holds some nodes.
+  /// Adds an element and the nodes that it contains.
   mutating func add(_ record: UndecodableRecord, holding nodes: [String]) {
     if !has(record) { records.append(record) }
     self.nodes.insert(ByteString(record.identifier))
     for node in nodes { self.nodes.insert(ByteString(node)) }
   }
 
-  /// Adds nodes that can't be decoded, whatever holds them.
+  /// Adds undecodable nodes without an element.
   mutating func add(_ unread: Set<ByteString>) { nodes.formUnion(unread) }
 
-  /// Whether an element is among them.
+  /// Returns true if an element was added before.
   func has(_ record: UndecodableRecord) -> Bool {
     records.contains { $0.identifier.hasSameBytes(as: record.identifier) }
   }
 }
 
-/// The elements of a stored list that can be decoded, and those that can't.
+/// The decodable elements of a stored list, and the hidden ones.
 struct ListContents<T: SimpleModel>: Sendable {
-  /// `nil` if there is no such list.
+  /// The decodable elements; `nil` if the list does not exist.
   var models: [T]?
   var hidden = HiddenElements()
 }
 
 extension ModelSnapshot {
-  /// Returns elements of a type that is known at run time only to be codable.
+  /// Returns elements of a type that conforms to `Decodable` only by a check at run time.
   ///
   /// - Throws: As ``ModelSnapshot/collection(_:as:in:)``; ``DataProviderError`` `notCodable`.
   func elements<T: SimpleModel>(
@@ -43,9 +47,9 @@ extension ModelSnapshot {
     try read(cacheKey, try Self.decodable(type), range)
   }
 
-  /// Returns the elements that can be decoded, and which can't.
+  /// Returns the decodable elements, and a record of each undecodable one.
   ///
-  /// - Throws: As ``elements(_:as:in:)``, but for elements.
+  /// - Throws: As ``elements(_:as:in:)``, except the errors of undecodable elements.
   func contents<T: SimpleModel>(
     _ cacheKey: String, as type: T.Type
   ) throws -> ListContents<T> {
@@ -60,9 +64,9 @@ extension ModelSnapshot {
     }
   }
 
-  /// Returns one value for each element, `nil` where it can't be decoded.
+  /// Returns one value for each element; `nil` stands for an undecodable one.
   ///
-  /// - Throws: As ``elements(_:as:in:)``, but for elements.
+  /// - Throws: As ``elements(_:as:in:)``, except the errors of undecodable elements.
   func places<T: SimpleModel>(
     _ cacheKey: String, as type: T.Type, in range: Range<Int>? = nil,
     undecodable: (UndecodableRecord, Int) -> Void = { _, _ in }

@@ -1,13 +1,14 @@
-/// The positions of a list with and without one element, which is on its way to another place.
+/// Converts positions between a list and the same list without one element, for example one that is
+/// moved.
 struct Hiding {
   private let hidden: Int?
 
-  /// - Parameter hidden: The position of the element that does not count, if there is one.
+  /// - Parameter hidden: The position of the element that is not counted, if there is one.
   init(_ hidden: Int?) { self.hidden = hidden }
 
-  /// The position without the element, of one in the whole list.
+  /// Converts a position in the whole list to one in the list without the element.
   func visible(_ place: Int) -> Int { hidden.map { place > $0 ? place - 1 : place } ?? place }
 
-  /// The position in the whole list, of one without the element.
+  /// Converts a position in the list without the element to one in the whole list.
   func actual(_ place: Int) -> Int { hidden.map { place < $0 ? place : place + 1 } ?? place }
 }

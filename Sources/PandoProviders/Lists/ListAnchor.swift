@@ -1,21 +1,22 @@
 import PandoConsistency
 
-/// A place between two elements, as somebody saw it.
+/// A position between two elements that stays meaningful when the list changes.
 ///
-/// It is before the element that followed, wherever that is now; if it has gone, behind the one that
-/// preceded; if both have gone, at the same position or the end.
+/// The anchor stands before the element that followed it, at the current position of that element.
+/// If that element was removed, the anchor stands behind the element that preceded it. If both were
+/// removed, it stands at its original index, or at the end of a shorter list.
 enum ListAnchor: Sendable {
-  /// Behind all elements, whatever they are.
+  /// Behind all elements of any list.
   case end
-  /// Between two elements; `nil` where there was none.
+  /// Between two elements; `nil` at an end of the list.
   case between(LiveRow?, LiveRow?, index: Int)
 
-  /// The place before a position.
+  /// Makes an anchor before a position.
   ///
   /// - Parameters:
   ///   - index: 0 to the count of `rows`.
-  ///   - rows: The list as it was seen.
-  ///   - hidden: The position in `rows` of an element that does not count; nor does it in `index`.
+  ///   - rows: The list to which `index` belongs.
+  ///   - hidden: The position in `rows` of an element that `index` does not count.
   init(_ index: Int, in rows: [LiveRow], without hidden: Int? = nil) {
     func row(_ index: Int) -> LiveRow? {
       let place = Hiding(hidden).actual(index)
@@ -24,19 +25,19 @@ enum ListAnchor: Sendable {
     self = .between(index > 0 ? row(index - 1) : nil, row(index), index: index)
   }
 
-  /// The position in a list as it is now.
+  /// Returns the anchor's position in the current list.
   ///
   /// - Parameters:
-  ///   - rows: The list.
-  ///   - hidden: The position of an element that does not count; nor does it in the result.
-  /// - Returns: 0 to the count of the elements that count.
+  ///   - rows: The current list.
+  ///   - hidden: The position of an element that the result does not count.
+  /// - Returns: 0 to the count of the counted elements.
   func resolve(in rows: [LiveRow], without hidden: Int? = nil) -> Int {
     let count = rows.count - (hidden == nil ? 0 : 1)
     let hiding = Hiding(hidden)
     switch self {
     case .end: return count
     case .between(let before, let after, let index):
-      // Most often nothing has happened.
+      // The list is unchanged in most cases.
       let guess = hiding.actual(index)
       if let after, rows.indices.contains(guess), rows[guess] == after { return index }
       if let after, let place = rows.firstIndex(of: after) { return hiding.visible(place) }

@@ -1,21 +1,22 @@
 import PandoConsistency
 import PandoModels
 
-/// A change of a list that names the elements it is about, and not their places: those may have
-/// changed when it is carried out.
+/// A change of a list that identifies elements by row number, not by position.
+///
+/// Positions may change before the edit is carried out; row numbers do not.
 indirect enum ListEdit<T: SimpleModel>: Sendable {
-  /// The list is set as a whole.
+  /// Replaces the whole list.
   case set(LiveList<T>)
-  /// Elements come in.
+  /// Inserts elements.
   case insert(LiveList<T>, at: ListAnchor)
-  /// An element is replaced.
+  /// Replaces the model of an element.
   case update(LiveRow, T)
-  /// Elements go.
+  /// Removes elements.
   case remove([LiveRow])
-  /// An element goes elsewhere.
+  /// Moves an element.
   case move(LiveRow, to: ListAnchor)
 
-  /// The rows that come in or have new contents, in order.
+  /// The inserted or updated rows, in order.
   var rows: [LiveRow] {
     switch self {
     case .set(let list), .insert(let list, _): list.rows
@@ -24,7 +25,7 @@ indirect enum ListEdit<T: SimpleModel>: Sendable {
     }
   }
 
-  /// The models that come with them.
+  /// The models of `rows`, in the same order.
   var models: [T] {
     switch self {
     case .set(let list), .insert(let list, _): list.models
@@ -33,7 +34,7 @@ indirect enum ListEdit<T: SimpleModel>: Sendable {
     }
   }
 
-  /// Whether the contents of a row are what this edit says.
+  /// Returns true if the edit inserts a row or replaces its model.
   func sets(_ row: LiveRow) -> Bool {
     switch self {
     case .set(let list), .insert(let list, _): list.rows.contains(row)
@@ -42,14 +43,15 @@ indirect enum ListEdit<T: SimpleModel>: Sendable {
     }
   }
 
-  /// The same for the element that stands at the place where the edit was carried out: of several with
-  /// one identifier that may be another one than was meant.
+  /// Returns the edit for the row at the planned position.
+  ///
+  /// Several elements may share an identifier, so that row may differ from the one in the edit.
   func fitted(to plan: ListPlan, in rows: [LiveRow]) -> ListEdit<T> {
     guard case .update(_, let model) = self, case .update(let index) = plan else { return self }
     return .update(rows[index], model)
   }
 
-  /// Works out the places in a list as it is now.
+  /// Returns the positions that the edit changes in the current list.
   func plan(in rows: [LiveRow]) -> ListPlan {
     switch self {
     case .set: return .set
@@ -67,12 +69,12 @@ indirect enum ListEdit<T: SimpleModel>: Sendable {
     }
   }
 
-  /// The places of rows, joined to ranges.
+  /// Returns the positions of rows as ranges.
   private static func ranges(of removed: [LiveRow], in rows: [LiveRow]) -> [Range<Int>] {
     var places: [Int] = []
     var expected = 0
     for row in removed {
-      // As a rule they are neighbours.
+      // Removed rows are neighbours in most cases.
       if expected < rows.count, rows[expected] == row {
         places.append(expected)
       } else if let place = rows.firstIndex(of: row) {
@@ -88,7 +90,7 @@ indirect enum ListEdit<T: SimpleModel>: Sendable {
 }
 
 extension [Int] {
-  /// Sorts places and joins neighbours.
+  /// Sorts positions and joins adjacent ones to ranges.
   func joinedToRanges() -> [Range<Int>] {
     var ranges: [Range<Int>] = []
     for place in sorted() {

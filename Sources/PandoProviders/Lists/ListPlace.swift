@@ -1,16 +1,16 @@
 import PandoModels
 import PandoStore
 
-/// A place in a list that is known only when the list is.
+/// The position of an element that is looked up in the list when the request runs.
 enum ListPlace<T: SimpleModel>: Sendable {
-  /// Where the first element with an identifier is.
+  /// The position of the first element with an identifier.
   case element(String)
-  /// Where a caller's closure says; it may be asked more than once.
+  /// The position that a caller's closure returns. The closure may run more than once.
   case chosen(@Sendable ([T]) throws -> Int?)
 
-  /// The index in a list; `nil` if the caller wants nothing done.
+  /// Returns the index in a list; `nil` if the caller's closure cancels the request.
   ///
-  /// - Throws: ``DataProviderError`` `noSuchElement`; what the closure throws.
+  /// - Throws: ``DataProviderError`` `noSuchElement`; any error of the closure.
   func index(in list: [T], _ cacheKey: String) throws -> Int? {
     switch self {
     case .chosen(let choose): return try choose(list)
@@ -21,16 +21,16 @@ enum ListPlace<T: SimpleModel>: Sendable {
     }
   }
 
-  /// The index in a stored list.
+  /// Returns the index in a stored list; `nil` if the caller's closure cancels the request.
   ///
-  /// - Throws: As ``index(in:_:)``; what the store throws.
+  /// - Throws: As ``index(in:_:)``; any error of the store.
   func index(in list: StoredList<T>, _ snapshot: ModelSnapshot) throws -> Int? {
     switch self {
     case .chosen(let choose):
       let places = try snapshot.places(list.cacheKey, as: T.self) ?? []
       let shown = places.indices.filter { places[$0] != nil }
       guard let index = try choose(places.compactMap { $0 }) else { return nil }
-      // Behind the last that can be decoded is the end.
+      // The index behind the last decodable element stands for the end of the list.
       return shown.indices.contains(index)
         ? shown[index] : index < 0 ? index : index - shown.count + places.count
     case .element(let identifier):

@@ -1,21 +1,21 @@
 import PandoModels
 
-/// At which places an edit changes a list.
+/// The positions at which an edit changes a list.
 enum ListPlan: Equatable, Sendable {
-  /// The element it is about has gone.
+  /// The element was removed before; nothing changes.
   case nothing
-  /// The list is set as a whole.
+  /// The whole list is replaced.
   case set
-  /// New elements fill these places.
+  /// New elements are inserted at these positions.
   case insert(Range<Int>)
-  /// The element at a place is replaced.
+  /// The element at a position is replaced.
   case update(Int)
-  /// The elements at these places go; the ranges are ascending and don't touch.
+  /// The elements at these positions are removed. The ranges are ascending and not adjacent.
   case remove([Range<Int>])
-  /// An element leaves one place and comes in at another, which counts without it.
+  /// An element moves from one position to another. The target does not count the element itself.
   case move(from: Int, to: Int)
 
-  /// Whether the places exist in a list.
+  /// Returns true if a list of `count` elements has all positions of the plan.
   func fits(_ count: Int) -> Bool {
     switch self {
     case .nothing, .set: true
@@ -26,7 +26,7 @@ enum ListPlan: Equatable, Sendable {
     }
   }
 
-  /// What it is called when it is told.
+  /// The change that listeners receive.
   var change: CollectionChange {
     switch self {
     case .nothing: .changes([])
@@ -45,9 +45,9 @@ extension Array {
   /// Carries out a plan.
   ///
   /// - Parameters:
-  ///   - plan: What to do.
-  ///   - new: The elements that come in or replace others.
-  /// - Returns: The elements that were replaced or removed, in ascending order of their places.
+  ///   - plan: The change.
+  ///   - new: The inserted or replacing elements.
+  /// - Returns: The replaced or removed elements, in ascending order of their positions.
   mutating func carryOut(_ plan: ListPlan, _ new: [Element]) -> [Element] {
     switch plan {
     case .nothing: return []
@@ -72,11 +72,11 @@ extension Array {
     }
   }
 
-  /// Takes a plan back that was the last to be carried out.
+  /// Undoes the most recent plan.
   ///
   /// - Parameters:
-  ///   - plan: What was done.
-  ///   - old: The elements that were replaced or removed then.
+  ///   - plan: The plan that was carried out last.
+  ///   - old: The elements that the plan replaced or removed.
   mutating func undo(_ plan: ListPlan, _ old: [Element]) {
     switch plan {
     case .nothing: break

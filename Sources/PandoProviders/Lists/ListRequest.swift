@@ -1,7 +1,7 @@
 import PandoConsistency
 import PandoModels
 
-/// A change of a collection by positions, as a caller asks for it.
+/// A caller's request to change a collection by positions.
 enum ListRequest<T: SimpleModel>: Sendable {
   case set([T])
   case insert([T], at: Int)
@@ -10,15 +10,15 @@ enum ListRequest<T: SimpleModel>: Sendable {
   case removeOne(at: Int)
   case remove(Range<Int>)
   case move(from: Int, to: Int)
-  /// One of the others, made when the list is known.
+  /// A request whose index is looked up in the list when the request runs.
   indirect case placed(ListPlace<T>, models: [T], @Sendable (Int) -> ListRequest<T>)
 
-  /// Whether it is about no element at all.
+  /// True if the request removes an empty range.
   var isNothing: Bool {
     if case .remove(let range) = self { range.isEmpty } else { false }
   }
 
-  /// Why it can't be done to a list; `nil` if it can.
+  /// Returns the error for a list of `count` elements; `nil` if the request is valid.
   func refusal(count: Int, _ subject: String) -> DataProviderError? {
     switch self {
     case .set, .append, .placed: nil
@@ -36,20 +36,20 @@ enum ListRequest<T: SimpleModel>: Sendable {
     }
   }
 
-  /// The same with an index, if it has none.
+  /// Returns the request with its index resolved.
   ///
-  /// - Parameter index: Looks a place up; `nil` if nothing is to be done.
-  /// - Returns: The request; `nil` if nothing is to be done.
+  /// - Parameter index: Looks up a position; returns `nil` to cancel the request.
+  /// - Returns: The request; `nil` if `index` returned `nil`.
   func placed(by index: (ListPlace<T>) throws -> Int?) rethrows -> ListRequest<T>? {
     guard case .placed(let place, _, let make) = self else { return self }
     return try index(place).map(make)
   }
 
-  /// The same with elements in the place of positions.
+  /// Returns an edit that identifies the elements by row number.
   ///
   /// - Parameters:
-  ///   - list: The list as the caller saw it; the request fits it.
-  ///   - takeRows: Gives numbers to new rows.
+  ///   - list: The caller's list. Its positions must include those of the request.
+  ///   - takeRows: Allocates numbers for new rows.
   /// - Returns: The edit.
   func edit(in list: LiveList<T>, takeRows: (Int) -> [LiveRow]) -> ListEdit<T> {
     switch self {
@@ -66,7 +66,7 @@ enum ListRequest<T: SimpleModel>: Sendable {
     case .remove(let range): .remove(Array(list.rows[range]))
     case .move(let from, let to):
       .move(list.rows[from], to: ListAnchor(to, in: list.rows, without: from))
-    case .placed: preconditionFailure("a place that nobody has looked up")
+    case .placed: preconditionFailure("a request whose index was not looked up")
     }
   }
 }
@@ -81,6 +81,6 @@ extension DataProviderError {
   static func gone(_ subject: String) -> DataProviderError {
     DataProviderError(
       .superseded, subject,
-      "the element that was to be changed has gone from the collection; nothing was changed")
+      "the element to change is no longer in the collection; nothing was changed")
   }
 }

@@ -1,28 +1,30 @@
 import PandoConsistency
 import PandoModels
 
-/// What somebody else's commit did to the committed list, in terms of rows.
+/// The changes of a commit to the committed list, in terms of row numbers.
+///
+/// Used for commits that this collection did not request.
 struct ListScript<T: SimpleModel>: Sendable {
   let changes: [CollectionChangeInformation]
   /// The rows after all changes.
   private(set) var rows: [LiveRow]
-  /// The rows that came in, in the order of the changes.
+  /// The inserted rows, in the order of the changes.
   private(set) var inserted: [LiveRow] = []
   private(set) var deleted: Set<LiveRow> = []
   private(set) var updated: Set<LiveRow> = []
-  /// The new models of rows that came in or were updated, as far as these are still there.
+  /// The new models of inserted and updated rows that remain in the list.
   private(set) var models: [LiveRow: T] = [:]
 
-  /// Beyond so many changes the list is made anew instead of changed in place.
+  /// The maximum number of changes applied in place; more changes rebuild the list.
   private static var stepsMaximum: Int { 32 }
 
-  /// Works out the rows; `nil` if the changes don't fit them.
+  /// Computes the rows; returns `nil` if the changes don't fit the committed rows.
   ///
   /// - Parameters:
-  ///   - changes: What happened, one after another.
+  ///   - changes: The changes, in order.
   ///   - models: The new models, by their positions after all changes.
-  ///   - committed: The rows before.
-  ///   - newRows: As many numbers as elements came in.
+  ///   - committed: The rows before the changes.
+  ///   - newRows: One row number for each inserted element.
   init?(
     _ changes: [CollectionChangeInformation], _ models: [Int: T], on committed: [LiveRow],
     newRows: [LiveRow]
@@ -53,7 +55,7 @@ struct ListScript<T: SimpleModel>: Sendable {
     }
   }
 
-  /// Whether nothing came in or moved.
+  /// True if no change inserts or moves an element.
   var onlyLoses: Bool {
     changes.allSatisfy { change in
       switch change {
@@ -63,7 +65,7 @@ struct ListScript<T: SimpleModel>: Sendable {
     }
   }
 
-  /// Changes the committed list.
+  /// Applies the changes to the committed list.
   func carryOut(on list: inout LiveList<T>) {
     if changes.count <= Self.stepsMaximum, inserted.allSatisfy({ models[$0] != nil }) {
       carryOutInPlace(on: &list)

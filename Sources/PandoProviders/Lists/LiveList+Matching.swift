@@ -2,10 +2,11 @@ import PandoConsistency
 import PandoModels
 
 extension LiveList {
-  /// Gives rows to the elements of a list that replaces this one.
+  /// Returns row numbers for the elements of a list that replaces this one.
   ///
-  /// An element that is in this list keeps its row: the one with the same identifier, and of several
-  /// the first that is not taken; without identifier, an equal one near the beginning or the end.
+  /// An element of this list keeps its row number. An element with an identifier gets the first
+  /// unused row of that identifier. An element without one keeps its row only within an unchanged
+  /// beginning or end.
   ///
   /// - Complexity: O(*n*).
   func rows(for new: [T], takeRows: (Int) -> [LiveRow]) -> [LiveRow] {
@@ -22,7 +23,7 @@ extension LiveList {
     return rows[..<before] + middle + rows[(rows.count - after)...]
   }
 
-  /// The rows that another list has too, with other contents.
+  /// Returns the rows that both lists have with different models.
   ///
   /// - Complexity: O(*n*).
   func updatedRows(since old: LiveList<T>) -> [LiveRow] {
@@ -36,7 +37,7 @@ extension LiveList {
     }
   }
 
-  /// Whether two models stand for the same element.
+  /// Returns true if two models stand for the same element.
   static func isSame(_ old: T, _ new: T) -> Bool {
     switch (old.modelIdentifier, new.modelIdentifier) {
     case (let old?, let new?): old.hasSameBytes(as: new)
@@ -49,7 +50,7 @@ extension LiveList {
     _ range: Range<Int>, _ new: ArraySlice<T>, takeRows: (Int) -> [LiveRow]
   ) -> [LiveRow] {
     if range.isEmpty || new.isEmpty { return takeRows(new.count) }
-    // From the last to the first, so that the first is taken first.
+    // The positions are stacked in reverse order, so that the first one is used first.
     var places: [ByteString: [Int]] = [:]
     for place in range.reversed() {
       guard let identifier = models[place].modelIdentifier else { continue }

@@ -3,22 +3,24 @@ import PandoModels
 import PandoSystem
 
 extension LiveList {
-  /// From how many rows on the list is gone through once instead of once a row.
+  /// The maximum number of rows that are searched one by one.
+  ///
+  /// More rows are found in one pass.
   private static var scansMaximum: Int { 8 }
 
-  /// Finds rows that are there.
+  /// Returns the positions of rows; rows that are not in the list are left out.
   ///
-  /// - Parameter wanted: In ascending order.
-  /// - Returns: The places, in any order.
+  /// - Parameter wanted: Rows in ascending order.
+  /// - Returns: The positions, in any order.
   /// - Complexity: O(*n* log *k*) for *k* wanted rows.
   func places(of wanted: [LiveRow]) -> [(row: LiveRow, place: Int)] {
     placesByIndex(of: wanted).map { (wanted[$0.index], $0.place) }
   }
 
-  /// Finds rows that are there, by their index in the list of wanted ones.
+  /// Returns the positions of rows, each with its index in `wanted`.
   ///
-  /// - Parameter wanted: In ascending order.
-  /// - Returns: The places, in any order.
+  /// - Parameter wanted: Rows in ascending order.
+  /// - Returns: The positions, in any order.
   func placesByIndex(of wanted: [LiveRow]) -> [(index: Int, place: Int)] {
     if wanted.count <= Self.scansMaximum {
       return wanted.enumerated().compactMap { index, row in position(of: row).map { (index, $0) } }

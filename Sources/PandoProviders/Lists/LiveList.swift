@@ -1,19 +1,19 @@
 import PandoConsistency
 import PandoModels
 
-/// An ordered list whose elements have numbers: rows and models in two arrays of one length.
+/// An ordered list with a row number for each element, kept in two arrays of equal length.
 ///
-/// A row keeps its number as long as the element is in the list, whatever its place and contents.
+/// An element keeps its row number while it is in the list, also if it moves or its model changes.
 struct LiveList<T: SimpleModel>: Sendable {
   var rows: [LiveRow] = []
   var models: [T] = []
 
-  /// Finds the place of a row.
+  /// Returns the position of a row; `nil` if the row is not in the list.
   ///
   /// - Complexity: O(*n*), one comparison of integers a row.
   func position(of row: LiveRow) -> Int? { rows.firstIndex(of: row) }
 
-  /// Whether another list shows the same: as many elements, each equal to its counterpart.
+  /// Returns true if both lists have the same count and equal models at each position.
   func isEqual(to models: [T]) -> Bool {
     self.models.count == models.count
       && zip(self.models, models).allSatisfy { $0.isEqual(to: $1) }
@@ -21,30 +21,31 @@ struct LiveList<T: SimpleModel>: Sendable {
 
   /// Carries out an edit.
   ///
-  /// - Returns: How it is undone; its plan is `nothing` if the element it is about has gone.
+  /// - Returns: The step that undoes the edit; its plan is `nothing` if the element was removed
+  ///   before.
   mutating func apply(_ edit: ListEdit<T>) -> ListStep<T> {
     carryOut(edit, edit.plan(in: rows))
   }
 
-  /// Carries out an edit at places that are known already.
+  /// Carries out an edit at positions that the caller has computed.
   mutating func carryOut(_ edit: ListEdit<T>, _ plan: ListPlan) -> ListStep<T> {
     let oldRows = rows.carryOut(plan, edit.rows)
     let oldModels = models.carryOut(plan, edit.models)
     return ListStep(plan: plan, oldRows: oldRows, oldModels: oldModels)
   }
 
-  /// Takes back the newest edit that has not been taken back.
+  /// Undoes the most recent edit that was not undone yet.
   mutating func undo(_ step: ListStep<T>) {
     rows.undo(step.plan, step.oldRows)
     models.undo(step.plan, step.oldModels)
   }
 }
 
-/// What an edit did to a list, and what it takes to undo it.
+/// The effect of an edit on a list, with the data to undo it.
 struct ListStep<T: SimpleModel>: Sendable {
   let plan: ListPlan
-  /// The rows that were replaced or removed, in ascending order of their places.
+  /// The replaced or removed rows, in ascending order of their positions.
   let oldRows: [LiveRow]
-  /// Their models.
+  /// The models of `oldRows`, in the same order.
   var oldModels: [T]
 }

@@ -1,13 +1,15 @@
 import PandoConsistency
 import PandoSystem
 
-/// Gives numbers to rows; a number is not given again while a row may have it.
+/// Allocates row numbers.
+///
+/// A number in use is not allocated again.
 struct RowNumberSource: Sendable {
   private var next: LiveRow
-  /// The first number that may be taken.
+  /// The first number that must not be allocated.
   private var end: LiveRow
 
-  /// Begins to count.
+  /// Creates a source.
   ///
   /// - Parameter first: The first number.
   init(startingAt first: LiveRow = 0) {
@@ -15,12 +17,12 @@ struct RowNumberSource: Sendable {
     end = .max
   }
 
-  /// Takes numbers.
+  /// Allocates numbers.
   ///
   /// - Parameters:
-  ///   - count: How many.
-  ///   - inUse: All numbers that are in use; asked for when the numbers have come to an end, once in
-  ///     four thousand million.
+  ///   - count: The count of numbers to allocate.
+  ///   - inUse: Returns all numbers in use. Called only when the current range of free numbers is
+  ///     used up.
   /// - Returns: The numbers.
   mutating func take(_ count: Int, inUse: () -> [LiveRow]) -> [LiveRow] {
     if count <= Int(end - next) {
@@ -34,7 +36,7 @@ struct RowNumberSource: Sendable {
       if row - start > largest.upperBound - largest.lowerBound { largest = start..<row }
       start = row == .max ? row : row + 1
     }
-    precondition(largest.count >= count, "\(count) rows and no numbers left for them")
+    precondition(largest.count >= count, "no free numbers for \(count) rows")
     next = largest.lowerBound
     end = largest.upperBound
     return take(count, inUse: inUse)

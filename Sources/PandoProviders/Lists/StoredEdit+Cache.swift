@@ -5,13 +5,13 @@ extension StoredEdit {
   /// Loads a collection from a custom cache, changes it and stores it.
   ///
   /// - Parameters:
-  ///   - cache: Where; no other write comes in between.
+  ///   - cache: The cache. The caller ensures that no other write runs meanwhile.
   ///   - cacheKey: The key of the collection.
-  ///   - makes: Whether what comes in makes a collection that is not there.
-  ///   - mayBeAbsent: Whether nothing is done, and nothing thrown, if the element is not there.
-  ///   - context: Given to the cache.
-  /// - Throws: ``DataProviderError`` `superseded` if the element it is about has gone,
-  ///   `noSuchCollection`; what the cache throws.
+  ///   - makes: True if inserted elements create a missing collection.
+  ///   - mayBeAbsent: True if the edit of a missing element does nothing instead of throwing.
+  ///   - context: Passed to the cache.
+  /// - Throws: ``DataProviderError`` `superseded` if the edited element is missing,
+  ///   `noSuchCollection`; any error of the cache.
   func write(
     to cache: any CacheDelegate, _ cacheKey: String, makes: Bool, mayBeAbsent: Bool,
     context: (any Sendable)?
@@ -32,7 +32,7 @@ extension StoredEdit {
     try await cache.setCollection(list, forKey: cacheKey, context: context)
   }
 
-  /// Works out the places in a list, and what comes in there.
+  /// Returns the positions that the edit changes, and the new elements.
   private func plan(in list: [T]) -> (ListPlan, [T]) {
     switch self {
     case .set(let models): return (.set, models)

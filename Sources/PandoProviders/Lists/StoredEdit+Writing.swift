@@ -2,15 +2,15 @@ import PandoModels
 import PandoStore
 
 extension StoredEdit {
-  /// Carries the edit out in a store.
+  /// Carries out the edit in a store.
   ///
   /// - Parameters:
-  ///   - transaction: Where.
+  ///   - transaction: The transaction that writes the edit.
   ///   - cacheKey: The key of the collection.
-  ///   - makes: Whether what comes in makes a collection that is not there.
-  /// - Returns: At which places.
-  /// - Throws: ``DataProviderError`` `superseded` if the element it is about has gone,
-  ///   `noSuchCollection`, `notCodable`; what the store throws.
+  ///   - makes: True if an insertion creates a missing collection. An append always creates it.
+  /// - Returns: The changed positions.
+  /// - Throws: ``DataProviderError`` `superseded` if the edited element is missing,
+  ///   `noSuchCollection`, `notCodable`; any error of the store.
   func write(
     _ transaction: inout ModelTransaction, _ cacheKey: String, makes: Bool
   ) throws -> ListPlan {

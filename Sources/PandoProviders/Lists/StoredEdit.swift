@@ -1,22 +1,23 @@
 import PandoModels
 import PandoStore
 
-/// An element of a list, as somebody saw it: where, and what it was.
+/// An element of a list at an earlier time: its position and its model.
 struct SeenElement<T: SimpleModel>: Sendable {
   let place: Int
   let model: T
 }
 
-/// A place between two elements, as somebody saw it.
+/// A position between two elements at an earlier time.
 struct SeenPlace<T: SimpleModel>: Sendable {
   let place: Int
   let before: T?
   let after: T?
 }
 
-/// A change of a list that is known only when it is carried out.
+/// A change of a list whose contents are loaded only when the edit runs.
 ///
-/// The elements it is about are found by their identifiers, near where they were seen.
+/// The edit finds its elements by identifier, nearest to their earlier positions. An element
+/// without an identifier is found by equality.
 indirect enum StoredEdit<T: SimpleModel>: Sendable {
   case set([T])
   case append([T])
@@ -27,12 +28,12 @@ indirect enum StoredEdit<T: SimpleModel>: Sendable {
 }
 
 extension StoredEdit {
-  /// What an edit of a shown list amounts to.
+  /// Makes the stored form of an edit of a shown list.
   ///
   /// - Parameters:
   ///   - edit: The edit.
-  ///   - plan: Its places in `list`.
-  ///   - list: What is shown before it.
+  ///   - plan: The positions of the edit in `list`.
+  ///   - list: The shown list before the edit.
   init(_ edit: ListEdit<T>, _ plan: ListPlan, in list: LiveList<T>) {
     func seen(_ place: Int) -> SeenElement<T> {
       SeenElement(place: place, model: list.models[place])

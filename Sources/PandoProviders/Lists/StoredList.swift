@@ -1,14 +1,14 @@
 import PandoModels
 import PandoStore
 
-/// Finds elements in a stored list by what they are.
+/// Finds elements in a stored list by identifier, or by equality if they have none.
 struct StoredList<T: SimpleModel> {
   let cacheKey: String
   let count: Int
 
-  /// How far from where it was seen an element is looked for before the whole list is read.
+  /// The maximum distance searched around the earlier position before the whole list is read.
   private static var nearby: Int { 64 }
-  /// How many elements are read at once where all are looked through.
+  /// The count of elements that a search through the whole list reads at once.
   private static var atOnce: Int { 1_024 }
 
   init(_ cacheKey: String, _ count: Int) {
@@ -16,9 +16,9 @@ struct StoredList<T: SimpleModel> {
     self.count = count
   }
 
-  /// The place of an element; of several equal ones the nearest, and never the one at `hidden`.
+  /// Returns the position of the nearest matching element, except the element at `hidden`.
   ///
-  /// - Complexity: O(log *n*) if it is where it was seen, else up to O(*n*).
+  /// - Complexity: O(log *n*) if the element is at its earlier position, else up to O(*n*).
   func find(
     _ model: T, near place: Int, besides hidden: Int? = nil, _ snapshot: ModelSnapshot
   ) throws -> Int? {
@@ -31,7 +31,9 @@ struct StoredList<T: SimpleModel> {
     return nil
   }
 
-  /// The places of several elements, each once; those that have gone are left out.
+  /// Returns the positions of several elements, each position once.
+  ///
+  /// Missing elements are left out.
   func find(_ seen: [SeenElement<T>], _ snapshot: ModelSnapshot) throws -> [Int] {
     var taken: Set<Int> = []
     for element in seen {
@@ -44,8 +46,9 @@ struct StoredList<T: SimpleModel> {
     return Array(taken)
   }
 
-  /// The position of a place between two elements; an element at `hidden` counts neither there nor in
-  /// the result.
+  /// Returns the current position of a place between two elements.
+  ///
+  /// Neither the place nor the result counts the element at `hidden`.
   func find(_ seen: SeenPlace<T>, _ hidden: Int?, _ snapshot: ModelSnapshot) throws -> Int {
     let hiding = Hiding(hidden)
     let (behind, ahead) = (hiding.actual(seen.place), hiding.actual(seen.place - 1))
@@ -62,7 +65,9 @@ struct StoredList<T: SimpleModel> {
     return min(seen.place, hidden == nil ? count : count - 1)
   }
 
-  /// The place of the first element with an identifier; no element is decoded.
+  /// Returns the position of the first element with an identifier.
+  ///
+  /// No element is decoded.
   func firstPlace(of identifier: String, _ snapshot: ModelSnapshot) throws -> Int? {
     for start in stride(from: 0, to: count, by: Self.atOnce) {
       let range = start..<min(count, start + Self.atOnce)
@@ -80,7 +85,7 @@ struct StoredList<T: SimpleModel> {
     places.min { abs($0 - place) < abs($1 - place) }
   }
 
-  /// The places in a range, as far as it is inside the list, that hold an element.
+  /// Returns the positions of matching elements in the part of a range that is inside the list.
   private func matches(
     _ model: T, in range: Range<Int>, _ snapshot: ModelSnapshot
   ) throws -> [Int] {
