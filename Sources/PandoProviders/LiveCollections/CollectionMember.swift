@@ -1,14 +1,14 @@
 import PandoModels
 
-/// A provider as the collection that it shows knows it.
+/// A provider that shows a collection.
 protocol CollectionMember<T>: AnyObject, Sendable {
   associatedtype T: SimpleModel
 
-  /// Calls its delegate, on the delivery target.
+  /// Calls the provider's delegate, on the delivery target.
   func tell(_ telling: ListTelling<T>, _ list: [T])
 
-  /// Notes a change for its batch, once the delegate has been called for it.
+  /// Records a change for the provider's batch, after the delegate was called.
   ///
-  /// - Returns: The batch that is to be told behind its members.
+  /// - Returns: The batch to notify after its members.
   func noteForBatch(_ telling: ListTelling<T>) -> BatchCore?
 }

@@ -1,18 +1,18 @@
 import PandoConsistency
 import PandoModels
 
-/// Works out what an update changes in the lists that members know.
+/// Computes the change of an update in the list that each member's delegate last received.
 ///
-/// Without a store a member knows what is shown. With a store it knows what is committed with its own
-/// pending edits on top, and hears of an edit of somebody else once that is committed.
+/// Without a store, that is the shown list. With a store, it is the committed list with the
+/// member's own pending edits on top. Other members are notified of an edit when it is committed.
 struct ListAccount<T: SimpleModel> {
-  /// Which list a member knows.
+  /// The list that a member's delegate last received.
   private enum View {
-    /// The committed one: it has no pending edits.
+    /// The committed list: none of the pending edits is the member's own.
     case committed
-    /// What is shown: all pending edits are its own.
+    /// The shown list: all pending edits are the member's own.
     case shown
-    /// The committed one with some of the pending edits: the rows before.
+    /// The committed list with some of the pending edits on top, as rows before the update.
     case mixed([LiveRow], ListViewer)
   }
 
@@ -21,12 +21,12 @@ struct ListAccount<T: SimpleModel> {
   private var views: [View] = []
   private var shownBefore: [LiveRow] = []
   private var committedBefore: [LiveRow] = []
-  /// What the committed edit does to the committed list.
+  /// The change of the committed edit to the committed list.
   private var ownChange = CollectionChange.changes([])
-  /// Whether places of the shown list may have changed.
+  /// True if positions in the shown list may have changed.
   private var movesShown = false
 
-  /// Takes down what members know before the update is published.
+  /// Saves the lists that members have, before the update is published.
   init(_ staged: StagedList<T>, _ state: ListState<T>, tellsCommitted: Bool) {
     self.staged = staged
     self.tellsCommitted = tellsCommitted
@@ -36,7 +36,7 @@ struct ListAccount<T: SimpleModel> {
     case .own(let operation, let plan, _): takeDown(operation, plan, state)
     case .failed, .script, .whole: movesShown = true
     }
-    // Holding on to rows makes the next change copy them: only where they are needed.
+    // A retained array of rows makes the next change copy it, so it is kept only if it is needed.
     if movesShown { shownBefore = state.list.rows }
     if tellsCommitted {
       takeDownViews(state)
@@ -84,7 +84,7 @@ struct ListAccount<T: SimpleModel> {
     committedBefore = rows ?? []
   }
 
-  /// Queues what members are to be told.
+  /// Queues the notifications of all members.
   func tell(_ state: inout ListState<T>) {
     state.tellingCount += 1
     if tellsNobody {
@@ -114,9 +114,9 @@ struct ListAccount<T: SimpleModel> {
   }
 }
 
-/// What is told.
+/// The changes between the lists before and after the update.
 extension ListAccount {
-  /// What the update changes in the committed list; `nil` if nothing.
+  /// The change of the update to the committed list; `nil` if it does not change.
   var committedChange: CommittedChange? {
     switch staged.structure {
     case .failed, .resumed: nil
@@ -135,25 +135,30 @@ extension ListAccount {
     if case .whole(let whole) = staged.structure { whole.telling == .nobody } else { false }
   }
 
-  /// Rows that were not moved or removed and have new contents.
+  /// Rows with new contents that were neither moved nor removed.
   private var updated: [LiveRow] {
     let contents = staged.contents.map(\.row)
     switch staged.structure {
     case .script(let script): return contents + script.updated
     case .whole(let whole): return contents + whole.updated
     case .own(let operation, _, .update(let row, _)) where movesShown:
-      // Where it was carried out on another one of several elements, both are not what they were.
+      // The edit changed another one of several elements with one identifier. Both rows have other
+      // contents.
       return contents + operation.edit.rows + [row]
     case .none, .own, .failed, .resumed: return contents
     }
   }
 
-  /// Rows whose contents those know already who knew the edit that is committed.
+  /// Rows whose new contents equal those of the committed edit.
+  ///
+  /// A member that had the edit before the commit needs no notification for them.
   private var asAsked: Set<LiveRow> {
     if case .whole(let whole) = staged.structure { whole.asAsked } else { [] }
   }
 
-  /// Rows whose contents were those of an edit that has failed, for those who knew it.
+  /// Rows whose contents return to those before a failed edit.
+  ///
+  /// Only members that had the edit are notified of them.
   private var takenBack: [LiveRow] {
     if case .failed(let operation) = staged.structure { operation.edit.rows } else { [] }
   }
@@ -172,7 +177,7 @@ extension ListAccount {
     if isReset || ownChange == .reset { return .reset }
     if updated.isEmpty, staged.removed.isEmpty, case .own = staged.structure { return ownChange }
     guard case .changes(let own) = ownChange, own.isEmpty else {
-      // An edit that was made as it was asked for, and something else besides.
+      // The edit was committed as requested, and the update has further changes.
       let change = Self.changes(
         from: committedBefore, to: state.committedRows, updated: updated + editedRows)
       return .changes(change)
@@ -200,14 +205,17 @@ extension ListAccount {
     return .changes(RowDifference.changes(from: before, to: after, updated: updated))
   }
 
-  /// The row whose contents the committed edit has set.
+  /// The row that the committed edit has updated.
   private var editedRows: [LiveRow] {
     guard case .own(_, _, .update(let row, _)) = staged.structure
     else { return [] }
     return [row]
   }
 
-  /// From high to low where elements were only updated and deleted, else as a difference of lists.
+  /// Returns the changes from one list to another.
+  ///
+  /// Updates and deletions alone are listed from high to low positions; other changes as a
+  /// difference.
   private static func changes(
     from old: [LiveRow], to new: [LiveRow], updated: [LiveRow]
   ) -> [CollectionChangeInformation] {
@@ -217,7 +225,7 @@ extension ListAccount {
     for row in old {
       if kept < new.count, new[kept] == row { kept += 1 } else { deleted.append(row) }
     }
-    // All of the new list was found in order: nothing came in or moved.
+    // All rows of the new list were found in order, so no row was inserted or moved.
     if kept == new.count {
       return RowDifference.changes(in: old, deleted: deleted, updated: updated)
     }

@@ -2,31 +2,35 @@ import FoundationEssentials
 import PandoConsistency
 import PandoModels
 
-/// A provider's part in a collection.
+/// The state of one provider in a collection.
 struct ListMember<T: SimpleModel>: Sendable {
-  /// What a paused member shows, and what it has been told of.
+  /// The list that a paused member shows, and the list that its delegate last received.
   struct Frozen: Sendable {
     var shown: LiveList<T>
-    /// With a store it lacks what others have not committed yet.
+    /// With a store, this list lacks uncommitted edits of other members.
     var told: LiveList<T>
-    /// When the elements that stand still were changed.
+    /// The time of the last change to the shown elements.
     var lastUpdated: Date?
-    /// Why it stands still; without a reason it is on its way back, and shows what is newest.
+    /// The reasons for the pause.
+    ///
+    /// Without a reason the member resumes, and shows the newest elements.
     var reasons: PauseReasons
-    /// The newest context of a change since then, and its time.
+    /// The context of the newest change since the pause began.
+    ///
+    /// `date` is the time of that change.
     var context: (any Sendable)?
     var date: Date?
   }
 
   var viewer: ListViewer
   weak let provider: (any CollectionMember<T>)?
-  /// What it has still to be told, in order.
+  /// The queued notifications, in order.
   var tellings = TellingQueue<T>()
-  /// Set while it is paused.
+  /// The paused state; `nil` if the member is not paused.
   var frozen: Frozen?
-  /// What observers pull from.
+  /// The state from which observers pull.
   var observed: ObservedState<LiveList<T>>?
-  /// What `withObservationTracking` hears of reads and changes from.
+  /// Reports reads and changes to `withObservationTracking`.
   var tracking: ProviderTracking?
 
   init(viewer: ListViewer, provider: any CollectionMember<T>) {
@@ -36,24 +40,25 @@ struct ListMember<T: SimpleModel>: Sendable {
 
   var number: UInt64 { viewer.number }
 
-  /// What it shows while it stands still.
+  /// The paused state while a reason to pause remains.
   var standstill: Frozen? { frozen.flatMap { $0.reasons.isEmpty ? nil : $0 } }
 
-  /// Whether its pause has ended and what is different has not been queued yet.
+  /// True if the pause has ended and its changes are not queued yet.
   var isOnItsWayBack: Bool { frozen?.reasons.isEmpty ?? false }
 
-  /// Whether callbacks that are queued are delivered.
+  /// True if queued callbacks are delivered.
   var isTold: Bool { frozen.map { $0.reasons == .limit } ?? true }
 }
 
-/// Which edits a member knows before they are committed.
+/// Decides which edits a member's delegate has before they are committed.
 struct ListViewer: Sendable {
   let number: UInt64
-  /// The last edit that was shown when the member began to show the list, or when its last pause ended.
+  /// The number of the last edit shown when the member joined, or when its last pause ended.
   var firstEdit: UInt64
 
-  /// Whether the member has made an edit, or has begun with it: it is not told of it when it is
-  /// committed.
+  /// Returns true if the member made the edit, or joined or resumed after it.
+  ///
+  /// Such a member is not notified when the edit is committed.
   func knows<T>(_ operation: ListOperation<T>) -> Bool {
     operation.member == number || operation.editNumber <= firstEdit
   }

@@ -4,37 +4,39 @@ import PandoModels
 import PandoStore
 import PandoSystem
 
-/// An edit of a collection on its way to the store, the cache and other live trees.
+/// A queued edit of a collection that goes to the store, the cache and other live trees.
 final class ListOperation<T: SimpleModel>: ManagedOperation {
   let collection: LiveCollection<T>
   let edit: ListEdit<T>
-  /// What it does to the stored rows, where it is written and they are known; `nil` if nothing.
+  /// The edit in terms of stored rows; `nil` if the stored rows do not change or are not loaded.
   let written: ListEdit<T>?
-  /// The same for a list that is known only when it is carried out.
+  /// The edit for a stored list that is loaded only when the edit runs.
   let storedEdit: StoredEdit<T>?
-  /// Whether what it is about may be shown and not stored: then nothing is changed there.
+  /// True if the element may exist in the shown list only.
+  ///
+  /// The stored list then stays unchanged.
   let mayBeAbsent: Bool
   let isWritten: Bool
-  /// The member that made it; `nil` for a call without a provider.
+  /// The member that made the edit; `nil` for a call without a provider.
   let member: UInt64?
-  /// Counts the edits of the collection, from 1.
+  /// The number of the edit in its collection, counted from 1.
   let editNumber: UInt64
   let context: (any Sendable)?
   let outcome: PendingWrite
   let date = Date()
-  /// Where the store has carried it out; set anew each time the write is run.
+  /// The positions that the store has changed; set again on each run of the write.
   private let storedPlan = Locked<ListPlan?>(nil)
-  /// Whether it has set a stored model that is not in the stored list; set anew likewise.
+  /// True if the edit has set a stored model that is not in the stored list; set again on each run.
   private let hasSetModel = Locked(false)
-  /// Whether what it is about had gone where it was shown.
+  /// True if the edited element was no longer in the shown list.
   private let isLost = Locked(false)
-  /// What a custom cache is given.
+  /// The list to write to a custom cache.
   private let cached = Locked(Cached.unknown)
 
   private enum Cached {
-    /// The cache has to be asked for what it has.
+    /// The collection has to be loaded from the cache.
     case unknown
-    /// The stored elements as this edit leaves them.
+    /// The stored elements after this edit.
     case list([T])
   }
 
@@ -62,7 +64,7 @@ final class ListOperation<T: SimpleModel>: ManagedOperation {
 
   func attach(_ scope: PipelineScope) { if !collection.isRetired { scope.add(collection) } }
 
-  /// At which places of the stored list it was carried out; `nil` if it was not written there.
+  /// The changed positions of the stored list; `nil` if the edit was not written there.
   var committedPlan: ListPlan? { storedPlan.withLock { $0 } }
 
   func makeUpdate() -> LiveUpdate {
@@ -84,7 +86,7 @@ final class ListOperation<T: SimpleModel>: ManagedOperation {
     if plan == nil || plan == .nothing, case .update(_, let model) = edit,
       let identifier = model.modelIdentifier, try transaction.snapshot.contains(identifier)
     {
-      // The element is not in the stored list, but stored elsewhere.
+      // The element is not in the stored list, but the store has its model.
       try transaction.setTree(model)
       hasSetModel.withLock { $0 = true }
     }
@@ -108,15 +110,17 @@ final class ListOperation<T: SimpleModel>: ManagedOperation {
     return DataProviderError.gone(collection.cacheKey ?? "")
   }
 
-  /// Notes, where it is shown, that what it is about was not there any more.
+  /// Records that the edited element was no longer in the shown list.
   ///
-  /// It fails when it is finished, unless it has changed what is stored.
+  /// The operation then fails in `finish(_:)`, unless it has changed stored data.
   func noteAbsence() {
     if isWritten, !collection.tellsCommitted || hasSetModel.withLock({ $0 }) { return }
     if committedPlan ?? .nothing == .nothing { isLost.withLock { $0 = true } }
   }
 
-  /// An edit of what is shown only changes that.
+  /// True if the edit changes stored data.
+  ///
+  /// An edit of the shown list alone does not.
   var isStored: Bool {
     isWritten && (committedPlan ?? .nothing != .nothing || hasSetModel.withLock { $0 })
   }

@@ -5,10 +5,10 @@ import PandoModels
 /// An edit that is shown and not yet committed.
 struct PendingEdit<T: SimpleModel>: Sendable {
   let operation: ListOperation<T>
-  /// What it does to the list that the edits before it leave.
+  /// The effect of the edit on the list that the edits before it leave.
   var step: ListStep<T>
 
-  /// Whether it leaves the list as the edits before it leave it, so that nobody is told.
+  /// True if the edit does not change the list, so that no member is notified.
   var isSilent: Bool {
     switch operation.edit {
     case .set(let list):
@@ -19,76 +19,83 @@ struct PendingEdit<T: SimpleModel>: Sendable {
   }
 }
 
-/// What all providers of one cache key share; guarded by the lock of ``LiveCollection``.
+/// The state that all providers of one cache key share; guarded by the lock of ``LiveCollection``.
 ///
-/// `list` is what is shown: the committed elements with all pending edits on top. There is no second
-/// list of committed elements, as that would make every change twice as dear: the pending edits are
-/// taken back when the committed elements change beneath them, and carried out again.
+/// - `list` is the shown list: the committed elements with all pending edits on top.
+/// - There is no second array of committed elements, because it would double the cost of each
+///   change. If the committed elements change, `rewind()` undoes the pending edits and `replay()`
+///   carries them out again.
+/// - `members`, `tellingCount`, `isTelling` and `limitHitCount` serve the notifications.
+/// - `stored`, `storedView` and `unwrittenCount` serve lists whose stored elements differ from the
+///   committed ones.
 struct ListState<T: SimpleModel>: Sendable {
   var list = LiveList<T>() {
     didSet { version &+= 1 }
   }
-  /// Tells the list from the one that it was before.
+  /// A number that changes with each change of `list`.
   private(set) var version: UInt64 = 0
-  /// In the order in which they were made, which is the order in which they are committed.
+  /// In the order in which they were made, which is also the order of their commits.
   var pending: [PendingEdit<T>] = []
-  /// In the order in which they joined: by ascending number.
+  /// In the order in which they joined, so by ascending number.
   var members: [ListMember<T>] = []
   var lastMember: UInt64 = 0
   var rowNumbers = RowNumberSource()
-  /// Whether the consistency manager knows the collection.
+  /// True if the collection was added to the consistency manager.
   var isAdded = false
-  /// Whether nobody may join any more: it is being forgotten.
+  /// True if no provider may join any more, because the collection is being removed.
   var isRetired = false
   var lastUpdated: Date?
-  /// Whether there is such a committed collection, be it without elements.
+  /// True if the committed collection exists; it may be empty.
   var isCommittedPresent = false
-  /// Whether the committed elements are known; else the store or cache has to be asked.
+  /// True if the committed elements are loaded from the store or cache.
   var isLoaded = false
-  /// The stored elements, where they may be others than the committed ones; changed on the pipeline.
+  /// The stored elements if they may differ from the committed ones; changed on the pipeline only.
   var stored: StoredRows<T>?
-  /// The stored elements with the pending edits on top; made when it is asked for.
+  /// The stored elements with the pending edits on top; made at its first use.
   var storedView: LiveList<T>?
-  /// How many pending edits are not written.
+  /// The count of pending edits that are not written to the store or cache.
   var unwrittenCount = 0
-  /// Whether the committed elements are not those of the store, because these could not be read.
+  /// True if the store could not be read, so that the committed elements may differ from the stored
+  /// ones.
   var isOutOfStep = false
   /// Stored elements that can't be decoded, and are not shown.
   var hidden = HiddenElements()
-  /// Whether something of a commit is shown that can't be read: what goes is not stored any more.
+  /// True while the list shows parts of a commit that can't be read.
+  ///
+  /// Elements removed meanwhile are no longer stored either.
   var isUnread = false
-  /// How many changes of the collection have been numbered for those who are told.
+  /// The number of the newest change that members are notified of.
   var tellingCount: UInt64 = 0
-  /// Whether somebody tells members at this moment.
+  /// True while a thread notifies members.
   var isTelling = false
-  /// How many members were paused because they have too much to be told.
+  /// The count of unreported pauses of members with too many queued notifications.
   var limitHitCount = 0
-  /// Who waits for the answer of the store or cache.
+  /// The callers that wait for the answer of the store or cache.
   var waiters: [ListWaiter<T>] = []
-  /// Whether somebody has read what is shown in a way that can be tracked.
+  /// True if a tracked read of the list took place.
   var isTracked = false
-  /// How many edits there have been.
+  /// The number of the newest edit.
   var editCount: UInt64 = 0
 
-  /// Whether there is such a collection, as it is shown.
+  /// True if the collection exists in the shown state.
   var isPresent: Bool { isCommittedPresent || !pending.isEmpty }
 
-  /// Whether a commit can't be understood without reading all elements.
+  /// True if a commit can be shown only after all elements are read.
   var needsWhole: Bool {
     !isLoaded || isOutOfStep || !hidden.isEmpty || (stored.map { $0.list == nil } ?? false)
   }
 
-  /// Whether all elements are set by a pending edit.
+  /// True if a pending edit sets all elements.
   var isBeingSet: Bool {
     pending.contains { if case .set = $0.operation.edit { true } else { false } }
   }
 
-  /// Takes all pending edits back, so that `list` is the committed one.
+  /// Undoes all pending edits, so that `list` is the committed list.
   mutating func rewind() {
     for edit in pending.reversed() { list.undo(edit.step) }
   }
 
-  /// Carries all pending edits out again.
+  /// Carries out all pending edits again.
   mutating func replay() {
     for index in pending.indices { pending[index].step = list.apply(pending[index].operation.edit) }
   }
@@ -107,12 +114,12 @@ struct ListState<T: SimpleModel>: Sendable {
     return list
   }
 
-  /// Whether a member knows all pending edits.
+  /// Returns true if a member has all pending edits.
   func allAreKnown(to viewer: ListViewer) -> Bool {
     pending.allSatisfy { viewer.knows($0.operation) }
   }
 
-  /// The committed rows with those pending edits on top that a member knows.
+  /// Returns the committed rows with the pending edits on top that a member has.
   func rows(_ committed: [LiveRow], knownTo viewer: ListViewer) -> [LiveRow] {
     var rows = committed
     for pending in pending where viewer.knows(pending.operation) {
@@ -122,7 +129,7 @@ struct ListState<T: SimpleModel>: Sendable {
     return rows
   }
 
-  /// The list as a member's delegate knows it once it has been told everything.
+  /// Returns the list that a member's delegate has after all its notifications.
   func told(to viewer: ListViewer, tellsCommitted: Bool) -> LiveList<T> {
     if !tellsCommitted || allAreKnown(to: viewer) { return list }
     var told = committed
@@ -135,13 +142,13 @@ struct ListState<T: SimpleModel>: Sendable {
 
 /// Committed models.
 extension ListState {
-  /// Whether a pending edit says what a row contains.
+  /// Returns true if a pending edit sets the contents of a row.
   func isHidden(_ row: LiveRow) -> Bool { pending.contains { $0.operation.edit.sets(row) } }
 
-  /// The committed models of rows, as far as they are there.
+  /// Returns the committed models of rows; missing rows are left out.
   ///
   /// - Parameter rows: In ascending order.
-  /// - Returns: The rows that are there, in any order.
+  /// - Returns: The rows and models found, in any order.
   func committedModels(of rows: [LiveRow]) -> [(row: LiveRow, model: T)] {
     var found: [(row: LiveRow, model: T)] = []
     var rest: [LiveRow] = []
@@ -152,7 +159,7 @@ extension ListState {
     return found
   }
 
-  /// Puts new contents into committed rows, below the pending edits.
+  /// Sets new contents of committed rows, below the pending edits.
   ///
   /// - Parameter contents: In ascending order of the rows.
   mutating func setCommitted(_ contents: [(row: LiveRow, model: T)]) {
@@ -164,7 +171,7 @@ extension ListState {
     }
   }
 
-  /// The committed model of a row that a pending edit has replaced or removed.
+  /// Returns the committed model of a row that a pending edit has replaced or removed.
   private func replacedModel(of row: LiveRow) -> T? {
     for edit in pending {
       if let index = edit.step.oldRows.firstIndex(of: row) { return edit.step.oldModels[index] }

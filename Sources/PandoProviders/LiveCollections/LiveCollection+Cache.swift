@@ -3,13 +3,13 @@ import PandoModels
 import PandoSystem
 
 extension LiveCollection {
-  /// The stored elements at this moment; `nil` if they are not known.
+  /// The stored elements at this moment; `nil` if they are not loaded.
   var storedModels: [T]? { state.withLock { $0.storedList?.models } }
 
-  /// Whether an edit is about an element that has gone: from what is shown, and from the stored list
-  /// if it is written.
+  /// Returns true if the edited element was removed from the shown list before.
   ///
-  /// On the pipeline, at its place in the order.
+  /// For a written edit, the element must be missing in the stored list too. Called on the
+  /// pipeline, when it is the edit's turn.
   func isGone(_ operation: ListOperation<T>) -> Bool {
     state.withLock { state in
       guard operation.isWritten else { return state.isGone(operation) }
@@ -45,7 +45,7 @@ extension LiveCollection {
 }
 
 extension ListState {
-  /// Whether what a pending edit is about is not shown any more where the edits before it are done.
+  /// Returns true if the element of a pending edit is missing after the edits before it.
   fileprivate func isGone(_ operation: ListOperation<T>) -> Bool {
     pending.first { $0.operation === operation }?.step.plan == .nothing
   }

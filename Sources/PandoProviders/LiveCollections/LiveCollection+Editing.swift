@@ -4,16 +4,17 @@ import PandoSystem
 
 /// Changes by providers and by static calls.
 extension LiveCollection {
-  /// Shows a change and queues it, in one step.
+  /// Shows a change and queues its write, in one step.
   ///
   /// - Parameters:
   ///   - request: The change; its positions are those that the member shows.
-  ///   - member: Who asks for it, and is not told of it; `nil` for a call without a provider.
-  ///   - version: The list that the change was made for; `nil` if any will do.
-  ///   - updatesCache: Whether it reaches the store or the cache.
-  ///   - context: Travels to everyone who is told.
-  /// - Returns: What the caller waits for; `nil` if the member has left, the list has another version
-  ///   or is being forgotten, and nothing has happened.
+  ///   - member: The member that makes the change, and is not notified of it; `nil` for a call
+  ///     without a provider.
+  ///   - version: The list version that the change requires; `nil` for any.
+  ///   - updatesCache: True if the change is written to the store or cache.
+  ///   - context: Passed to all notified listeners.
+  /// - Returns: The pending write. `nil` if nothing was done: the member has left, the version
+  ///   differs, or the collection is being removed.
   func edit(
     _ request: ListRequest<T>, by member: UInt64?, of version: UInt64? = nil,
     updatesCache: Bool = true, context: (any Sendable)?
@@ -41,12 +42,12 @@ extension LiveCollection {
     }
   }
 
-  /// What is shown, and a number that changes with it.
+  /// The version of the shown list, and its models.
   var version: (UInt64, [T]) { state.withLock { ($0.version, $0.list.models) } }
 
-  /// Lets a provider join and set all elements, in one step.
+  /// Adds a provider and sets all elements, in one step.
   ///
-  /// - Returns: Its number, and what the caller waits for; `nil` if the collection is being forgotten.
+  /// - Returns: The member number and the pending write; `nil` if the collection is being removed.
   func join(
     _ provider: any CollectionMember<T>, paused reasons: PauseReasons, setting models: [T],
     updatesCache: Bool, context: (any Sendable)?
@@ -63,7 +64,7 @@ extension LiveCollection {
     return outcome.map { (member, $0) }
   }
 
-  /// Why elements can't be taken; `nil` if they can.
+  /// Returns the error that refuses a request; `nil` if the elements are valid.
   private func refusal(of request: ListRequest<T>, updatesCache: Bool) -> (any Error)? {
     if manager.isClosed.withLock({ $0 }) { return DataProviderError.closed }
     if cacheKey != nil, updatesCache, let refusal = manager.refusal(ofReading: T.self) {
@@ -96,7 +97,7 @@ extension LiveCollection {
     let edit = state.edit(for: request, seenBy: index)
     let plan = edit.plan(in: state.list.rows)
     if plan == .nothing {
-      // A paused provider still sees what has gone, or there was nothing to be done.
+      // The element was removed behind a paused provider's list, or the request is empty.
       return request.isNothing ? .success(.done) : .failure(DataProviderError.gone(cacheKey ?? ""))
     }
     let writes = updatesCache && isStored
@@ -113,7 +114,7 @@ extension LiveCollection {
     state.pending.append(PendingEdit(operation: operation, step: step))
     state.lastUpdated = operation.date
     if let index { state.members[index].tellings.noteGap() }
-    // Without a store nothing that is asked for can fail.
+    // Without a store, no request can fail after this point.
     if case .set = edit, writes, !tellsCommitted { state.isLoaded = true }
     if !tellsCommitted { state.tell(told, operation, except: index, limits: manager.limits) }
     manager.perform(operation, updatesCache: writes)
@@ -122,7 +123,7 @@ extension LiveCollection {
 }
 
 extension ListState {
-  /// The edit that a request amounts to in the list that a member sees.
+  /// Makes the edit for a request on the list that a member sees.
   fileprivate mutating func edit(
     for request: ListRequest<T>, seenBy index: Int?
   ) -> ListEdit<T> {
@@ -132,8 +133,10 @@ extension ListState {
     return request.edit(in: list) { count in numbers.take(count) { rowsInUse } }
   }
 
-  /// What an edit does to the list as its own member's delegate knows it, if that is not what it does
-  /// to the list that is shown; a paused member's list is changed on the way.
+  /// Returns the change of an edit to the list that the acting member's delegate has.
+  ///
+  /// It may differ from the change of the shown list. Also applies the edit to a paused member's
+  /// list.
   fileprivate mutating func change(
     _ edit: ListEdit<T>, _ shown: CollectionChange, toldTo index: Int?, tellsCommitted: Bool
   ) -> CollectionChange {
@@ -148,7 +151,7 @@ extension ListState {
     return edit.plan(in: rows(committedRows, knownTo: viewer)).change
   }
 
-  /// Queues the change of an edit for all members that are not paused.
+  /// Queues the change of an edit for all members except the acting one.
   fileprivate mutating func tell(
     _ change: CollectionChange, _ operation: ListOperation<T>, except actor: Int?,
     limits: DataModelManager.Limits
@@ -163,7 +166,9 @@ extension ListState {
     }
   }
 
-  /// Queues a change for a member that is not paused.
+  /// Queues a change for a member.
+  ///
+  /// A paused member only saves its context and date.
   mutating func tell(
     _ telling: ListTelling<T>, member index: Int, _ limits: DataModelManager.Limits,
     tellsCommitted: Bool
@@ -186,7 +191,7 @@ extension ListState {
 }
 
 extension LiveList {
-  /// Whether an edit at known places leaves everything as it is.
+  /// Returns true if an edit at planned positions leaves the list unchanged.
   func isUnchanged(by edit: ListEdit<T>, _ plan: ListPlan) -> Bool {
     switch (edit, plan) {
     case (.set(let new), _): isEqual(to: new.models)

@@ -3,15 +3,15 @@ import PandoModels
 import PandoStore
 import PandoSystem
 
-/// Somebody who waits for the answer of the store or cache.
+/// A caller that waits for the answer of the store or cache.
 struct ListWaiter<T: SimpleModel>: Sendable {
-  /// Called when the elements show, or when there are none; whether there is such a collection.
+  /// Called when loading ends, with true if the collection exists.
   let settle: @Sendable (Bool) -> Void
-  /// Told where delegates are called.
+  /// Called on the delivery target.
   let answer: @Sendable (Result<[T]?, any Error>) -> Void
 }
 
-/// What a fetch leads to.
+/// The next step of a fetch.
 private enum FetchStart<T: SimpleModel> {
   case retired
   case answer([T])
@@ -20,16 +20,16 @@ private enum FetchStart<T: SimpleModel> {
 }
 
 extension LiveCollection {
-  /// Whether a static call is made here, and not in the store.
+  /// Returns true if a static call is carried out in this collection instead of the store.
   func takes(_ request: ListRequest<T>) -> Bool {
     state.withLock { state in
       state.isPresent && (state.isLoaded || state.isBeingSet) || request.creates
     }
   }
 
-  /// Answers with the elements, once they are known.
+  /// Answers with the elements, after they are loaded.
   ///
-  /// - Returns: `false` if the collection is being forgotten.
+  /// - Returns: `false` if the collection is being removed.
   func fetch(context: (any Sendable)?, _ waiter: ListWaiter<T>) -> Bool {
     let next = state.withLock { state -> FetchStart<T> in
       if state.isRetired { return .retired }
@@ -49,12 +49,12 @@ extension LiveCollection {
     return true
   }
 
-  /// Asks the store or cache for the elements.
+  /// Loads the elements from the store or cache.
   ///
   /// - Parameters:
   ///   - readsFirst: As with ``StoreBridge/load(_:readsFirst:)``.
-  ///   - context: Given to a custom cache.
-  ///   - scope: The pipeline, if this is called there.
+  ///   - context: Passed to a custom cache.
+  ///   - scope: The pipeline, if the caller runs there.
   func load(readsFirst: Bool, context: (any Sendable)? = nil, _ scope: PipelineScope? = nil) {
     switch manager.backing {
     case .memory(let shelf):
@@ -67,7 +67,7 @@ extension LiveCollection {
     }
   }
 
-  /// Takes over the elements from where they were kept while nobody showed them.
+  /// Moves the elements from the memory shelf, which keeps the elements of unused collections.
   private func load(from shelf: MemoryShelf, _ scope: PipelineScope) {
     guard let cacheKey else { return finishLoad(.success(nil), since: nil, scope) }
     let kept = shelf.list(cacheKey)
@@ -92,7 +92,8 @@ extension LiveCollection {
     } completion: { [self] result in
       consistency.enqueue { [self] scope in
         let number = joinsSince.withLock { $0 }
-        // An edit meanwhile is on its way to the cache: the answer may have it or not.
+        // The answer may contain an edit made meanwhile or not, because the edit is on its way to
+        // the cache.
         let isEdited = state.withLock { !$0.isLoaded && $0.editCount != editCount }
         if isEdited || !scope.canJoin(since: number) {
           load(from: cache, context, scope)
@@ -110,15 +111,16 @@ extension LiveCollection {
     load(readsFirst: true, scope)
   }
 
-  /// Shows what was read, unless the elements are known meanwhile, and answers.
+  /// Shows the loaded elements, unless others were loaded meanwhile, and answers the waiting
+  /// callers.
   ///
   /// Pipeline.
   ///
   /// - Parameters:
-  ///   - result: What was read.
-  ///   - hidden: What is left out of it.
-  ///   - number: When a cache was asked.
-  ///   - scope: Publishes it.
+  ///   - result: The loaded elements.
+  ///   - hidden: The elements that can't be decoded.
+  ///   - number: The join number of the request to a cache; `nil` otherwise.
+  ///   - scope: Publishes the elements.
   func finishLoad(
     _ result: Result<[T]?, any Error>, besides hidden: HiddenElements = HiddenElements(),
     since number: UInt64?, _ scope: PipelineScope
@@ -151,7 +153,7 @@ extension LiveCollection {
     retireIfUnused()
   }
 
-  /// Takes an edit back that has failed, on the pipeline.
+  /// Undoes a failed edit, on the pipeline.
   func takeBack(_ operation: ListOperation<T>, _ scope: PipelineScope) {
     var update = LiveUpdate()
     update.context = operation.context
@@ -160,7 +162,7 @@ extension LiveCollection {
     guard isPending else { return }
     staged.structure = .failed(operation)
     scope.publish([staged], update)
-    // What it was to replace has never been asked for.
+    // The elements that the edit was to replace were never loaded.
     if state.withLock({ !$0.isLoaded && $0.pending.isEmpty && $0.waiters.isEmpty }) {
       load(readsFirst: true, scope)
     }
@@ -168,7 +170,7 @@ extension LiveCollection {
   }
 }
 
-/// A collection that is read from a store.
+/// The load of a collection from a store.
 final class CollectionLoad<T: SimpleModel>: StoreLoad {
   private let collection: LiveCollection<T>
   private let cacheKey: String
@@ -195,7 +197,8 @@ final class CollectionLoad<T: SimpleModel>: StoreLoad {
   func finish(_ error: (any Error)?, _ scope: PipelineScope) {
     let found = found.withLock { $0 }
     var result = error.map { .failure($0) } ?? Result<[T]?, any Error>.success(found.models)
-    // Nobody shows a list of which nothing fits the type: that is no bad record.
+    // A list without any decodable element has another type. It fails as a whole instead of being
+    // empty.
     if found.models?.isEmpty ?? false, let first = found.hidden.records.first,
       !collection.isCommitted
     {

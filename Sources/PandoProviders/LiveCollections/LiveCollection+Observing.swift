@@ -3,9 +3,9 @@ import PandoModels
 import PandoSystem
 
 extension LiveCollection {
-  /// What observers of a member pull from, made at the first call.
+  /// Returns the state from which observers of a member pull; the first call makes it.
   ///
-  /// - Returns: `nil` if it is no member.
+  /// - Returns: `nil` if `member` is not a member.
   func observed(by member: UInt64) -> ObservedState<LiveList<T>>? {
     state.withLock { state in
       guard let index = state.index(of: member) else { return nil }
@@ -16,9 +16,9 @@ extension LiveCollection {
     }
   }
 
-  /// What tells of reads and changes of a member's data, made at the first call.
+  /// Returns the tracking object of a member's reads and changes; the first call makes it.
   ///
-  /// - Returns: `nil` if it is no member.
+  /// - Returns: `nil` if `member` is not a member.
   func tracking(of member: UInt64) -> ProviderTracking? {
     state.withLock { state in
       guard let index = state.index(of: member) else { return nil }
@@ -30,7 +30,7 @@ extension LiveCollection {
     }
   }
 
-  /// Lets observers of a provider go on here, when it has come over from another collection.
+  /// Takes over the observers of a provider that came from another collection.
   func attach(
     _ observed: ObservedState<LiveList<T>>?, _ tracking: ProviderTracking?, to member: UInt64
   ) {
@@ -40,21 +40,21 @@ extension LiveCollection {
       state.members[index].observed = observed
       state.members[index].tracking = tracking
       if tracking != nil { state.isTracked = true }
-      // Rows of another collection have nothing to do with those of this one.
+      // Rows of another collection are unrelated to the rows of this one.
       observed?.publish(state.committed, isReset: true)
     }
   }
 
-  /// What is committed, as a member's collection has it; `nil` if it is no member.
+  /// Returns the committed list of the collection; `nil` if `member` is not a member.
   func committed(of member: UInt64) -> LiveList<T>? {
     state.withLock { state in state.index(of: member) == nil ? nil : state.committed }
   }
 
-  /// Tells those who track reads of what is shown that it has changed, where delegates are called.
+  /// Notifies tracked readers of the shown list, on the delivery target.
   ///
-  /// With a store that is before delegates are told, which is after the commit.
+  /// With a store this happens before the commit; delegates are called after it.
   ///
-  /// - Parameter actor: The member whose own change it is.
+  /// - Parameter actor: The member that made the change.
   func tellTrackers(except actor: UInt64? = nil) {
     guard state.withLock({ $0.isTracked }) else { return }
     manager.consistencyManager.deliverer.enqueue { [self] in
@@ -68,20 +68,20 @@ extension LiveCollection {
   }
 }
 
-/// What an update changes in the committed list.
+/// The change of an update to the committed list.
 struct CommittedChange {
-  /// Whether it was set as a whole.
+  /// True if the whole list was set.
   var isReset = false
-  /// The rows with other contents; `nil` if they are not known.
+  /// The rows with other contents; `nil` if Pando did not compute them.
   var updated: [UInt32]?
 }
 
 extension ListState {
-  /// Shows observers what is committed now.
+  /// Publishes the committed list to observers.
   func publish(_ change: CommittedChange, context: (any Sendable)?) {
     var list: LiveList<T>?
     for index in members.indices {
-      // Callbacks that nobody takes hold up no sequence.
+      // The callbacks of a paused member do not delay the observers' sequences.
       guard let observed = members[index].observed, members[index].isTold else { continue }
       let committed = list ?? committed
       list = committed
@@ -90,7 +90,7 @@ extension ListState {
     }
   }
 
-  /// Shows the observers of one member what is committed now.
+  /// Publishes the committed list to the observers of one member.
   func publish(toMember index: Int, context: (any Sendable)? = nil) {
     members[index].observed?.publish(committed, context: context)
   }

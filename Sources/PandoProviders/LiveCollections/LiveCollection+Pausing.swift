@@ -4,9 +4,9 @@ import PandoModels
 import PandoSystem
 
 extension LiveCollection {
-  /// Lets the elements stand still for a member.
+  /// Pauses a member, so that its elements stay as they are.
   ///
-  /// - Returns: Whether it is a member.
+  /// - Returns: `false` if `member` is not a member.
   func pause(_ member: UInt64, _ reason: PauseReasons) -> Bool {
     state.withLock { state in
       guard let index = state.index(of: member) else { return false }
@@ -15,10 +15,12 @@ extension LiveCollection {
     }
   }
 
-  /// Ends one reason to stand still: with the last one the newest elements show at once.
+  /// Removes one reason to pause.
   ///
-  /// - Returns: Whether that was the last one, and ``endPause(of:)`` is to be published; `nil` if it
-  ///   is no member.
+  /// After the last one the member shows the newest elements at once.
+  ///
+  /// - Returns: True if it was the last reason, so that ``endPause(of:)`` must be published; `nil`
+  ///   if `member` is not a member.
   func beginResume(_ member: UInt64, _ reason: PauseReasons) -> Bool? {
     state.withLock { state in
       guard let index = state.index(of: member) else { return nil }
@@ -27,30 +29,32 @@ extension LiveCollection {
     }
   }
 
-  /// Ends a member's pause when it is published: what is different is told as one change.
+  /// Stages the end of a member's pause.
   ///
-  /// - Returns: `nil` if the member stands still again, or has gone.
+  /// Its delegate receives all changes of the pause as one.
+  ///
+  /// - Returns: `nil` if the member was paused again, or has left.
   func endPause(of member: UInt64) -> ResumedMember? {
     let isOnItsWay = state.withLock { state in
       state.index(of: member).map { state.members[$0].isOnItsWayBack } ?? false
     }
     guard isOnItsWay else { return nil }
     var update = LiveUpdate()
-    // The change itself knows its time.
+    // `thaw` computes the date of the change itself.
     update.date = .distantPast
     var staged = StagedList(self, update)
     staged.structure = .resumed(member)
     return ResumedMember(change: staged, update: update)
   }
 
-  /// Whether the elements stand still for a member; `nil` if it is no member.
+  /// Returns true if the member is paused; `nil` if it is not a member.
   func isPaused(_ member: UInt64) -> Bool? {
     state.withLock { state in
       state.index(of: member).map { state.members[$0].standstill != nil }
     }
   }
 
-  /// Shows a paused member the elements as they are now, as those it begins with.
+  /// Restarts a paused member with the current elements, without a notification.
   func restart(_ member: UInt64) {
     state.withLock { state in
       guard let index = state.index(of: member), let frozen = state.members[index].frozen
@@ -65,7 +69,7 @@ extension LiveCollection {
 }
 
 extension ListState {
-  /// Makes a member's elements stand still.
+  /// Pauses a member.
   mutating func freeze(_ index: Int, _ reason: PauseReasons, tellsCommitted: Bool) {
     if members[index].frozen != nil {
       if members[index].isOnItsWayBack {
@@ -80,12 +84,12 @@ extension ListState {
       lastUpdated: lastUpdated, reasons: reason)
   }
 
-  /// Ends the pause of a member that has no reason to stand still any more.
+  /// Ends the pause of a member that has no reason left.
   ///
-  /// What it had not been told when it was paused is part of the change, and so is what is not
-  /// committed: the member shows that from now on, and knows it.
+  /// The change includes notifications that were queued when the pause began. It also includes
+  /// uncommitted edits, which the member shows from now on.
   ///
-  /// - Returns: What it is to be told; `nil` if nothing is different.
+  /// - Returns: The notification; `nil` if there is no change.
   mutating func thaw(_ index: Int, tellsCommitted: Bool) -> ListTelling<T>? {
     guard let frozen = members[index].frozen, frozen.reasons.isEmpty else { return nil }
     members[index].frozen = nil
@@ -94,7 +98,8 @@ extension ListState {
     let viewer = members[index].viewer
     let uncommitted = tellsCommitted ? pending.last { !viewer.knows($0.operation) } : nil
     members[index].viewer.firstEdit = editCount
-    // By elements and not by rows: one that left and came back is the same one.
+    // Compared by elements, not by rows: an element that was removed and inserted again is
+    // unchanged.
     let difference = CollectionChange.difference(from: frozen.told.models, to: list.models)
     let change: CollectionChange =
       switch (untold, difference) {

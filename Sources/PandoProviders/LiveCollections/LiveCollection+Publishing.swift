@@ -3,11 +3,11 @@ import PandoModels
 import PandoSystem
 
 extension LiveCollection {
-  /// Shows what an update did to the committed elements, below the edits that are pending.
+  /// Publishes the committed elements of an update, below the pending edits.
   ///
-  /// Pipeline, while the publishing lock is held.
+  /// Called on the pipeline, with the publishing lock held.
   ///
-  /// - Returns: The number under which members are told of it.
+  /// - Returns: The number of the members' notifications.
   func publish(_ staged: StagedList<T>) -> UInt64 {
     state.withLock { state in
       if case .resumed(let member) = staged.structure { return resume(member, &state) }
@@ -69,7 +69,7 @@ extension ListState {
     if !staged.isEmpty { lastUpdated = staged.date }
   }
 
-  /// Makes a pending edit a committed one.
+  /// Commits a pending edit.
   private mutating func commit(
     _ operation: ListOperation<T>, _ plan: ListPlan?, _ edit: ListEdit<T>
   ) {
@@ -80,7 +80,7 @@ extension ListState {
       if operation.isWritten { hidden = HiddenElements() }
     }
     if index == 0, plan == nil || plan == pending[0].step.plan {
-      // It is shown below all others, where it belongs.
+      // The edit is the lowest pending one, so the shown list stays as it is.
       pending.removeFirst()
       return
     }
@@ -90,7 +90,7 @@ extension ListState {
     replay()
   }
 
-  /// Removes committed elements whose models are deleted.
+  /// Removes committed elements whose models were deleted.
   private mutating func remove(_ removed: [LiveRow]) {
     guard !removed.isEmpty else { return }
     rewind()
@@ -101,7 +101,7 @@ extension ListState {
     replay()
   }
 
-  /// Whether the stored elements were read or set as a whole.
+  /// Returns true if the update read or set all stored elements.
   private func knowsStored(after staged: StagedList<T>) -> Bool {
     if !isOutOfStep { return false }
     switch staged.structure {
@@ -112,7 +112,7 @@ extension ListState {
     }
   }
 
-  /// Whether an update commits the first pending edit where it is shown, and does nothing else.
+  /// Returns true if an update only commits the first pending edit at its shown positions.
   private func isInPlace(_ staged: StagedList<T>) -> Bool {
     guard staged.contents.isEmpty, staged.removed.isEmpty, !staged.isStoredElsewhere,
       case .own(let operation, let plan, _) = staged.structure, let first = pending.first

@@ -2,10 +2,10 @@ import PandoModels
 import PandoStore
 import PandoSystem
 
-/// Reading what commits have made of a stored list. Elements that can't be decoded are left out.
+/// Reading a stored list after commits. Elements that can't be decoded are left out.
 ///
-/// As long as there are some, the list is read as a whole whenever a commit concerns it or one of their
-/// nodes: places in the stored list are no places in the shown one.
+/// While such elements exist, positions in the stored list differ from those in the shown one. Each
+/// commit that affects the list or one of their nodes then reads the whole list.
 extension LiveCollection {
   func read(
     _ changes: [CollectionChange]?, _ operations: [any ManagedOperation],
@@ -19,7 +19,7 @@ extension LiveCollection {
         do {
           return try CollectionCommit<T>(changes, cacheKey, in: snapshot)
         } catch is ModelError {
-          // All is read, without what can't be decoded.
+          // The whole list is read below, without the undecodable elements.
         }
       }
       let contents = try snapshot.contents(cacheKey, as: T.self)
@@ -32,7 +32,7 @@ extension LiveCollection {
     }
   }
 
-  /// Notes what is left out of the elements that were read, and reports what is new there.
+  /// Records the hidden elements of a read, and reports the new ones.
   ///
   /// Pipeline.
   func hide(_ hidden: HiddenElements) {

@@ -3,15 +3,17 @@ import PandoModels
 import PandoSystem
 
 extension LiveCollection {
-  /// The committed elements after somebody else's commit, if an element went in it and came in again
-  /// elsewhere: that is told as a move, and not as the two things that were done.
+  /// Returns the committed elements if a commit has removed an element and inserted it again.
+  ///
+  /// Members are then notified of a move instead of a deletion and an insertion. Used for commits
+  /// that are not edits of this collection.
   ///
   /// - Parameters:
-  ///   - changes: What was done to the places.
+  ///   - changes: The changes of positions.
   ///   - models: The new models, by their positions after all changes.
-  ///   - rows: The rows that hold something of the update.
-  ///   - scope: Regenerates them.
-  /// - Returns: `nil` if no element came back.
+  ///   - rows: The rows that contain changed nodes.
+  ///   - scope: Regenerates the rows.
+  /// - Returns: `nil` if no removed element was inserted again.
   func listWithReturning(
     _ changes: [CollectionChangeInformation], _ models: [Int: T], _ rows: [LiveRow],
     _ scope: PipelineScope
@@ -46,7 +48,7 @@ extension LiveCollection {
 }
 
 extension [CollectionChangeInformation] {
-  /// Whether something goes and something comes in.
+  /// True if the changes contain both a deletion and an insertion.
   fileprivate var mayReturnElements: Bool {
     var (hasDelete, hasInsert) = (false, false)
     for change in self {

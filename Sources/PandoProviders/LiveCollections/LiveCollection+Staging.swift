@@ -23,7 +23,7 @@ extension LiveCollection {
     }
   }
 
-  /// Notes that elements go with a commit that can't be read; what is stored is not known then.
+  /// Marks the list as out of step if elements are removed during a commit that can't be read.
   ///
   /// - Returns: `false` if there is no such commit.
   private func noteUnreadLoss() -> Bool {
@@ -33,7 +33,7 @@ extension LiveCollection {
     }
   }
 
-  /// Edits of this list among the operations of an update, as far as they are shown.
+  /// Returns the pending edits of this list among the operations of an update.
   private func pendingOperations(_ operations: [any LiveOperation]) -> [ListOperation<T>] {
     let own = operations.compactMap { $0 as? ListOperation<T> }
     if own.isEmpty { return [] }
@@ -87,7 +87,8 @@ extension LiveCollection {
       if isCached {
         noteLoss(update)
       } else if !noteUnreadLoss() {
-        // The store says itself what it loses: this was not written.
+        // The store reports its own deletions. This removal was not written, so the stored list is
+        // kept apart.
         stored = StoredRows(list: state.withLock { $0.storedList }, isApart: true)
       }
     }
@@ -100,7 +101,7 @@ extension LiveCollection {
     return staged.isEmpty ? nil : staged
   }
 
-  /// Works out what elements that were read as a whole do to the list.
+  /// Stages elements that were read as a whole.
   func stageRead(
     _ read: ReadElements<T>, _ telling: StagedList<T>.Telling, _ update: LiveUpdate,
     _ operations: [ListOperation<T>], rows: [LiveRow], _ staged: inout StagedList<T>,
@@ -113,7 +114,7 @@ extension LiveCollection {
     stage(read, telling, operations, &staged, scope)
   }
 
-  /// Works out what becomes of committed elements that hold something of the update.
+  /// Stages new contents of committed elements that contain changed nodes.
   func stageContents(
     _ rows: [LiveRow], _ staged: inout StagedList<T>, _ scope: PipelineScope
   ) {
@@ -131,9 +132,11 @@ extension LiveCollection {
     staged.contents.sort { $0.row < $1.row }
   }
 
-  /// Works out which committed elements, that are not shown as they are stored, were gone in between.
+  /// Stages the removal of committed elements that were deleted in between.
   ///
-  /// - Returns: Their rows.
+  /// Used where the shown elements differ from the stored ones.
+  ///
+  /// - Returns: The rows of the elements.
   private func stageDeparted(
     _ rows: [LiveRow], _ update: LiveUpdate, besides others: [ByteString: [Int]],
     _ staged: inout StagedList<T>, _ scope: PipelineScope
@@ -150,20 +153,20 @@ extension LiveCollection {
     return departed
   }
 
-  /// Works out what a pending edit has done to the committed elements.
+  /// Stages the commit of a pending edit.
   ///
   /// - Parameters:
   ///   - operation: The edit.
-  ///   - plan: Where it was carried out; `nil` for where it would be carried out now.
-  ///   - staged: What is shown.
-  ///   - scope: Regenerates them.
-  /// - Returns: The rows that it was about.
+  ///   - plan: The positions of the edit; `nil` to compute them from the current list.
+  ///   - staged: The staged change of the shown list.
+  ///   - scope: Regenerates the elements.
+  /// - Returns: The rows that the edit affects.
   func stage(
     _ operation: ListOperation<T>, _ plan: ListPlan?, _ staged: inout StagedList<T>,
     _ scope: PipelineScope
   ) -> Set<LiveRow> {
     guard let step = state.withLock({ $0.committedStep(of: operation, plan) }) else {
-      // Never seen: the committed list is not the stored one, so it is read again.
+      // The plan does not fit, so the committed list differs from the stored one. It is read again.
       staged.structure = .failed(operation)
       reload(scope)
       return []
@@ -177,7 +180,7 @@ extension LiveCollection {
     let old = LiveList(rows: step.step.oldRows, models: step.step.oldModels)
     var new = LiveList(rows: step.edit.rows, models: step.edit.models)
     for index in new.rows.indices {
-      // What else the update carries may say more of a node, as another type or as stored.
+      // The update may carry newer data of a node, in another type or as stored.
       guard let model = scope.regenerate(new.models[index])?.model as? T else { continue }
       new.models[index] = model
       staged.contents.append((new.rows[index], model))
@@ -186,7 +189,7 @@ extension LiveCollection {
     return Set(old.rows + new.rows)
   }
 
-  /// Works out what several pending edits have done to a list that was not read with them.
+  /// Stages the commit of several pending edits, without reading the list.
   private func stage(
     _ operations: [ListOperation<T>], _ update: LiveUpdate, rows: [LiveRow],
     _ staged: inout StagedList<T>, _ scope: PipelineScope
@@ -199,9 +202,10 @@ extension LiveCollection {
       shown, since: old, .difference, operations, isPresent: true, isRead: false, &staged, scope)
   }
 
-  /// Works out what somebody else's commit has done to the committed elements.
+  /// Stages a commit that is not an edit of this collection.
   ///
-  /// - Returns: The rows whose shown contents are known by that, and those that may be stored otherwise.
+  /// - Returns: `handled` rows have their staged contents; `touched` rows may differ from their
+  ///   stored contents.
   private func stage(
     _ changes: [CollectionChangeInformation], _ models: [Int: T], _ update: LiveUpdate,
     _ stored: inout StoredRows<T>?, _ staged: inout StagedList<T>, _ scope: PipelineScope
@@ -246,7 +250,7 @@ extension LiveCollection {
     return (handled, touched.union(storedScript.inserted))
   }
 
-  /// The rows that show something else than what is stored under them, which is deleted.
+  /// Returns rows whose stored element was deleted, while they show another element.
   private func rowsOfOthers(_ stored: StoredRows<T>?, _ update: LiveUpdate) -> Set<LiveRow> {
     guard let stored, !stored.shadows.isEmpty, !update.deleted.isEmpty else { return [] }
     func isDeleted(_ model: T?) -> Bool {
@@ -259,7 +263,7 @@ extension LiveCollection {
       })
   }
 
-  /// Works out what a list that was read as a whole does to the committed elements.
+  /// Stages a list that was read as a whole.
   private func stage(
     _ read: ReadElements<T>, _ telling: StagedList<T>.Telling, _ operations: [ListOperation<T>],
     _ staged: inout StagedList<T>, _ scope: PipelineScope
@@ -272,7 +276,8 @@ extension LiveCollection {
     }
     stageWhole(
       read.shown(rows), since: old, telling, operations, isPresent: read.isPresent, &staged, scope)
-    // Over a store what is shown otherwise is known by what it is.
+    // Over a store, `placeShadows` finds differing contents by comparison. Only uneven lists are
+    // kept apart.
     if isStored, read.isUneven || (read.differs && isCached) {
       var new = StoredRows(
         list: read.stored(rows), isApart: true, shadows: stored?.shadows ?? [:])
@@ -283,7 +288,7 @@ extension LiveCollection {
     }
   }
 
-  /// Replaces the committed elements by others.
+  /// Stages the replacement of all committed elements.
   func stageWhole(
     _ new: LiveList<T>, since old: LiveList<T>, _ telling: StagedList<T>.Telling,
     _ operations: [ListOperation<T>], isPresent: Bool, isRead: Bool = true,
@@ -319,19 +324,20 @@ extension LiveCollection {
 }
 
 extension LiveList {
-  /// Carries out pending edits of a shown list, and between them the deletions that an update says.
+  /// Carries out pending edits of a shown list, with the update's deletions between them.
   mutating func carryOut(_ operations: [ListOperation<T>], of update: LiveUpdate) {
     carryOut(operations, of: update, update.departed) { list, operation in
       if list.apply(operation.edit).plan == .nothing { operation.noteAbsence() }
     }
   }
 
-  /// The same, each edit in a way of its own.
+  /// Carries out pending edits by a closure, with deletions between them.
   ///
   /// - Parameters:
   ///   - operations: The edits.
-  ///   - update: What carries them out.
-  ///   - departed: What is deleted, and behind how many of its operations.
+  ///   - update: The update that contains the edits.
+  ///   - departed: The deleted nodes, each with the counts of operations that precede its
+  ///     deletions.
   ///   - body: Carries an edit out.
   mutating func carryOut(
     _ operations: [ListOperation<T>], of update: LiveUpdate, _ departed: [ByteString: [Int]],
@@ -353,7 +359,7 @@ extension LiveList {
     remove(departed, in: start...Int.max)
   }
 
-  /// Removes what was deleted behind so many operations.
+  /// Removes elements that were deleted after a count of operations in `range`.
   private mutating func remove(_ departed: [ByteString: [Int]], in range: ClosedRange<Int>) {
     remove(
       Set(
@@ -370,7 +376,9 @@ extension LiveList {
     if apply(operation.edit).plan == .nothing { operation.noteAbsence() }
   }
 
-  /// Gives rows the contents of the update at work; those whose models are deleted go.
+  /// Sets the contents that the running update gives to rows.
+  ///
+  /// Rows of deleted models are removed.
   mutating func regenerate(_ concerned: Set<LiveRow>, _ scope: PipelineScope) {
     var gone: Set<LiveRow> = []
     for (row, place) in places(of: concerned.ordered()) {
@@ -384,7 +392,7 @@ extension LiveList {
     remove(gone)
   }
 
-  /// The rows whose contents are what an edit has asked for.
+  /// Returns the rows whose contents equal those that an edit requested.
   fileprivate func rows(asAskedBy edits: [ListEdit<T>]) -> Set<LiveRow> {
     var asked: [LiveRow: T] = [:]
     for edit in edits {
@@ -398,14 +406,14 @@ extension LiveList {
 }
 
 extension ListOperation {
-  /// Whether the committed list is known by this edit alone.
+  /// True if the edit alone determines the committed list.
   var determinesList: Bool {
     if case .set = edit { return true }
     return false
   }
 }
 
-/// What an edit does to the committed list.
+/// The effect of an edit on the committed list.
 final class CommittedStep<T: SimpleModel> {
   let edit: ListEdit<T>
   let step: ListStep<T>
@@ -417,7 +425,7 @@ final class CommittedStep<T: SimpleModel> {
 }
 
 extension ListState {
-  /// What a pending edit does to the committed list, where its places there may be known.
+  /// Returns the effect of a pending edit on the committed list; `nil` if `plan` does not fit.
   fileprivate func committedStep(
     of operation: ListOperation<T>, _ plan: ListPlan?
   ) -> CommittedStep<T>? {

@@ -2,14 +2,13 @@ import PandoConsistency
 import PandoModels
 import PandoSystem
 
-/// Working out what an update does to the stored elements, where they may be others than those that
-/// are shown. Pipeline.
+/// Staging of the stored elements, if they may differ from the shown ones. Pipeline.
 ///
-/// Where both are the same there is no second list, and nothing of this is done.
+/// If both are equal, there is no second list and none of this code runs.
 extension LiveCollection {
-  /// The stored elements before an update, if they are to be kept beside the committed ones.
+  /// Returns the stored elements before an update, if they must be kept beside the committed ones.
   ///
-  /// - Returns: `nil` if both are the same and stay so.
+  /// - Returns: `nil` if both are equal and stay so.
   func storedRows(
     before update: LiveUpdate, _ commit: CollectionCommit<T>?, _ operation: ListOperation<T>?,
     rows: [LiveRow], _ scope: PipelineScope
@@ -17,8 +16,9 @@ extension LiveCollection {
     guard isStored else { return nil }
     let isCached = isCached
     let isWritten = isWritten(update)
-    // What is not written is an edit, over a cache other contents, or a deletion beside commits; an
-    // edit that was made while both were others may have another place in each.
+    // Three changes are not written: an unwritten edit, other contents over a cache, and a deletion
+    // beside commits. An edit made while both lists differed may also have another position in each
+    // of them.
     let parts =
       operation.map { $0.written == nil || !isCached && $0.mayBeAbsent }
       ?? (isCached && !isWritten && !rows.isEmpty || losesInMemory(rows, update)
@@ -30,7 +30,7 @@ extension LiveCollection {
       }
       if operation != nil {
         if parts { return StoredRows(list: state.storedList, isApart: true) }
-        // Found once, and not again for each of the edits that are on top.
+        // The list is computed once, not once for each pending edit on top.
         guard isCached, state.pending.count > 1, let list = state.storedList else { return nil }
         return StoredRows(list: list, isApart: false)
       }
@@ -39,7 +39,7 @@ extension LiveCollection {
     }
   }
 
-  /// Whether an update takes rows away that stay stored.
+  /// Returns true if an update removes shown rows whose elements stay stored.
   private func losesInMemory(_ rows: [LiveRow], _ update: LiveUpdate) -> Bool {
     if update.departed == update.storedDeparted { return false }
     return state.withLock { $0.committedModels(of: rows) }.contains { _, model in
@@ -48,24 +48,24 @@ extension LiveCollection {
     }
   }
 
-  /// Whether what an update carries is in the store or cache.
+  /// Returns true if the update's changes are in the store or cache.
   private func isWritten(_ update: LiveUpdate) -> Bool {
     if update.changeSet != nil { return true }
     guard let operation = update.operation as? any ManagedOperation else { return !isCached }
     return operation.isWritten
   }
 
-  /// Works out the stored elements after an update.
+  /// Stages the stored elements after an update.
   ///
   /// - Parameters:
-  ///   - stored: Those before it, or what somebody else's commit has made of them.
-  ///   - touched: The rows that such a commit has changed.
+  ///   - stored: The stored elements, with the changes of a commit already applied.
+  ///   - touched: The rows that the commit has changed.
   ///   - update: The update.
-  ///   - operation: The pending edit that it commits.
-  ///   - rows: The rows that hold something of it.
-  ///   - handled: The rows whose shown contents are known by the operation or commit.
-  ///   - staged: What is shown.
-  ///   - scope: Regenerates them.
+  ///   - operation: The pending edit that the update commits.
+  ///   - rows: The rows that contain changed nodes.
+  ///   - handled: The rows whose contents the operation or commit has set.
+  ///   - staged: The staged change of the shown list.
+  ///   - scope: Regenerates the elements.
   func stageStored(
     _ stored: StoredRows<T>, touched: Set<LiveRow>, _ update: LiveUpdate,
     _ operation: ListOperation<T>?, rows: [LiveRow], handled: Set<LiveRow>,
@@ -73,7 +73,7 @@ extension LiveCollection {
   ) {
     var stored = stored
     if let operation, operation.isWritten, case .set = operation.edit {
-      // What is stored is what is set.
+      // The edit sets both lists, so they are equal again.
       endStored(stored, &staged, scope)
       return
     }
@@ -119,12 +119,12 @@ extension LiveCollection {
     staged.stored = StoredChange(rows: stored)
   }
 
-  /// Notes that stored elements have gone because their models are deleted.
+  /// Records the removal of stored elements whose models were deleted.
   func noteLoss(_ update: LiveUpdate) {
     (update.operation as? DeleteOperation)?.noteLoss(of: self)
   }
 
-  /// The stored elements are those that are shown again.
+  /// Ends the separate list of stored elements, because it equals the shown one.
   func endStored(
     _ stored: StoredRows<T>, _ staged: inout StagedList<T>, _ scope: PipelineScope
   ) {
@@ -132,9 +132,9 @@ extension LiveCollection {
     staged.stored = StoredChange(rows: nil)
   }
 
-  /// Works out what a committed edit has done to the stored elements.
+  /// Applies a committed edit to the stored elements.
   ///
-  /// - Returns: The rows that it was about.
+  /// - Returns: The rows that the edit affects.
   private func carryOut(
     _ operation: ListOperation<T>, _ stored: inout StoredRows<T>, _ staged: inout StagedList<T>
   ) -> Set<LiveRow> {
@@ -157,13 +157,13 @@ extension LiveCollection {
     return touched
   }
 
-  /// Registers stored elements under rows of their own where they are not shown as they are stored.
+  /// Registers stored elements under rows of their own if they differ from the shown ones.
   ///
   /// - Parameters:
   ///   - stored: The stored elements after the update.
   ///   - touched: The rows that may have changed; `nil` for all.
-  ///   - staged: What is shown.
-  ///   - scope: Keeps the registry.
+  ///   - staged: The staged change of the shown list.
+  ///   - scope: Updates the registry.
   func placeShadows(
     _ stored: inout StoredRows<T>, _ touched: Set<LiveRow>?, _ staged: StagedList<T>,
     _ scope: PipelineScope
@@ -190,7 +190,7 @@ extension LiveCollection {
 }
 
 extension StagedList {
-  /// The shown contents of rows after the update, as far as they are there.
+  /// Returns the shown contents of rows after the update; missing rows are left out.
   fileprivate func committed(_ rows: [LiveRow], _ state: inout ListState<T>) -> [LiveRow: T] {
     var found: [LiveRow: T] = [:]
     func find(_ list: LiveList<T>) {
@@ -221,15 +221,15 @@ extension StagedList {
 }
 
 extension LiveList {
-  /// The contents of a row.
+  /// Returns the model of a row; `nil` if the row is missing.
   func model(of row: LiveRow) -> T? { position(of: row).map { models[$0] } }
 
-  /// Gives a row other contents, if it is there.
+  /// Replaces the model of a row, if the row exists.
   mutating func replace(_ row: LiveRow, by model: T) {
     if let place = position(of: row) { models[place] = model }
   }
 
-  /// Removes rows, as far as they are there.
+  /// Removes rows; missing rows are ignored.
   mutating func remove(_ gone: Set<LiveRow>) {
     if gone.isEmpty { return }
     for place in rows.indices.reversed() where gone.contains(rows[place]) {

@@ -3,20 +3,20 @@ import PandoModels
 import PandoSystem
 
 extension LiveCollection {
-  /// Works out what stored elements that were read as a whole do to a list that shows others.
+  /// Stages stored elements that were read as a whole, for a list that shows others.
   ///
-  /// On the pipeline. What is shown only stays; what somebody else has done since the stored elements were known is
-  /// done to what is shown.
+  /// Pipeline. Elements that exist in the shown list only stay there. Changes of the stored list
+  /// since its last read are applied to the shown list.
   ///
   /// - Parameters:
-  ///   - elements: What was read.
-  ///   - telling: How it is told.
-  ///   - update: What else has happened.
-  ///   - operations: The pending edits that it commits, in order.
-  ///   - rows: The rows that hold something of the update.
-  ///   - staged: What is shown.
+  ///   - elements: The elements that were read.
+  ///   - telling: The kind of notification.
+  ///   - update: The update.
+  ///   - operations: The pending edits that the update commits, in order.
+  ///   - rows: The rows that contain changed nodes.
+  ///   - staged: The staged change of the shown list.
   ///   - scope: Regenerates elements.
-  /// - Returns: `false` if the elements are to be shown as they were read.
+  /// - Returns: `false` if the caller must show the elements as they were read.
   func stageReadApart(
     _ elements: ReadElements<T>, _ telling: StagedList<T>.Telling, _ update: LiveUpdate,
     _ operations: [ListOperation<T>], rows: [LiveRow], _ staged: inout StagedList<T>,
@@ -36,7 +36,8 @@ extension LiveCollection {
       base.map { RowDifference.changes(from: $0.rows, to: read.rows, updated: []) } ?? []
     stored.list = read
     if !isLoaded, !operations.contains(where: \.determinesList) {
-      // Nothing has been set as a whole: what is shown only comes behind what was read.
+      // No edit has set the whole list, so elements that are only shown follow those that were
+      // read.
       let isRead = Set(readShown.rows)
       let others = zip(shown.rows, shown.models).filter { !isRead.contains($0.0) }
       shown = LiveList(
@@ -66,12 +67,12 @@ extension LiveCollection {
     return true
   }
 
-  /// The stored elements beside those that are shown.
+  /// Returns the stored elements that are kept beside the shown ones.
   ///
   /// - Parameters:
-  ///   - operations: The pending edits that are committed with what was read.
-  ///   - update: What else has happened.
-  /// - Returns: `nil` if both are the same and stay so.
+  ///   - operations: The pending edits that are committed with the read elements.
+  ///   - update: The update.
+  /// - Returns: `nil` if both lists are equal and stay so.
   private func storedRows(
     beside operations: [ListOperation<T>], _ update: LiveUpdate
   ) -> StoredRows<T>? {
@@ -89,7 +90,7 @@ extension LiveCollection {
 }
 
 extension LiveUpdate {
-  /// Whether elements of a list, or what edits bring into it, were deleted, be they there again.
+  /// Returns true if the update deleted elements of a list or of edits, also if they exist again.
   fileprivate func hasDeparted<T: SimpleModel>(
     from list: LiveList<T>, _ operations: [ListOperation<T>]
   ) -> Bool {
@@ -101,7 +102,7 @@ extension LiveUpdate {
 }
 
 extension ListOperation {
-  /// Whether the stored list is known by this edit alone.
+  /// True if the edit alone determines the stored list.
   fileprivate var setsStored: Bool { isWritten && determinesList }
 }
 
@@ -113,7 +114,7 @@ extension LiveList {
     if plan.fits(rows.count) { _ = carryOut(written.fitted(to: plan, in: rows), plan) }
   }
 
-  /// Does to a shown list what has led from an older stored list to this one.
+  /// Applies the changes between an older stored list and this one to a shown list.
   fileprivate func carryOut(
     _ changes: [CollectionChangeInformation], since old: LiveList<T>, on shown: inout LiveList<T>
   ) {

@@ -2,15 +2,15 @@ import PandoConsistency
 import PandoModels
 import PandoSystem
 
-/// Telling members' delegates, outside every lock, on the delivery target.
+/// Notifies members' delegates, outside every lock, on the delivery target.
 ///
-/// Each telling carries the number of its update and is told by the delivery of that update, so that a
-/// batch stands behind its last member. Edits without a store have no delivery of their own: their
-/// tellings come as soon as nothing older is queued.
+/// Each notification carries the number of its update. The delivery of that update calls the
+/// delegates, so that a batch follows its last member. Edits without a store have no delivery of
+/// their own. Their notifications are sent as soon as no older one is queued.
 extension LiveCollection {
-  /// Tells edits before this returns when the caller is where delegates are called, else soon.
+  /// Notifies members of edits: before the return on the delivery target, elsewhere asynchronously.
   ///
-  /// - Parameter actor: The member whose call this is: what is queued for it comes behind the call.
+  /// - Parameter actor: The calling member. Its queued notifications are sent after the call.
   func tellNow(except actor: UInt64?) {
     let deliverer = manager.consistencyManager.deliverer
     let isDone = deliverer.callHere { tellEdits(except: actor) }
@@ -18,9 +18,9 @@ extension LiveCollection {
     deliverer.enqueue { self.tellEdits() }
   }
 
-  /// Tells the members of an update; the edits before it have been told by then.
+  /// Notifies the members of an update, after the edits before it.
   ///
-  /// - Returns: The batches of those who were told, each once.
+  /// - Returns: The batches of the notified members, each once.
   func tellUpdate(_ number: UInt64) -> [BatchCore] {
     if !tellsCommitted { tellEdits() }
     state.withLock { $0.isTelling = true }
@@ -29,15 +29,15 @@ extension LiveCollection {
       state.isTelling = false
       return state.nextEdit(except: nil) != nil
     }
-    // Behind the batches of this update.
+    // Sent after the batches of this update.
     if isEditNext { manager.consistencyManager.deliverer.enqueue { self.tellEdits() } }
     return batches
   }
 
-  /// Tells edits one after another, up to the first update that has a delivery of its own.
+  /// Notifies members of edits in order, up to the first update that has a delivery of its own.
   ///
-  /// A delegate may change the collection: then that is told here too, behind what made it do so, and
-  /// each is told in the order of the changes.
+  /// If a delegate changes the collection, this loop also sends that change, after the one that
+  /// caused it.
   private func tellEdits(except actor: UInt64? = nil) {
     while true {
       let number = state.withLock { state -> UInt64? in
@@ -53,9 +53,9 @@ extension LiveCollection {
     }
   }
 
-  /// Tells members what is queued for them up to a number.
+  /// Sends members their queued notifications up to a number.
   ///
-  /// - Returns: The batches of those who were told, each once.
+  /// - Returns: The batches of the notified members, each once.
   private func tellMembers(_ number: UInt64, except actor: UInt64? = nil) -> [BatchCore] {
     let waiting = state.withLock { state in
       state.members.filter { member in
@@ -72,12 +72,12 @@ extension LiveCollection {
     return batches
   }
 
-  /// Tells a member's delegate all that is queued for it, if this runs where delegates are called.
+  /// Sends a member all its queued notifications, if the caller runs on the delivery target.
   ///
-  /// So what the member's own call returns belongs behind all that the delegate has been told. The batches have
-  /// their turn with the updates.
+  /// The result of the member's own call then follows all earlier notifications. Batches are still
+  /// notified with their updates.
   ///
-  /// - Returns: Whether this runs there.
+  /// - Returns: True if the caller runs there.
   func tellMemberHere(_ member: UInt64) -> Bool {
     manager.consistencyManager.deliverer.callHere {
       while let (provider, untold) = state.withLock({ $0.takeUntold(of: member) }) {
@@ -86,18 +86,18 @@ extension LiveCollection {
     }
   }
 
-  /// Tells the manager's delegate of members that have too much to be told.
+  /// Reports members with too many queued notifications to the manager's delegate.
   func reportLimits() {
     let hitCount = state.withLock { state in exchange(&state.limitHitCount, with: 0) }
     for _ in 0..<hitCount { manager.reportLimit(T.self) }
   }
 
-  /// Tells a member's delegate the next thing, unless it has been told already.
+  /// Calls a member's delegate with its next notification, unless that was done before.
   ///
-  /// The provider leaves the lock with its telling: the last reference to it may be this one, and its `deinit` takes
-  /// the same lock.
+  /// The provider leaves the lock together with the notification. This may be the last reference to
+  /// it, and its `deinit` takes the same lock.
   ///
-  /// - Returns: What it was, and whom its batch is to hear it from; `nil` if nothing is due.
+  /// - Returns: The notification, and the provider whose batch records it; `nil` if none is due.
   private func nextTelling(
     of member: UInt64, _ number: UInt64
   ) -> ((any CollectionMember<T>)?, ListTelling<T>)? {
@@ -115,7 +115,7 @@ extension LiveCollection {
       }
       guard state.members[index].tellings.isEmpty, state.members[index].frozen != nil
       else { return nil }
-      // It has been told of everything that made it too much.
+      // All notifications that exceeded the limit have been sent.
       state.members[index].frozen?.reasons.remove(.limit)
       let telling = state.thaw(index, tellsCommitted: tellsCommitted)
       tracking = state.members[index].tracking
@@ -127,11 +127,11 @@ extension LiveCollection {
     return (next.provider, next.telling)
   }
 
-  /// What is due for a member.
+  /// The next notification of a member.
   private struct Due {
     let provider: (any CollectionMember<T>)?
     let telling: ListTelling<T>
-    /// What its delegate has not been told before its turn.
+    /// The part that was not sent to the delegate earlier.
     let untold: (telling: ListTelling<T>, list: [T])?
 
     init(
@@ -144,7 +144,8 @@ extension LiveCollection {
 }
 
 extension ListState {
-  /// The edit that is to be told next to others than a member; `nil` if there is none, or an update before it.
+  /// Returns the number of the next edit to send; `nil` if there is none, or if an update precedes
+  /// it.
   fileprivate func nextEdit(except actor: UInt64?) -> UInt64? {
     var next: ListTelling<T>?
     for member in members where member.isTold && member.number != actor {
@@ -154,7 +155,7 @@ extension ListState {
     return next?.isEdit == true ? next?.number : nil
   }
 
-  /// Takes what a member's delegate is to be told next, and has not been told.
+  /// Takes the next notification that was not sent to a member's delegate.
   fileprivate mutating func takeUntold(
     of member: UInt64
   ) -> ((any CollectionMember<T>)?, (telling: ListTelling<T>, list: [T]))? {

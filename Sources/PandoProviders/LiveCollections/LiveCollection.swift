@@ -3,14 +3,14 @@ import PandoConsistency
 import PandoModels
 import PandoSystem
 
-/// The elements that all providers of one cache key show; those of one provider if it has none.
+/// The shown elements of all providers with one cache key, or of one provider without a key.
 ///
-/// Its lock is taken by callers, by the pipeline (also while the publishing lock is held) and by the
-/// delivery; what is called while it is held are the queues of the manager, and nothing of a user but
-/// the models' comparison.
+/// Callers, the pipeline (also with the publishing lock held) and the delivery take its lock. While
+/// it is held, only the manager's queues and the models' comparison are called, and no other user
+/// code.
 final class LiveCollection<T: SimpleModel>: StoreTopic, LiveHolder {
   let manager: DataModelManager
-  /// `nil` if one provider has it for itself.
+  /// `nil` if the collection belongs to a single provider.
   let cacheKey: String?
   let number: UInt64
   let state: Locked<ListState<T>>
@@ -25,16 +25,16 @@ final class LiveCollection<T: SimpleModel>: StoreTopic, LiveHolder {
   }
 
   var isRetired: Bool { state.withLock { $0.isRetired } }
-  /// Whether the committed elements are shown.
+  /// True if the committed elements are shown.
   var isCommitted: Bool { state.withLock { $0.isLoaded && $0.isCommittedPresent } }
   /// The committed elements.
   var committedModels: [T] { state.withLock { $0.committed.models } }
   var isPresent: Bool { state.withLock { $0.isPresent } }
-  /// Whether members are told of a change when it is committed, and not when it is made.
+  /// True if members are notified when a change is committed; false if when it is made.
   var tellsCommitted: Bool { manager.isStoreBacked }
-  /// Whether there is a store or cache that has the elements.
+  /// True if a store or cache keeps the elements.
   var isStored: Bool { cacheKey != nil && !manager.isMemoryOnly }
-  /// Whether that is a custom cache.
+  /// True if a custom cache keeps the elements.
   var isCached: Bool { isStored && !tellsCommitted }
 }
 
@@ -46,17 +46,19 @@ extension LiveCollection {
 
 /// Joining and leaving.
 extension LiveCollection {
-  /// Lets a provider show the elements from now on.
+  /// Adds a provider, which shows the elements from now on.
   ///
   /// - Parameters:
-  ///   - provider: It is not retained.
-  ///   - reasons: Why the elements stand still for it, if they do.
-  /// - Returns: The number by which it is known here; `nil` if the collection is being forgotten.
+  ///   - provider: Not retained.
+  ///   - reasons: The reasons for an initial pause, if there are any.
+  /// - Returns: The member number; `nil` if the collection is being removed.
   func join(_ provider: any CollectionMember<T>, paused reasons: PauseReasons) -> UInt64? {
     state.withLock { $0.addMember(provider, paused: reasons) }
   }
 
-  /// Ends what ``join(_:paused:)`` began; a collection that nobody shows is forgotten.
+  /// Removes a member.
+  ///
+  /// A collection without members is removed.
   func leave(_ member: UInt64) {
     state.withLock { state in
       if let index = state.index(of: member) { state.members.remove(at: index) }
@@ -64,16 +66,16 @@ extension LiveCollection {
     retireIfUnused()
   }
 
-  /// Forgets the collection if nobody shows it.
+  /// Removes the collection if it has no members and no waiting callers.
   ///
-  /// With a store not before all its edits are committed: whoever asks for it meanwhile sees them.
+  /// With a store, it stays until all its edits are committed, so that new providers see them.
   func retireIfUnused() {
     let isUnused = state.withLock { state in
       guard !state.isRetired, state.members.isEmpty,
         state.waiters.isEmpty, state.pending.isEmpty || !tellsCommitted
       else { return false }
       state.isRetired = true
-      // Under the lock: the next collection of the key, which is made once this one is retired, asks behind it.
+      // Queued under the lock: a later collection of the same key queues its load behind this step.
       manager.consistencyManager.enqueue { [self] scope in unregister(scope) }
       return true
     }
@@ -81,7 +83,7 @@ extension LiveCollection {
     if let cacheKey { manager.topics.removeEnded(ByteString(cacheKey)) }
   }
 
-  /// Tells the consistency manager of the collection, once.
+  /// Adds the collection to the consistency manager, once.
   func addIfNeeded(_ state: inout ListState<T>) {
     guard !state.isAdded else { return }
     state.isAdded = true
@@ -107,9 +109,9 @@ extension LiveCollection {
   }
 }
 
-/// What members see.
+/// The state that members see.
 extension LiveCollection {
-  /// The elements as a member shows them; `nil` if it is no member.
+  /// Returns the elements that a member shows; `nil` if it is not a member.
   func data(of member: UInt64) -> [T]? {
     state.withLock { state in
       guard let index = state.index(of: member) else { return nil }
@@ -117,7 +119,7 @@ extension LiveCollection {
     }
   }
 
-  /// How many elements a member shows.
+  /// Returns the count of elements that a member shows.
   func count(of member: UInt64) -> Int? {
     state.withLock { state in
       guard let index = state.index(of: member) else { return nil }
@@ -125,7 +127,7 @@ extension LiveCollection {
     }
   }
 
-  /// When the elements last changed, as a member shows them.
+  /// Returns the time of the last change to the elements that a member shows.
   func lastUpdated(of member: UInt64) -> Date? {
     state.withLock { state in
       guard let index = state.index(of: member) else { return nil }
@@ -136,7 +138,7 @@ extension LiveCollection {
 }
 
 extension ListState {
-  /// Adds a member; `nil` if the collection is being forgotten.
+  /// Adds a member; returns `nil` if the collection is being removed.
   mutating func addMember(
     _ provider: any CollectionMember<T>, paused reasons: PauseReasons
   ) -> UInt64? {
@@ -151,10 +153,10 @@ extension ListState {
     return lastMember
   }
 
-  /// The index of a member.
+  /// Returns the index of a member.
   func index(of member: UInt64) -> Int? { members.binarySearch(for: member, by: \.number) }
 
-  /// All row numbers that something refers to.
+  /// All row numbers in use.
   var rowsInUse: [LiveRow] {
     var rows = list.rows
     for edit in pending {
@@ -167,7 +169,7 @@ extension ListState {
     return rows
   }
 
-  /// Takes numbers for new rows.
+  /// Allocates numbers for new rows.
   mutating func takeRows(_ count: Int) -> [LiveRow] {
     var numbers = rowNumbers
     defer { rowNumbers = numbers }

@@ -1,34 +1,36 @@
 import PandoConsistency
 import PandoModels
 
-/// Elements that were read, each as it is stored and as it is shown: others may show its nodes otherwise.
+/// Elements that were read, each in its stored and its shown form.
+///
+/// The forms differ if other live trees show newer data of its nodes.
 struct ReadElements<T: SimpleModel> {
   struct Element {
-    /// `nil` if it is not stored any more.
+    /// `nil` if the element is no longer stored.
     var stored: T?
-    /// `nil` if it is not shown.
+    /// `nil` if the element is not shown.
     var shown: T?
   }
 
-  /// Each is stored or shown.
+  /// After `compare()`, each element is stored or shown or both.
   private(set) var elements: [Element] = []
-  /// Whether there is such a collection.
+  /// True if the collection exists.
   let isPresent: Bool
-  /// Whether contents differ.
+  /// True if the stored and the shown form of an element differ.
   private(set) var differs = false
-  /// Whether elements are stored only, or shown only.
+  /// True if an element is only stored or only shown.
   private(set) var isUneven = false
 
-  /// Elements that are shown as they are stored.
+  /// Makes elements whose stored and shown forms are equal.
   init(_ models: [T]?) {
     isPresent = models != nil
     elements = (models ?? []).map { Element(stored: $0, shown: $0) }
   }
 
-  /// Replaces what is shown of each element.
+  /// Sets the shown form of each element.
   mutating func show(_ shown: [(any SimpleModel)?]) { replace(\.shown, by: shown) }
 
-  /// Replaces what is stored of each element.
+  /// Sets the stored form of each element.
   mutating func store(_ stored: [(any SimpleModel)?]) { replace(\.stored, by: stored) }
 
   private mutating func replace(
@@ -39,7 +41,7 @@ struct ReadElements<T: SimpleModel> {
     }
   }
 
-  /// Leaves out what is neither stored nor shown, and finds out what differs.
+  /// Removes elements that are neither stored nor shown, and computes `isUneven` and `differs`.
   mutating func compare() {
     elements.removeAll { $0.stored == nil && $0.shown == nil }
     isUneven = elements.contains { $0.stored == nil || $0.shown == nil }
@@ -49,13 +51,13 @@ struct ReadElements<T: SimpleModel> {
     }
   }
 
-  /// What stands for the elements when they get rows.
+  /// The shown form of each element, or its stored form if it is not shown.
   var models: [T] { elements.compactMap { $0.shown ?? $0.stored } }
 
-  /// The elements that are stored, with rows.
+  /// Returns the stored elements with their rows.
   func stored(_ rows: [LiveRow]) -> LiveList<T> { list(\.stored, rows) }
 
-  /// The elements that are shown, with rows.
+  /// Returns the shown elements with their rows.
   func shown(_ rows: [LiveRow]) -> LiveList<T> { list(\.shown, rows) }
 
   private func list(_ part: KeyPath<Element, T?>, _ rows: [LiveRow]) -> LiveList<T> {
@@ -70,12 +72,12 @@ struct ReadElements<T: SimpleModel> {
 }
 
 extension LiveCollection {
-  /// Elements that were read by themselves, as they are among what is live.
+  /// Combines elements that were read outside an update with the data of live trees.
   ///
   /// - Parameters:
-  ///   - models: What the store or cache has answered.
-  ///   - number: When a cache was asked.
-  ///   - scope: Knows what is live.
+  ///   - models: The elements from the store or cache.
+  ///   - number: The join number of a request to a cache; `nil` otherwise.
+  ///   - scope: Has the data of live trees.
   /// - Returns: The elements.
   func joined(
     _ models: [T]?, since number: UInt64?, _ scope: PipelineScope
@@ -92,7 +94,7 @@ extension LiveCollection {
     return read
   }
 
-  /// Elements that were read for the update at work, which may carry what was set in memory.
+  /// Combines elements that were read for the running update with data set in memory.
   func overlaid(
     _ models: [T]?, _ update: LiveUpdate, _ scope: PipelineScope
   ) -> ReadElements<T> {
@@ -107,7 +109,7 @@ extension LiveCollection {
     return read
   }
 
-  /// New elements of the update at work, which may carry what was set in memory.
+  /// Combines new elements of the running update with data set in memory.
   func overlaid(
     _ models: [Int: T], _ update: LiveUpdate, _ scope: PipelineScope
   ) -> [Int: T] {

@@ -3,46 +3,48 @@ import PandoConsistency
 import PandoModels
 import PandoSystem
 
-/// What an update does to the committed elements of a collection.
+/// The effect of an update on the committed elements of a collection.
 struct StagedList<T: SimpleModel>: StagedChange {
-  /// What happens to the places.
+  /// The effect on positions.
   indirect enum Structure: Sendable {
     case none
-    /// A pending edit is committed: at these places of the committed list, `nil` if they are those at
-    /// which it would be carried out now; with the rows that are there.
+    /// A pending edit is committed.
+    ///
+    /// The plan has its positions in the committed list; `nil` stands for those that the current
+    /// list gives. The edit names the rows at these positions.
     case own(ListOperation<T>, ListPlan?, ListEdit<T>)
     /// A pending edit has failed.
     case failed(ListOperation<T>)
-    /// Somebody else changed the list.
+    /// The list changed by a commit that is not an edit of this collection.
     case script(ListScript<T>)
-    /// The list was read as a whole.
+    /// The list was read as a whole, or set by several edits.
     case whole(Whole)
     /// A member's pause has ended.
     case resumed(UInt64)
   }
 
-  /// A list that was read as a whole, or that several edits have led to.
+  /// A list that was read as a whole, or that results from several edits.
   struct Whole: Sendable {
     var list: LiveList<T>
-    /// The rows that stay, or that its own edit brought, and may have other contents than before.
+    /// The rows of both lists, and the rows of its own edits, whose contents may have changed.
     var updated: [LiveRow]
-    /// The rows whose contents are what its own edit has asked for.
+    /// The rows whose contents equal those that its own edit requested.
     var asAsked: Set<LiveRow> = []
-    /// Whether there is such a collection.
+    /// True if the collection exists.
     var isPresent: Bool
-    /// Whether what is stored was read.
+    /// True if the stored elements were read.
     var isRead = true
-    /// How it is told.
+    /// The kind of notification.
     var telling: Telling
     /// The pending edits that were committed with it.
     var operations: [ListOperation<T>]
   }
 
-  /// How a list that was read as a whole is told.
+  /// The kind of notification for a list that was read as a whole.
   enum Telling: Sendable {
     case reset
     case difference
-    /// Those who asked for it get an answer.
+    /// No notification; the callers of a fetch get an answer.
     case nobody
   }
 
@@ -52,17 +54,17 @@ struct StagedList<T: SimpleModel>: StagedChange {
   var structure = Structure.none
   /// Rows with new contents, in ascending order.
   var contents: [(row: LiveRow, model: T)] = []
-  /// What it does to the stored elements, where they are kept apart; `nil` if nothing.
+  /// The change of the separate stored elements; `nil` if there is none.
   var stored: StoredChange<T>?
-  /// Whether it was carried out in the stored list where nobody has expected it.
+  /// True if the stored list changed at other positions than expected.
   var isStoredElsewhere = false
-  /// Whether the element that the committed edit is about has gone.
+  /// True if the element of the committed edit was removed before.
   var isGone = false
-  /// Rows that are gone because their models are deleted.
+  /// Rows that are removed because their models were deleted.
   var removed: [LiveRow] = []
   private let told = Locked(Told())
 
-  /// What is known when it is published, and when it is delivered.
+  /// Values that are set when the update is published and when it is delivered.
   private struct Told {
     var number: UInt64 = 0
     var batches: [BatchCore] = []
@@ -74,7 +76,7 @@ struct StagedList<T: SimpleModel>: StagedChange {
     date = update.date
   }
 
-  /// The pending edit that is no longer pending afterwards.
+  /// The pending edits that the update ends.
   var operations: [ListOperation<T>] {
     switch structure {
     case .own(let operation, _, _), .failed(let operation): [operation]
@@ -88,7 +90,7 @@ struct StagedList<T: SimpleModel>: StagedChange {
     return false
   }
 
-  /// The batches that are told behind all members; known when these have been told.
+  /// The batches to notify after all members; empty until the members were notified.
   var batches: [any LiveBatch] { told.withLock { $0.batches } }
 
   func publish() {
@@ -104,8 +106,8 @@ struct StagedList<T: SimpleModel>: StagedChange {
   }
 }
 
-/// What an update does to the stored elements of a collection.
+/// The effect of an update on the stored elements of a collection.
 struct StoredChange<T: SimpleModel>: Sendable {
-  /// What is stored from now on; `nil` if that is what is committed.
+  /// The new stored elements; `nil` if they equal the committed ones.
   var rows: StoredRows<T>?
 }

@@ -1,26 +1,29 @@
 import PandoConsistency
 import PandoModels
 
-/// The stored elements of a list, where they may be others than the committed ones that are shown.
+/// The stored elements of a list, if they may differ from the committed ones that are shown.
 ///
-/// A row is in both lists, or stored only (removed in memory), or shown only (set in memory). Rows of
-/// both have one number; what is stored under it may have other contents, and another place.
+/// A row is in both lists, or stored only (removed in memory), or shown only (set in memory). A row
+/// of both lists has one number, and may have another position and other contents in each.
 struct StoredRows<T: SimpleModel>: Sendable {
-  /// `nil` as long as nobody has read them.
+  /// `nil` until the elements are read.
   var list: LiveList<T>?
-  /// Whether they are others; else they are kept only because edits are pending on top.
+  /// True if the lists may differ.
+  ///
+  /// Otherwise the rows are kept only because edits are pending.
   var isApart: Bool
-  /// The rows under which stored elements are registered that are not shown as they are stored.
+  /// Maps each row whose stored and shown contents differ to the row that registers the stored
+  /// contents.
   var shadows: [LiveRow: LiveRow] = [:]
 }
 
-/// What an edit changes in the stored list.
+/// The effect of an edit on the stored list.
 final class StoredWriting<T: SimpleModel> {
-  /// In terms of stored rows; `nil` if nothing.
+  /// The edit in terms of stored rows; `nil` if they do not change.
   let edit: ListEdit<T>?
-  /// In terms of what the elements are.
+  /// The edit in terms of identifiers and positions.
   let stored: StoredEdit<T>?
-  /// Whether what it is about may be shown and not stored.
+  /// True if the element may exist in the shown list only.
   let mayBeAbsent: Bool
 
   init(edit: ListEdit<T>? = nil, stored: StoredEdit<T>? = nil, mayBeAbsent: Bool = false) {
@@ -31,22 +34,22 @@ final class StoredWriting<T: SimpleModel> {
 }
 
 extension ListState {
-  /// Whether the stored elements may be others than the committed ones, pending edits included.
+  /// True if the stored elements may differ from the committed ones, pending edits included.
   var isApart: Bool { stored?.isApart ?? false || unwrittenCount > 0 }
 
-  /// The stored elements, without pending edits; `nil` if they are not known.
+  /// The stored elements, without pending edits; `nil` if they are not loaded.
   var storedList: LiveList<T>? {
     guard isLoaded, !isOutOfStep else { return nil }
     if let stored { return stored.list }
     return committed
   }
 
-  /// What an edit of the shown list is to change in the stored one.
+  /// Makes the stored form of an edit of the shown list.
   ///
   /// - Parameters:
-  ///   - edit: The edit, which has not been carried out.
-  ///   - plan: Its places in the shown list.
-  /// - Returns: The same for the stored list.
+  ///   - edit: The edit, before it is carried out.
+  ///   - plan: Its positions in the shown list.
+  /// - Returns: The edit of the stored list.
   mutating func writing(_ edit: ListEdit<T>, _ plan: ListPlan) -> StoredWriting<T> {
     guard isApart else {
       return StoredWriting(edit: edit, stored: StoredEdit(edit, plan, in: list))
@@ -59,20 +62,20 @@ extension ListState {
       return StoredWriting()
     }
     let storedPlan = written.plan(in: view.rows)
-    // Until it is written the stored list may lose what is shown, as well.
+    // Another commit may remove the element from the stored list before this edit is written.
     let writing = StoredWriting(
       edit: written, stored: StoredEdit(written, storedPlan, in: view), mayBeAbsent: true)
     _ = view.carryOut(written, storedPlan)
     return writing
   }
 
-  /// Notes that an edit is about to be shown that is not written.
+  /// Prepares for an edit that will be shown and not written.
   mutating func beginUnwritten() {
     if !isApart, isLoaded, !isOutOfStep { storedView = list }
     unwrittenCount += 1
   }
 
-  /// The stored elements with all pending edits that are written on top.
+  /// Takes the stored elements with all written pending edits on top.
   private mutating func takeStoredView() -> LiveList<T>? {
     if let view = storedView.take() { return view }
     guard var view = storedList else { return nil }
@@ -84,10 +87,11 @@ extension ListState {
 }
 
 extension ListEdit {
-  /// What an edit of the shown list does to the stored one; `nil` if nothing.
+  /// Converts an edit of the shown list to one of the stored list; returns `nil` if that does not
+  /// change.
   ///
-  /// What comes in goes before the next shown element that is stored; if there is none, behind the
-  /// one that precedes.
+  /// New elements go before the next shown element that is stored. If there is none, they go behind
+  /// the preceding one.
   fileprivate func written(
     _ plan: ListPlan, shown: [LiveRow], stored: [LiveRow]
   ) -> ListEdit<T>? {
@@ -109,7 +113,7 @@ extension ListEdit {
     }
   }
 
-  /// The place in one list that a place in another one amounts to.
+  /// Converts a position in one list to the corresponding position in another.
   static func place(_ place: Int, _ rows: [LiveRow], _ others: [LiveRow]) -> Int {
     for row in rows[place...] {
       if let found = others.firstIndex(of: row) { return found }
@@ -122,13 +126,13 @@ extension ListEdit {
 }
 
 extension ListScript {
-  /// What a change of the stored list does to the shown one, which has other rows.
+  /// Converts a change of the stored list to one of the shown list, which has other rows.
   ///
   /// - Parameters:
-  ///   - shown: The shown rows before it.
-  ///   - stored: The stored rows before it.
-  ///   - kept: Rows that stay, though what was stored under them goes.
-  /// - Returns: `nil` if it does not fit.
+  ///   - shown: The shown rows before the change.
+  ///   - stored: The stored rows before the change.
+  ///   - kept: Rows that stay shown, although their stored elements are removed.
+  /// - Returns: `nil` if the change does not fit the rows.
   func shown(
     in shown: [LiveRow], stored: [LiveRow], keeping kept: Set<LiveRow>
   ) -> ListScript<T>? {
@@ -136,7 +140,7 @@ extension ListScript {
     var steps: [CollectionChangeInformation] = []
     var fresh = inserted[...]
     func comeIn(_ row: LiveRow, at index: Int) -> Int {
-      // The end is the end, whatever stands there.
+      // An insertion at the end of the stored list goes to the end of the shown list.
       let isEnd = index == stored.count
       let place = isEnd ? rows.count : ListEdit<T>.place(index, stored, rows)
       stored.insert(row, at: index)

@@ -2,28 +2,30 @@ import FoundationEssentials
 import PandoModels
 import PandoSystem
 
-/// A change that a member is to be told of.
+/// A queued notification of a member.
 struct ListTelling<T: SimpleModel>: Sendable {
-  /// Which change of the collection it belongs to, in order.
+  /// The number of the change in its collection, in order.
   let number: UInt64
-  /// Whether that is an edit without a store: no update has a delivery for it.
+  /// True for an edit without a store, for which no update has a delivery.
   let isEdit: Bool
   let change: ToldChange<T>
   let context: (any Sendable)?
-  /// When the change was made.
+  /// The time of the change.
   let date: Date
 }
 
-/// A change with what it takes to know the list that it leads to.
+/// A change with the data to compute the list that results from it.
 ///
-/// All members that know the same list share it. It holds the list itself only for those who have been told all
-/// changes before; a list for each change that waits would need the memory of as many lists.
+/// All members with the same list share one object. It holds the whole list only for members that
+/// have received all earlier changes. Waiting changes hold the changed elements only, which saves
+/// memory.
 final class ToldChange<T: SimpleModel>: @unchecked Sendable {
-  // Sendable because all but `change` is used under the lock of the collection only.
+  // Sendable because all properties except `change` are used under the lock of the collection only.
 
   let change: CollectionChange
   private var list: [T]?
-  /// What came in, was updated or moved, in ascending order of the places in the list after it.
+  /// The inserted, updated and moved elements, in ascending order of their positions after the
+  /// change.
   private var contents: [T]?
 
   init(_ change: CollectionChange, list: [T]? = nil) {
@@ -31,13 +33,13 @@ final class ToldChange<T: SimpleModel>: @unchecked Sendable {
     self.list = list
   }
 
-  /// Whether nobody has to be told.
+  /// True if the change is empty, so that no member is notified.
   var isEmpty: Bool { change == .changes([]) }
 
-  /// Keeps what it takes to know the list.
+  /// Saves the data to compute the list.
   ///
   /// - Parameters:
-  ///   - isNext: Whether the list before the change is not known any more when it is told.
+  ///   - isNext: True if the list before the change will not be available.
   ///   - makeList: Makes the list after the change.
   func keep(isNext: Bool, _ makeList: () -> [T]) {
     guard list == nil else { return }
@@ -50,14 +52,14 @@ final class ToldChange<T: SimpleModel>: @unchecked Sendable {
     }
   }
 
-  /// The list after the change.
+  /// Returns the list after the change.
   ///
-  /// - Parameter before: The list before it; `nil` if nobody has it.
+  /// - Parameter before: The list before it; `nil` if it is not available.
   /// - Returns: The list.
   func list(after before: [T]?) -> [T] {
     if let list { return list }
     guard let before, case .changes(let changes) = change, let contents else {
-      preconditionFailure("a change whose list nobody has kept")
+      preconditionFailure("the list of a change was not saved")
     }
     var rest = contents[...]
     let list = before.applying(changes) { _ in rest.removeFirst() }
@@ -66,48 +68,49 @@ final class ToldChange<T: SimpleModel>: @unchecked Sendable {
   }
 }
 
-/// Changes that a member is to be told of, in order.
+/// The changes that a member is to be notified of, in order.
 ///
-/// An own call tells the delegate before its turn; such a change stays here for the batch, whose turn is that of the
-/// update.
+/// A member's own call may send a notification early. The change then stays in the queue for the
+/// batch, which is notified with the update.
 struct TellingQueue<T: SimpleModel>: Sendable {
   private var tellings = Deque<ListTelling<T>>()
-  /// How many of them the delegate has been told of.
+  /// The count of oldest changes that were sent to the delegate.
   private var toldCount = 0
-  /// Whether the list has changed since the newest one in a way that is not told.
+  /// True if the list has changed without a notification since the newest queued change.
   private var hasGap = false
 
   var count: Int { tellings.count }
   var isEmpty: Bool { tellings.isEmpty }
-  /// Whether the delegate has been told of all.
+  /// True if all changes were sent to the delegate.
   var isTold: Bool { toldCount == tellings.count }
 
-  /// Whether the delegate has been told of the oldest one.
+  /// True if the oldest change was sent to the delegate.
   var isFirstTold: Bool { toldCount > 0 }
 
-  /// The oldest one.
+  /// The oldest change.
   var first: ListTelling<T>? { tellings.first }
 
-  /// Whether the oldest one belongs to this change or one before.
+  /// Returns true if the oldest change has this number or a lower one.
   func isDue(_ number: UInt64) -> Bool { first.map { $0.number <= number } ?? false }
 
-  /// Adds one.
+  /// Appends a change.
   ///
   /// - Parameters:
   ///   - telling: The change.
-  ///   - list: Makes the list that the change leads to.
+  ///   - list: Makes the list after the change.
   mutating func append(_ telling: ListTelling<T>, _ list: () -> [T]) {
     telling.change.keep(isNext: isTold || hasGap, list)
     tellings.append(telling)
     hasGap = false
   }
 
-  /// Notes that the list changes in a way that is not told: by an own edit, or as the answer to a fetch.
+  /// Records a change of the list without a notification: the member's own edit, or an answer to a
+  /// fetch.
   mutating func noteGap() { hasGap = true }
 
-  /// Takes the oldest one that the delegate has not been told of, with the list that it leads to.
+  /// Returns the oldest change that was not sent, with the list after it, and marks it as sent.
   ///
-  /// It stays in the queue.
+  /// The change stays in the queue.
   mutating func takeUntold() -> (telling: ListTelling<T>, list: [T])? {
     guard !isTold else { return nil }
     let telling = tellings[toldCount]
@@ -120,14 +123,14 @@ struct TellingQueue<T: SimpleModel>: Sendable {
     return (telling, list)
   }
 
-  /// Takes the oldest one away, once the delegate has been told of it.
+  /// Removes the oldest change, if it was sent to the delegate.
   mutating func popFirst() -> ListTelling<T>? {
     guard toldCount > 0 else { return nil }
     toldCount -= 1
     return tellings.popFirst()
   }
 
-  /// Takes all of them as one change; `nil` if there are none that the delegate has not been told of.
+  /// Removes all changes and joins the unsent ones; returns `nil` if all were sent.
   mutating func joined() -> CollectionChange? {
     defer { self = TellingQueue() }
     guard !isTold else { return nil }
