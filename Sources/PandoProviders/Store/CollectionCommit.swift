@@ -1,19 +1,19 @@
 import PandoModels
 import PandoStore
 
-/// What a commit did to a collection.
+/// The effect of a commit on a collection.
 enum CollectionCommit<T: SimpleModel>: Sendable {
-  /// The commit carried out an edit of the collection itself, which knows the rest.
+  /// The commit carried out an edit of the collection itself, which has the details.
   case own
-  /// It changed at places; with the models that are new, by their positions after all changes.
+  /// Changes at positions, with the new models by their positions after all changes.
   case changes([CollectionChangeInformation], [Int: T])
-  /// All elements; `nil` if there is no such collection any more. Whether it was set as a whole.
+  /// All elements; `nil` if the collection was deleted. `isReset` is true if it was set as a whole.
   case whole([T]?, isReset: Bool)
 }
 
-/// What a commit brings to a list.
+/// The elements that a commit gives to a list.
 protocol CommittedElements {
-  /// The models that were given or read.
+  /// The models that were written or read.
   var models: [any SimpleModel] { get }
 }
 
@@ -28,10 +28,10 @@ extension CollectionCommit: CommittedElements {
 }
 
 extension CollectionCommit {
-  /// Beyond so many changes the whole collection is read.
+  /// The maximum number of changes shown one by one; beyond it the whole collection is read.
   private static var changesMaximum: Int { 2048 }
 
-  /// Says what a commit did from the models that its write was given; `nil` if they do not say all.
+  /// Derives the effect from the models passed to the write; returns `nil` if they do not suffice.
   init?(_ change: CollectionChange, _ content: ListContent?) {
     switch (change, content) {
     case (.reset, .whole(let given)):
@@ -58,7 +58,7 @@ extension CollectionCommit {
     self = .changes(steps, found)
   }
 
-  /// Reads what changes of a list make necessary.
+  /// Reads the elements that the changes of a list require.
   init(_ changes: [CollectionChange]?, _ cacheKey: String, in snapshot: ModelSnapshot) throws {
     var steps: [CollectionChangeInformation] = []
     for change in changes ?? [.reset] {
@@ -83,7 +83,7 @@ extension CollectionCommit {
 }
 
 extension [CollectionChangeInformation] {
-  /// How many steps bring a model.
+  /// The count of steps that have a model.
   fileprivate var incomingCount: Int {
     count { step in
       switch step {
@@ -93,8 +93,10 @@ extension [CollectionChangeInformation] {
     }
   }
 
-  /// The positions, after all changes, of elements that came in or have new contents, each with the
-  /// number of the last step that brought its model, among those that bring one.
+  /// The inserted and updated elements, with their positions after all changes.
+  ///
+  /// `step` is the number of the last step with the element's model, counted among steps that have
+  /// a model.
   ///
   /// - Complexity: O(*c*²) for *c* changes.
   fileprivate var newElements: [(place: Int, step: Int)] {

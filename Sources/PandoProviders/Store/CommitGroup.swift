@@ -4,31 +4,34 @@ import PandoSystem
 
 /// Several commits that are shown in one step.
 package final class CommitGroup {
-  /// The last of them.
+  /// The number of the last commit.
   package let number: UInt64
-  /// Nodes that are there and have changed.
+  /// Inserted and updated nodes that exist after the last commit.
   package private(set) var changed: [ByteString] = []
-  /// Those among them that were there before.
+  /// The nodes among `changed` that existed before.
   package private(set) var updated: [ByteString] = []
-  /// Nodes that were there and are not.
+  /// Nodes that do not exist after the last commit.
   package private(set) var deleted: [ByteString] = []
-  /// Those among the changed ones that were gone in between: who showed one lost it, and shows what is
-  /// there now if it can be read as its type.
+  /// The nodes among `changed` that were deleted in between.
+  ///
+  /// Live trees lose such a node. They show the new one if it can be read as their type.
   package private(set) var renewed: [ByteString] = []
-  /// What happened to collections, commit by commit.
+  /// The changes of collections, in the order of the commits.
   package private(set) var collections: [(key: ByteString, changes: [CollectionChange])] = []
-  /// The newest change set, with its context where it is of this process.
+  /// The newest change set.
+  ///
+  /// It has a context if this process made it.
   package private(set) var newest: ChangeSet?
-  /// Whether the change log does not reach back: everything has to be read.
+  /// True if the change log does not reach back, so that everything has to be read.
   package private(set) var hasExpired = false
-  /// Whether that is because a copy has replaced what was shown.
+  /// True if a copy has replaced the shown data.
   let isReplaced: Bool
-  /// How many of them are of other processes.
+  /// The count of commits by other processes.
   let othersCount: Int
-  /// The writes of this process among them, and the places between them.
+  /// The writes of this process in the group, with writes that changed nothing.
   package let writes: [CommitEffects]
 
-  /// The only commit, if this process made it and nothing else has to be shown.
+  /// The only write, if this process made it and nothing else has to be shown.
   var only: CommitEffects? {
     guard writes.count == 1, othersCount == 0, !hasExpired, let write = writes.first,
       write.failure == nil, let changeSet = write.changeSet,
@@ -37,15 +40,16 @@ package final class CommitGroup {
     return write
   }
 
-  /// The models that the writes were given for some of the changed nodes, as they are stored now.
+  /// Returns models that were passed to the writes, if they equal the stored ones.
   ///
   /// - Parameter identifiers: The wanted nodes.
-  /// - Returns: Empty if other processes made some of the commits. A missing node has to be read.
+  /// - Returns: The models found. A missing node has to be read. Empty if other processes made some
+  ///   of the commits.
   func given(for identifiers: [ByteString]) -> [ByteString: any SimpleModel] {
     guard othersCount == 0, !hasExpired else { return [:] }
     var wanted = Set(identifiers)
     var found: [ByteString: any SimpleModel] = [:]
-    // The nodes that the writes behind the present one have touched.
+    // The nodes that the writes after the current one have changed.
     var later: Set<ByteString> = []
     for write in writes.reversed() where !wanted.isEmpty && write.failure == nil {
       guard let changeSet = write.changeSet else { continue }
@@ -53,7 +57,7 @@ package final class CommitGroup {
       let last = touched.filter { wanted.remove($0) != nil }
       if !last.isEmpty, let given = WrittenNodes(last, in: write.content) {
         for identifier in last {
-          // A node inside the model may have changed since.
+          // A later write may have changed a node inside the model.
           guard let model = given[identifier],
             later.isEmpty || later.isDisjoint(with: model.nodeIdentifiers)
           else { continue }
@@ -66,13 +70,16 @@ package final class CommitGroup {
     return found
   }
 
-  /// Everything that they have touched.
+  /// All changed keys.
   package var keys: [ByteString] { changed + deleted + collections.map(\.key) }
 
-  /// Beyond so many commits, what happened to lists that nobody shows is not decoded.
+  /// The maximum number of commits whose changes of all lists are decoded.
+  ///
+  /// Beyond it, only changes of shown lists are decoded.
   private static let wholeCountMaximum: UInt64 = 1000
 
-  /// Folds the commits after a number; `showsList` says whether anybody shows the list with a cache key.
+  /// Combines the commits after a number; `showsList` returns true for a cache key with a live
+  /// list.
   init(
     _ writes: [CommitEffects], since shown: UInt64, upTo number: UInt64, in snapshot: ModelSnapshot,
     isReplaced: Bool = false, showsList: (ByteString) -> Bool
@@ -87,7 +94,7 @@ package final class CommitGroup {
       return
     }
     do {
-      // Where all are of this process, they are at hand.
+      // The change sets of own writes are in memory; others are read from the change log.
       let count = number - min(shown, number)
       if own.count == count {
         fold(own)
@@ -128,7 +135,7 @@ package final class CommitGroup {
     collections = folding.changes.keys.ordered().map { ($0, folding.changes[$0] ?? []) }
   }
 
-  /// What commits have done, one after another.
+  /// Combines change sets, one after another.
   private struct Folding {
     var newest: ChangeSet?
     var isThere: [ByteString: Bool] = [:]

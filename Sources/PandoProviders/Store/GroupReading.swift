@@ -2,31 +2,34 @@ import PandoConsistency
 import PandoModels
 import PandoStore
 
-/// A node or list that can't be read as live trees show it.
+/// A failure to read a node or list that live trees show.
 struct ReadFailure: Sendable {
   let error: any Error
   /// An identifier or a cache key.
   let key: ByteString
   /// `nil` for a list.
   let type: (any SimpleModel.Type)?
-  /// If it can't be decoded, the nodes that it is and holds.
+  /// If the node can't be decoded, the node and all nodes that it contains.
   var nodes: Set<ByteString> = []
-  /// Whether that is known already.
+  /// True if the failure was reported before.
   var isRepeated = false
 }
 
-/// Reads what live trees need of several commits.
+/// Reads the data that live trees need after several commits.
+///
+/// `update` and `failures` are the results. `changed`, `touched` and `given` are computed from the
+/// group. Used on the pipeline only.
 final class GroupReading {
   private let bridge: StoreBridge
   private let group: CommitGroup
-  /// Operations of this manager that are among the commits, in order.
+  /// The operations of this manager in the group, in order.
   private var own: [any ManagedOperation] = []
   private(set) var update = LiveUpdate()
-  /// What could not be read.
+  /// The failed reads.
   private(set) var failures: [ReadFailure] = []
-  /// The nodes that have changed, and are to be read.
+  /// The changed nodes that are to be read.
   private var changed: Set<ByteString>
-  /// The nodes that the commits have touched, as they say.
+  /// The nodes that the commits inserted, updated or deleted.
   private let touched: Set<ByteString>
   /// The models of live nodes that need no read.
   private var given: [ByteString: any SimpleModel] = [:]
@@ -40,7 +43,9 @@ final class GroupReading {
     update.renewed = Set(group.renewed)
   }
 
-  /// Reads; what can't be read is reported, and stays as it was in the live trees.
+  /// Reads the data.
+  ///
+  /// A node that can't be read is reported, and stays unchanged in the live trees.
   func read(_ snapshot: ModelSnapshot) {
     if let newest = group.newest {
       update.changeSet = newest
@@ -80,7 +85,7 @@ final class GroupReading {
     if !scope.vanished.isEmpty { update.isNested = true }
   }
 
-  /// Reads what could not be decoded, and may be now.
+  /// Reads nodes again that could not be decoded before.
   private func readUndecodable(_ snapshot: ModelSnapshot) {
     for identifier in bridge.unread.take(touched)
     where !changed.contains(identifier) && !update.deleted.contains(identifier) {
@@ -90,7 +95,9 @@ final class GroupReading {
     }
   }
 
-  /// The lists that show what can't be decoded any more, or leave out what has changed.
+  /// Returns the lists that need a read because of undecodable nodes.
+  ///
+  /// They show a node that became undecodable, or hide an element with a changed node.
   private func listsWithUndecodable() -> [ByteString] {
     var lists = bridge.topics.hiding(touched)
     var unread: Set<ByteString> = []
@@ -102,8 +109,9 @@ final class GroupReading {
     return lists
   }
 
-  /// Adds what was set in memory of nodes that no commit has changed, where what was read holds them as
-  /// they are stored.
+  /// Adds data set in memory to nodes that no commit has changed.
+  ///
+  /// Needed where a list or tree that was read contains such a node in its stored form.
   private func overlay() {
     var nodes: Set<ByteString> = []
     for commit in update.topics.values {
@@ -124,8 +132,10 @@ final class GroupReading {
     }
   }
 
-  /// Adds what this manager's operations give: a change in memory counts for what no later commit of
-  /// this process has touched, a stored one for what the store held already.
+  /// Adds the changes of this manager's operations.
+  ///
+  /// A change in memory applies unless a later commit of this process has changed the node. A
+  /// stored change also applies if the store had the same data before.
   private func addOperations(_ snapshot: ModelSnapshot) {
     var inMemory: [ByteString: [any SimpleModel]?] = [:]
     var all: [(given: LiveUpdate, isStored: Bool)] = []
@@ -156,7 +166,8 @@ final class GroupReading {
       if isStored {
         bridge.consistency.scope.bringBack(given.versions.keys)
         if inMemory.isEmpty { continue }
-        // What it names counts as it is stored, though others may have set it in memory before.
+        // The nodes that it names count as stored, although earlier operations may have set them in
+        // memory.
         for (identifier, _) in given.versions { inMemory.removeValue(forKey: identifier) }
         for identifier in given.deleted { inMemory.removeValue(forKey: identifier) }
         continue
@@ -165,7 +176,7 @@ final class GroupReading {
       for (identifier, versions) in given.versions { inMemory[identifier] = versions.given }
       for identifier in given.deleted { inMemory[identifier] = .some(nil) }
     }
-    // Of what other processes have deleted the place is not known.
+    // The position of deletions by other processes is unknown, so they come before all operations.
     for identifier in group.deleted + group.renewed
     where update.storedDeparted[identifier] == nil {
       update.departed[identifier, default: []].append(0)
@@ -190,7 +201,9 @@ final class GroupReading {
     }
   }
 
-  /// Adds nodes that writes name, though the store had them so or lacked them: live trees may differ.
+  /// Adds nodes that writes name without changing them in the store.
+  ///
+  /// Live trees may show them otherwise.
   private func addNamed(_ named: Set<ByteString>, _ snapshot: ModelSnapshot) {
     let unknown = named.filter { !changed.contains($0) && !update.deleted.contains($0) }
     if unknown.isEmpty { return }
@@ -207,8 +220,11 @@ final class GroupReading {
     }
   }
 
-  /// Whether a node that a write was to delete is stored, though none of the commits has brought it: the
-  /// store lacked it then, and a commit of another process that is shown already has brought it since.
+  /// Returns true if a node is stored, although a write deleted it without effect and no commit
+  /// inserted it.
+  ///
+  /// The store lacked the node at the write. A commit of another process, already shown, has
+  /// inserted it.
   private func isBack(_ identifier: ByteString, _ snapshot: ModelSnapshot) -> Bool {
     if !group.hasExpired, touched.contains(identifier) { return false }
     do {
@@ -219,8 +235,9 @@ final class GroupReading {
     }
   }
 
-  /// Adds what a node is as the types of which a change in memory gave nothing: as it is stored, with
-  /// the change merged in.
+  /// Adds a node in the types in which a change in memory has no model for it.
+  ///
+  /// The change is merged into the stored model.
   private func addOthers(
     _ identifier: ByteString, _ given: [any SimpleModel], _ snapshot: ModelSnapshot
   ) {
@@ -240,13 +257,14 @@ final class GroupReading {
     }
   }
 
-  /// Reads what an operation gives that others have changed, and what is live of the rest: others may
-  /// show it otherwise though the store had it already.
+  /// Reads the changed nodes of an operation, and the live nodes that it names without a change.
+  ///
+  /// Live trees may show such a node otherwise, although the store had the data before.
   private func add(
     _ given: LiveUpdate, _ isStored: Bool, besides inMemory: [ByteString: [any SimpleModel]?],
     _ snapshot: ModelSnapshot
   ) {
-    // What is deleted in memory, and not set later, is known.
+    // Nodes that are deleted in memory, and not set later, need no check.
     if isStored {
       for identifier in given.deleted where !changed.contains(identifier) {
         if inMemory[identifier] != nil { continue }
@@ -268,7 +286,7 @@ final class GroupReading {
     }
   }
 
-  /// Reads a node as a type, once.
+  /// Reads a node in a type, once.
   private func read(
     _ identifier: ByteString, as type: any SimpleModel.Type, _ snapshot: ModelSnapshot,
     isRepeated: Bool = false
@@ -305,7 +323,7 @@ final class GroupReading {
     }
   }
 
-  /// Reads all that is live: nobody knows any more what has changed.
+  /// Reads all live nodes and lists, because the changes are unknown.
   private func readEverything(_ snapshot: ModelSnapshot) {
     for (identifier, types) in bridge.consistency.liveNodes() {
       do {

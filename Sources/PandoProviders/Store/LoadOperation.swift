@@ -2,7 +2,7 @@ import PandoConsistency
 import PandoModels
 import PandoStore
 
-/// A load that waits for the writes that are queued, which may bring what it asks for.
+/// A load that waits for the queued writes, which may contain the missing data.
 final class LoadOperation: ManagedOperation {
   private let load: any StoreLoad
   private let bridge: StoreBridge

@@ -1,20 +1,20 @@
 package import PandoConsistency
 import PandoSystem
 
-/// Something that is worked out and not shown yet.
+/// A staged change that is not shown yet.
 package protocol PipelineStep {
-  /// Whether there is something to publish.
+  /// True if there is a change to publish.
   var isVisible: Bool { get }
-  /// Shows it; the publishing lock is held for writing.
+  /// Publishes the change; the publishing lock is held for writing.
   func publish()
-  /// Queues what is to be told of it.
+  /// Queues the notifications of the change.
   func tell()
 }
 
 extension Pipeline {
-  /// Shows all of something in one step, then queues what is to be told of it.
+  /// Publishes all steps under one lock, then queues their notifications.
   ///
-  /// On the pipeline.
+  /// Called on the pipeline.
   package func publish(_ steps: [any PipelineStep]) {
     if steps.contains(where: \.isVisible) {
       publishing.writing { for step in steps { step.publish() } }
@@ -23,13 +23,13 @@ extension Pipeline {
   }
 }
 
-/// An update of a manager's live trees that is worked out.
+/// A staged update of a manager's live trees.
 final class LiveStep: PipelineStep {
   private let scope: PipelineScope
   private let staged: StagedUpdate
   private let afterTelling: () -> Void
 
-  /// Works out an update; it has to be published before the next one is staged.
+  /// Stages an update; it must be published before the next one is staged.
   init(_ update: LiveUpdate, _ scope: PipelineScope, afterTelling: @escaping () -> Void = {}) {
     self.scope = scope
     self.afterTelling = afterTelling

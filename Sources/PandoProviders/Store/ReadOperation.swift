@@ -2,9 +2,10 @@ import Dispatch
 import PandoConsistency
 import PandoStore
 
-/// A read of the store behind the writes that are queued.
+/// A read of the store that runs after the queued writes.
 ///
-/// It is made off the pipeline, so that others are shown meanwhile; it may see later commits too.
+/// It runs outside the pipeline, so that updates are shown meanwhile. It may therefore also see
+/// later commits.
 final class ReadOperation<Value: Sendable>: ManagedOperation {
   let outcome = PendingWrite()
   let context: (any Sendable)? = nil

@@ -1,22 +1,22 @@
 package import PandoModels
 
-/// Which commit was the last to touch a key, for the last commits.
+/// The last commit that changed a key, for recent commits.
 ///
-/// Whoever keeps what was read at a commit asks here whether it still is what the store has.
+/// Data that was read at a commit is current if no later commit has changed its keys.
 package struct RecentTouches: Sendable {
-  /// How many keys are remembered at most, twice: some megabytes.
+  /// The maximum count of keys in each of the two tables, which take some megabytes.
   private static let countMaximum = 32_768
 
   private var recent: [ByteString: UInt64] = [:]
   private var older: [ByteString: UInt64] = [:]
-  /// Nothing is known of the commits up to this one.
+  /// No information is kept about the commits up to this number.
   private var floor: UInt64 = 0
   private var newestOfOlder: UInt64 = 0
   private var newest: UInt64 = 0
 
   package init() {}
 
-  /// Notes that a commit touches keys; commits come in their order.
+  /// Records that a commit changes keys; commits are recorded in order.
   package mutating func touch(_ keys: some Sequence<ByteString>, by number: UInt64) {
     newest = number
     for key in keys { recent[key] = number }
@@ -27,7 +27,9 @@ package struct RecentTouches: Sendable {
     recent = [:]
   }
 
-  /// Forgets all commits up to one: nobody asks for them, or nobody knows what they have touched.
+  /// Removes all information about the commits up to a number.
+  ///
+  /// Used if no load runs, or if their changes are unknown.
   package mutating func forget(upTo number: UInt64) {
     if !recent.isEmpty { recent = [:] }
     if !older.isEmpty { older = [:] }
@@ -36,10 +38,10 @@ package struct RecentTouches: Sendable {
     newestOfOlder = number
   }
 
-  /// Whether a commit after a number has touched anything, or may have.
+  /// Returns true if a later commit has or may have changed anything.
   package func containsAny(after number: UInt64) -> Bool { number < newest }
 
-  /// Whether a commit after a number has touched one of some keys, or may have.
+  /// Returns true if a later commit has or may have changed one of the keys.
   package func contains(_ keys: [ByteString], after number: UInt64) -> Bool {
     if number < floor { return true }
     guard containsAny(after: number) else { return false }

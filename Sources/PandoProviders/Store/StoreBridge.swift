@@ -4,20 +4,20 @@ import PandoModels
 import PandoStore
 import PandoSystem
 
-/// Carries changes from providers to a store, and what is committed to the live trees of a manager.
+/// Passes changes from providers to a store, and commits to the live trees of a manager.
 ///
 /// ```
 /// perform ─► store.submit ─► write ─► flush ─► StorePipeline ─► plan ─► stage ─► publish ─► finish
 /// ```
-/// What an operation of this manager gives, and what any other write was given, is shown as it is. What
-/// a write has done by other means is read, on the pipeline and after the commit: a writer decodes
+/// The models passed to an operation of this manager or to another write are shown as they are.
+/// Other effects of a write are read after the commit, on the pipeline. The writer thread decodes
 /// nothing for readers.
 final class StoreBridge: Sendable {
-  /// What the store knows an operation of this bridge by.
+  /// Identifies an operation of this bridge in the store's queue.
   private final class Ticket: Sendable {
     let operation: any ManagedOperation
     let bridge: ObjectIdentifier
-    /// Whether it changes the store, and not only what is shown.
+    /// True if the operation changes the store; false if it changes only the shown data.
     let writes: Bool
     private let isOver = Locked(false)
 
@@ -27,7 +27,7 @@ final class StoreBridge: Sendable {
       self.bridge = ObjectIdentifier(bridge)
     }
 
-    /// Ends the operation, once.
+    /// Ends the operation; returns true at the first call only.
     func end() -> Bool { isOver.withLock { !exchange(&$0, with: true) } }
   }
 
@@ -38,12 +38,13 @@ final class StoreBridge: Sendable {
   let observed: ObservedHolders
   let unread = UnreadNodes()
   let reporter: ManagerReporter
-  /// How many changes are queued that live trees do not show as committed.
+  /// The count of queued changes that live trees do not show as committed.
   private let queuedChangeCount = Locked(0)
-  /// Whether something was ever set or deleted in memory only: then what is live need not be what is
-  /// stored, and a write counts for all nodes that it names.
+  /// True after the first change in memory only.
+  ///
+  /// Live data may then differ from stored data, and a write applies to all nodes that it names.
   private let wasSetInMemory = Locked(false)
-  /// Where loads are read: never on the thread of a caller.
+  /// The queue that reads loads, so that they never run on a caller's thread.
   let loader = DispatchQueue(label: "pando.loading", attributes: .concurrent)
 
   init(
@@ -59,15 +60,15 @@ final class StoreBridge: Sendable {
     line.add(self)
   }
 
-  /// Says that live trees show something that the store does not have.
+  /// Records that live trees show data that the store does not have.
   ///
-  /// Before the place of that in the writer's queue.
+  /// Must be called before the change enters the writer's queue.
   func noteSetInMemory() {
     if wasSetInMemory.withLock({ exchange(&$0, with: true) }) { return }
     store.feed.keepUnchanged()
   }
 
-  /// Queues an operation; its place in the order is fixed when this returns.
+  /// Queues an operation; its position in the order is fixed when this returns.
   func perform(_ operation: any ManagedOperation, writes: Bool) {
     if operation.isChange, !writes { noteSetInMemory() }
     if store.isReadOnly, !writes { return performInMemory(operation) }
@@ -76,8 +77,8 @@ final class StoreBridge: Sendable {
     store.submit(ticket: ticket, context: operation.context) { transaction in
       if writes { try operation.write(&transaction) }
     } completion: { [self] result in
-      // A success is answered when it is shown, and a refusal at its place between the others; what
-      // has not come that way has failed with its flush.
+      // A successful or refused write is finished by the pipeline, in order. This closure only
+      // handles writes that fail with their flush.
       guard case .failure(let error) = result else { return }
       consistency.enqueue { _ in self.fail(ticket, error) }
     }
@@ -101,11 +102,11 @@ final class StoreBridge: Sendable {
     }
   }
 
-  /// Takes a change in memory back that can't be carried out any more.
+  /// Undoes a change in memory that can't be carried out any more.
   ///
-  /// On the pipeline, at its place in the order.
+  /// Called on the pipeline, when it is the change's turn.
   ///
-  /// - Returns: `false` if it can.
+  /// - Returns: `false` if the change can be carried out.
   func refuse(_ operation: any ManagedOperation) -> Bool {
     guard let obstacle = operation.obstacle else { return false }
     operation.fail(obstacle, consistency.scope)
@@ -114,15 +115,16 @@ final class StoreBridge: Sendable {
     return true
   }
 
-  /// The operation of this bridge that a write carries out.
+  /// Returns the operation of this bridge that a write carries out.
   func operation(of write: CommitEffects) -> (any ManagedOperation)? {
     ticket(of: write)?.operation
   }
 
-  /// Whether what is live may be other than what is stored.
+  /// True if live data may differ from stored data.
   var differsInMemory: Bool { wasSetInMemory.withLock { $0 } }
 
-  /// What a write names besides what it has changed, as far as live trees may show it otherwise.
+  /// Returns the nodes that a write names without changing them, if live trees may show them
+  /// otherwise.
   func named(by write: CommitEffects) -> [String] {
     guard differsInMemory, operation(of: write) == nil else { return [] }
     var identifiers: [String] = []
@@ -130,16 +132,16 @@ final class StoreBridge: Sendable {
     return identifiers
   }
 
-  /// Whether a write changes what is shown by this manager only.
+  /// Returns true if a write changes only the data that this manager shows.
   func isInMemory(_ write: CommitEffects) -> Bool { ticket(of: write)?.writes == false }
 
   private func ticket(of write: CommitEffects) -> Ticket? {
     (write.ticket as? Ticket).flatMap { $0.bridge == ObjectIdentifier(self) ? $0 : nil }
   }
 
-  /// Reports what could not be read of commits, and tells those who observe it.
+  /// Reports failed reads of commits, and ends the observations that they affect.
   ///
-  /// On the pipeline; only what live trees show after the commits counts.
+  /// Called on the pipeline. Failures of types that live trees no longer show are ignored.
   private func tell(_ failures: [ReadFailure]) {
     for failure in failures {
       if let type = failure.type,
@@ -164,7 +166,7 @@ extension StoreBridge: StorePipelineMember {
   }
 
   func stage(_ group: CommitGroup, in snapshot: ModelSnapshot) -> (any PipelineStep)? {
-    // Another member needs the snapshot; the models that the write was given may suffice here.
+    // Another member needs the snapshot; this bridge may need only the models of the write.
     if let write = group.only {
       switch plan(for: write) {
       case .nothing: return nil
@@ -196,7 +198,7 @@ extension StoreBridge: StorePipelineMember {
     guard let operation = operation(of: write) else { return }
     var update = operation.makeUpdate()
     update.operation = operation
-    // What has happened to these comes with the next commit too, and is not to be done twice.
+    // The next commit applies the changes of these lists too; they must not be applied twice.
     let changed = Set((write.changeSet?.collections ?? []).map { ByteString($0.cacheKey) })
     let lists = topics.all
     for (_, list) in lists { list.beginUnread() }
@@ -208,12 +210,12 @@ extension StoreBridge: StorePipelineMember {
 }
 
 extension StoreBridge {
-  /// Reads something and shows it, in step with the commits around it.
+  /// Loads data and shows it, in order with the commits around it.
   ///
   /// - Parameters:
-  ///   - load: What is read.
-  ///   - readsFirst: Whether it is read in any case, or only where a write under way may have brought
-  ///     it.
+  ///   - load: The load.
+  ///   - readsFirst: True to read in any case; false to read only if a queued write may have
+  ///     changed the data.
   func load(_ load: any StoreLoad, readsFirst: Bool) {
     let shown = line.beginLoad()
     guard readsFirst else {
@@ -227,7 +229,7 @@ extension StoreBridge {
           try load.read(snapshot)
           return try snapshot.commitValue
         }
-        // What this process has committed by then comes to the pipeline before the load does.
+        // The pipeline receives the earlier commits of this process before the load.
         store.feed.waitForHandOver(of: number)
         consistency.enqueue { [self] scope in
           join(load, readAt: number, waitsForWrites: true, scope)
@@ -241,7 +243,7 @@ extension StoreBridge {
     }
   }
 
-  /// Shows what was read; what a commit has touched meanwhile is read again.
+  /// Shows loaded data; reads it again if a commit has changed it meanwhile.
   private func join(
     _ load: any StoreLoad, readAt number: UInt64, waitsForWrites: Bool, _ scope: PipelineScope
   ) {
@@ -255,9 +257,9 @@ extension StoreBridge {
     readAgain(load, scope)
   }
 
-  /// Reads and shows something with all that is committed by then.
+  /// Reads data and shows it together with all commits up to that moment.
   ///
-  /// On the pipeline.
+  /// Called on the pipeline.
   func readAgain(_ load: any StoreLoad, _ scope: PipelineScope) {
     do {
       try line.catchUp { try load.read($0) }
@@ -267,9 +269,9 @@ extension StoreBridge {
     }
   }
 
-  /// Takes in what other processes have committed.
+  /// Shows the commits of other processes.
   ///
-  /// - Returns: What is finished when the live trees show it.
+  /// - Returns: A write that finishes when the live trees show the commits.
   func refresh() -> PendingWrite {
     let outcome = PendingWrite()
     consistency.enqueue { [line] _ in
@@ -282,14 +284,14 @@ extension StoreBridge {
     return outcome
   }
 
-  /// Waits until the loads and writes that are queued are done.
+  /// Waits until the queued loads and writes are done.
   func drain() async {
     await line.loaded()
-    await consistency.processed()  // where loads find that they wait for writes
+    await consistency.processed()  // loads find out here whether they wait for writes
     await passed()
   }
 
-  /// Waits until the writes that are queued are shown.
+  /// Waits until the queued writes are shown.
   func passed() async {
     let marker = MarkerOperation()
     perform(marker, writes: false)

@@ -2,80 +2,82 @@ import PandoConsistency
 import PandoModels
 import PandoStore
 
-/// Something that is read from the store and shown from then on: it joins the live trees at the exact
-/// commit that it was read from.
+/// A load from the store whose data stays live afterwards.
+///
+/// It joins the live trees at the exact commit at which it was read.
 protocol StoreLoad: AnyObject, Sendable {
-  /// Reads; of several calls the last one counts. Any thread.
+  /// Reads the data; the last of several calls counts. Any thread.
   func read(_ snapshot: ModelSnapshot) throws
 
-  /// The identifiers and cache keys that it asks for, and those of all nodes that were found.
+  /// The requested identifiers and cache keys, and the identifiers of all nodes found.
   var keys: [ByteString] { get }
-  /// Whether nothing was found: then queued writes are waited for, which may bring it.
+  /// True if nothing was found. The load then waits for queued writes, which may insert the data.
   var isMiss: Bool { get }
 
-  /// Registers and shows what was read. Pipeline; called once.
+  /// Registers and shows the loaded data. Pipeline; called once.
   ///
   /// - Parameters:
-  ///   - error: Why it could not be read.
-  ///   - scope: Keeps the registry.
+  ///   - error: The reason why the data could not be read.
+  ///   - scope: Updates the registry.
   func finish(_ error: (any Error)?, _ scope: PipelineScope)
 }
 
-/// Writes what is left of a list to a custom cache.
+/// Writes the remaining elements of a list to a custom cache.
 typealias CacheLoss = @Sendable (any CacheDelegate) async throws -> Void
 
-/// A live collection, as the store bridge knows it.
+/// A live collection, as seen by the store bridge.
 protocol StoreTopic: AnyObject, Sendable {
-  /// Whether it is being forgotten: then another one may take its place.
+  /// True if the collection is being removed, so that another one may replace it.
   var isRetired: Bool { get }
 
-  /// What a custom cache is given after elements have gone from the list because their models were
-  /// deleted; `nil` if nothing. Pipeline, right after that.
+  /// Makes the write that updates a custom cache after deletions of models have removed elements.
+  ///
+  /// Returns `nil` if there is nothing to write. Called on the pipeline, right after the removal.
   func makeLoss(context: (any Sendable)?) -> CacheLoss?
 
-  /// Takes deleted elements out of a list that a custom cache has and nobody has read.
+  /// Removes deleted elements from a list in a custom cache that was not loaded.
   func removeUnread(
     _ identifiers: [String], from cache: any CacheDelegate, context: (any Sendable)?
   ) async throws
 
-  /// Says what a commit does to the list, from the models that its write was given.
+  /// Computes the effect of a commit on the list from the models that were passed to its write.
   ///
   /// - Parameters:
-  ///   - change: What has happened to the list.
-  ///   - content: What came into it.
-  ///   - operation: The operation that the commit carries out; `nil` if it is not one of this manager.
-  /// - Returns: Comes as the update's topic; `nil` if the list has to be read.
+  ///   - change: The change of the list.
+  ///   - content: The new elements.
+  ///   - operation: The operation that the commit carries out; `nil` if it is not one of this
+  ///     manager.
+  /// - Returns: The topic of the update; `nil` if the list has to be read.
   func commit(
     _ change: CollectionChange, _ content: ListContent?, _ operation: (any ManagedOperation)?
   ) -> (any Sendable)?
 
-  /// Says that a commit could not be read, and that what this manager has asked for in it is about to
-  /// be shown. Pipeline.
+  /// Called before the manager's own part of an unreadable commit is shown. Pipeline.
   func beginUnread()
 
-  /// Says that this is shown. Pipeline.
+  /// Called after that part was shown. Pipeline.
   ///
-  /// - Parameter isChanged: Whether the commit has changed the list: then all of it is read when it can
-  ///   be.
+  /// - Parameter isChanged: True if the commit has changed the list. The whole list is then read at
+  ///   the next chance.
   func endUnread(isChanged: Bool)
 
-  /// Says that nodes can't be decoded as live trees show them.
+  /// Called if nodes can't be decoded in the type of live trees.
   ///
-  /// - Returns: Whether the list shows one: then all of it is to be read.
+  /// - Returns: True if the list shows one of them, so that the whole list has to be read.
   func loses(_ nodes: Set<ByteString>) -> Bool
 
-  /// Whether an element is left out that holds one of some nodes, because it can't be decoded.
+  /// Returns true if the list hides an undecodable element that contains one of the nodes.
   func hides(_ nodes: Set<ByteString>) -> Bool
 
-  /// Reads what it needs of several commits.
+  /// Reads the data that the list needs after several commits.
   ///
   /// - Parameters:
-  ///   - changes: What has happened to the list, one change a commit, in order; `nil` if that is not
-  ///     known: all of it has to be read.
+  ///   - changes: The changes of the list in order, one per commit; `nil` if they are unknown, so
+  ///     that the whole list has to be read.
   ///   - operations: The operations of this manager among the commits.
-  ///   - snapshot: The store as the last commit leaves it.
-  /// - Returns: Comes as the update's topic.
-  /// - Throws: Why it can't be read; it is reported, and the list stays as it was.
+  ///   - snapshot: The store after the last commit.
+  /// - Returns: The topic of the update.
+  /// - Throws: An error of the read. The caller reports it, and the list stays unchanged.
   func read(
     _ changes: [CollectionChange]?, _ operations: [any ManagedOperation],
     in snapshot: ModelSnapshot
@@ -83,7 +85,7 @@ protocol StoreTopic: AnyObject, Sendable {
 }
 
 extension ModelSnapshot {
-  /// Returns a model of a type that is known at run time only.
+  /// Returns a model of a type that is given at run time.
   ///
   /// - Throws: As ``ModelSnapshot/model(_:as:)``; ``DataProviderError`` `notCodable`.
   func live(_ identifier: String, as type: any SimpleModel.Type) throws -> (any SimpleModel)? {

@@ -3,38 +3,46 @@ package import PandoModels
 package import PandoStore
 import PandoSystem
 
-/// Keeps all that is live over one store in step with its commits: one order, one step of publishing.
+/// Updates all live data of one store after each commit, in one order and one step of publishing.
 ///
 /// ```
-/// write ─► effects ─► flush ─► inbox ─┐             ┌─► one by one, from the models that were given
+/// write ─► effects ─► flush ─► inbox ─┐             ┌─► one by one, from the models of the write
 /// place in memory ───────────► inbox ─┼─ pipeline ──┤
 /// other process ─► change log ────────┘             └─► as a group, read from a snapshot
 /// ```
-/// A commit is shown by itself where the models that its write was given say what becomes of every live
-/// node. Otherwise a snapshot is read, and all commits up to it are shown in one step. Every reader of a
-/// store in this process shares one of these.
+/// A commit is shown by itself if the models passed to its write determine all live nodes.
+/// Otherwise a snapshot is read, and all commits up to it are shown in one step. All readers of a
+/// store in this process share one pipeline.
+///
+/// - Commits are shown on `pipeline` only; `state`, `inbox`, `unread` and `members` have a lock
+///   each.
+/// - `shown` is the last shown commit, `inbox` has the writes after it, in order.
+/// - `willLook`, `looksAgain`, `failedLookCount` and `lookedAt` serve the search for commits of
+///   other processes.
 package final class StorePipeline: Sendable {
   private struct State {
-    /// The last commit that is shown.
+    /// The number of the last shown commit.
     var shown: UInt64 = 0
-    /// How many loads are on their way.
+    /// The count of running loads.
     var loadCount = 0
     var touched = RecentTouches()
-    /// Whether a look at what other processes have committed is queued.
+    /// True if a check for commits of other processes is queued.
     var willLook = false
-    /// Whether one has to follow what is on its way.
+    /// True if a check must follow the writes that are still arriving.
     var looksAgain = false
-    /// How many have failed, one after another.
+    /// The count of failed checks in sequence.
     var failedLookCount = 0
-    /// The version of the snapshot of the last look, unless that has failed.
+    /// The version of the snapshot of the last check; `nil` if that has failed.
     var lookedAt: UInt64?
     var passing = Passing()
-    /// Whether a copy has replaced what is shown, so that everything has to be read.
+    /// True if a copy has replaced the shown data, so that everything has to be read.
     var isReplaced = false
   }
 
-  /// Whether it is worth while to look if a flush concerns nobody: less and less often while flushes do
-  /// concern somebody.
+  /// Decides if `passes(_:)` is worth a try.
+  ///
+  /// Each failed try doubles the count of flushes that are skipped before the next one, up to a
+  /// maximum.
   private struct Passing {
     private static let skippedMaximum = 15
     private var skipped = 0
@@ -54,28 +62,31 @@ package final class StorePipeline: Sendable {
     }
   }
 
-  /// How many looks at what other processes have committed fail, a second apart, until that is reported.
+  /// The number of failed checks for other processes, a second apart, after which they are
+  /// reported.
   private static let failedLookMaximum = 5
-  /// How many keys are looked up at most on the thread that brings commits.
+  /// The maximum number of keys that are looked up on the thread that delivers commits.
   private static let passingKeysMaximum = 256
 
   package let store: ModelStore
   package let pipeline = Pipeline()
-  /// What has been committed and is not shown, in order.
+  /// The writes that are not shown yet, in order.
   private let inbox = Locked(WriteQueue())
-  /// What could not be read when it came, in order: it comes again with the next group.
+  /// Writes whose snapshot could not be read, in order; the next group contains them again.
   private let unread = Locked<[CommitEffects]>([])
-  /// How much of that is kept at most; what came before is known by the change log only.
+  /// The maximum count of unread writes.
+  ///
+  /// Older ones are found in the change log only.
   private static var unreadCountMaximum: Int { 1000 }
   private let members = Locked(WeakList<any StorePipelineMember>())
   private let state = Locked(State())
 
   private init(_ store: ModelStore) throws {
     self.store = store
-    // Nobody shows anything yet. Watching begins with a look, before the number is read again.
+    // No member exists yet. Adding the follower starts a check before the number is read again.
     try countAsShown()
     store.feed.add(self)
-    // What is committed from now on comes; what came meanwhile is known by its number.
+    // Later commits arrive through the feed. The number covers the commits made meanwhile.
     try countAsShown()
   }
 
@@ -84,19 +95,21 @@ package final class StorePipeline: Sendable {
     state.withLock { $0.shown = max($0.shown, number) }
   }
 
-  /// The pipeline of a store, made now if there is none.
+  /// Returns the pipeline of a store; the first call makes it.
   package static func pipeline(of store: ModelStore) throws -> StorePipeline {
     try store.feed.shared { try StorePipeline(store) }
   }
 
-  /// Begins to keep a member in step; it is not retained.
+  /// Adds a member; it is not retained.
   package func add(_ member: any StorePipelineMember) {
     members.withLock { $0.append(member) }
   }
 
-  /// The member of a type, made now if there is none; it is not retained.
+  /// Returns the member of a type; the first call makes it.
+  ///
+  /// It is not retained.
   package func member<Member: StorePipelineMember>(orMake make: () -> Member) -> Member {
-    // Strong references leave the lock with the result, and end outside.
+    // The strong references leave the lock with the result, so that no `deinit` runs inside.
     members.withLock { members in
       let living = members.objects
       if let member = living.lazy.compactMap({ $0 as? Member }).first { return (member, living) }
@@ -106,15 +119,15 @@ package final class StorePipeline: Sendable {
     }.0
   }
 
-  /// Waits until what its members read has come to the pipeline.
+  /// Waits until the pipeline has received the pending reads of its members.
   package func loaded() async {
     for member in living { await member.loaded() }
   }
 
-  /// Queues work, behind what has been committed.
+  /// Queues work behind the received commits.
   package func enqueue(_ work: @escaping @Sendable () -> Void) { pipeline.enqueue(work) }
 
-  /// The last commit that is shown.
+  /// The number of the last shown commit.
   package var shown: UInt64 { state.withLock { $0.shown } }
 
   private var living: [any StorePipelineMember] { members.withLock(\.objects) }
@@ -131,7 +144,7 @@ extension StorePipeline: CommitFollower {
   }
 
   package func afterReceived(_ body: @escaping @Sendable () -> Void) {
-    // What was received has been shown if the pipeline rests.
+    // If the pipeline rests, everything received was shown.
     if pipeline.rests { body() } else { pipeline.enqueue(body) }
   }
 
@@ -142,7 +155,7 @@ extension StorePipeline: CommitFollower {
   }
 
   package func othersMayHaveCommitted() {
-    // Also asked now and then without a commit: waking the pipeline costs more than this.
+    // Also called at times without a commit. Starting the pipeline costs more than this check.
     if let version = store.newestVersion, state.withLock({ $0.lookedAt == version }),
       unread.withLock(\.isEmpty)
     {
@@ -161,10 +174,10 @@ extension StorePipeline: CommitFollower {
 
   private var isReplaced: Bool { state.withLock { $0.isReplaced } }
 
-  /// Shows what other processes have committed.
+  /// Shows the commits of other processes.
   ///
-  /// What this process has committed comes by itself, each write behind what was queued before it: then
-  /// this looks again afterwards.
+  /// The feed delivers commits of this process, each after the writes queued before it. While some
+  /// are pending, this check is repeated later.
   private func lookForOthers() {
     state.withLock { state in
       state.willLook = false
@@ -172,7 +185,7 @@ extension StorePipeline: CommitFollower {
     }
     do {
       let (number, version) = try store.read { (try $0.commitValue, $0.version) }
-      // What is on its way is here then, and is found in the inbox or has been shown.
+      // The pending commits of this process are now in the inbox or shown.
       store.feed.waitForHandOver(of: number)
       guard inbox.withLock({ $0.isEmpty }) else {
         return state.withLock { $0.looksAgain = true }
@@ -187,16 +200,17 @@ extension StorePipeline: CommitFollower {
         state.failedLookCount += 1
         return state.failedLookCount
       }
-      // It is tried again: a slot for readers may come free.
+      // The check is tried again: a reader slot may become free.
       guard count == Self.failedLookMaximum, store.newestVersion != nil else { return }
       for member in living { member.failRead(error) }
     }
   }
 
-  /// Shows commits that concern nobody at once, on the thread that brings them: waking another one would
-  /// take longer.
+  /// Counts commits that affect no member as shown, on the thread that delivers them.
   ///
-  /// - Returns: `false` if they have to be queued.
+  /// This takes less time than starting the pipeline's thread.
+  ///
+  /// - Returns: `false` if the commits must be queued.
   private func passes(_ flush: [CommitEffects]) -> Bool {
     guard state.withLock({ $0.passing.tries }) else { return false }
     var passes = false
@@ -232,13 +246,15 @@ extension StorePipeline: CommitFollower {
     return true
   }
 
-  /// Shows what had come, and no more: what was queued before a later write is behind this.
+  /// Shows the writes that had arrived, and no more.
+  ///
+  /// Work queued before a later write runs first.
   private func workOff(upTo end: Int) {
     while let write = inbox.withLock({ $0.start < end ? $0.popFirst() : nil }) { show(write) }
     lookAgain()
   }
 
-  /// Queues the look that had to follow what was on its way, if there is one.
+  /// Queues the check that had to follow the arriving writes, if there is one.
   private func lookAgain() {
     if state.withLock({ exchange(&$0.looksAgain, with: false) }) { othersMayHaveCommitted() }
   }
@@ -249,7 +265,7 @@ extension StorePipeline: CommitFollower {
       for member in members { member.fail(write, failure) }
       return
     }
-    // One that changed nothing has its place behind the commit that it saw.
+    // A write without changes comes right after the commit that it read.
     let isNext =
       write.changeSet.map { $0.commitNumber.value == shown + 1 } ?? (write.commitValue == shown)
     guard isNext, !isReplaced, unread.withLock({ $0.isEmpty }),
@@ -262,7 +278,7 @@ extension StorePipeline: CommitFollower {
     for member in members { member.finish(write) }
   }
 
-  /// What members do for a write; `nil` if one of them has to read.
+  /// Stages the members' steps for a write; returns `nil` if a member has to read.
   private func steps(
     of write: CommitEffects, _ members: [any StorePipelineMember]
   ) -> [any PipelineStep]? {
@@ -289,15 +305,15 @@ extension StorePipeline: CommitFollower {
 extension StorePipeline {
   /// Reads a snapshot and shows all commits up to it in one step.
   ///
-  /// On the pipeline.
+  /// Called on the pipeline.
   ///
-  /// - Parameter read: Reads something else of the same snapshot.
-  /// - Throws: What `read` throws, or why the store can't be read.
+  /// - Parameter read: Reads other data from the same snapshot.
+  /// - Throws: The error of `read` or of the store.
   package func catchUp(_ read: ((ModelSnapshot) throws -> Void)? = nil) throws {
     try readGroup(from: 0, read)
   }
 
-  /// Takes in what other processes have committed, behind what is queued.
+  /// Shows the commits of other processes, after the work in the queue.
   package func refresh() async throws {
     try await withCheckedThrowingContinuation {
       (continuation: CheckedContinuation<Void, any Error>) in
@@ -305,13 +321,13 @@ extension StorePipeline {
     }
   }
 
-  /// The same for a write that has been taken out of the inbox.
+  /// Shows a group that begins with a write taken from the inbox.
   private func readGroup(from first: CommitEffects) {
     inbox.withLock { $0.putBack(first) }
     do {
       try readGroup(from: 1, nil)
     } catch {
-      // What it has not shown comes with the next commit: that one is not the next to be shown.
+      // The next commit shows it: a commit that does not follow `shown` directly leads to a group.
       guard let write = inbox.withLock({ $0.popFirst() }) else { return }
       unread.withLock { unread in
         unread.append(write)
@@ -325,10 +341,10 @@ extension StorePipeline {
     }
   }
 
-  /// Shows a group of which some writes have come already, however far the snapshot reaches.
+  /// Shows a group of at least `minimum` writes from the inbox, up to the commit of a snapshot.
   private func readGroup(from minimum: Int, _ read: ((ModelSnapshot) throws -> Void)?) throws {
     while true {
-      // Never waited for inside a read: a writer that needs a larger map waits for readers.
+      // Never waits inside a read: a writer that needs a larger map waits for readers.
       store.feed.waitForHandOver(of: try store.read { try $0.commitValue })
       var staged: StagedGroup?
       let isDone = try store.read { snapshot in
@@ -338,20 +354,20 @@ extension StorePipeline {
         staged = try stage(minimum, upTo: number, in: snapshot)
         return true
       }
-      // Shown when the snapshot is let go: who is told may read and write.
+      // Shown after the snapshot is released, because callbacks may read and write.
       if let staged { show(staged) }
       if isDone { return }
     }
   }
 
-  /// Commits that are worked out and not shown.
+  /// Commits that are staged and not shown.
   private struct StagedGroup {
     let group: CommitGroup
     let steps: [any PipelineStep]
     let members: [any StorePipelineMember]
   }
 
-  /// Works out commits; nothing if there are none.
+  /// Stages the commits up to a snapshot; returns `nil` if there are none.
   private func stage(
     _ minimum: Int, upTo number: UInt64, in snapshot: ModelSnapshot
   ) throws -> StagedGroup? {
@@ -365,7 +381,7 @@ extension StorePipeline {
     ) { key in
       members.contains { $0.showsList(key) }
     }
-    // Nothing fails from here on.
+    // No step after this can fail.
     inbox.withLock { $0.remove(writes.count) }
     unread.withLock { $0 = [] }
     for write in writes {
@@ -378,7 +394,7 @@ extension StorePipeline {
 
   private func show(_ staged: StagedGroup) {
     let group = staged.group
-    // Counted first: who sees a change finds it counted.
+    // Counted first, so that a callback for a change finds it counted.
     if group.othersCount > 0 {
       store.didShowOthersCommits(group.othersCount, newest: group.newest?.date)
     }
@@ -400,9 +416,9 @@ extension StorePipeline {
 }
 
 extension StorePipeline {
-  /// Begins to remember what commits touch, for a load.
+  /// Starts to record the changed keys of commits, for a load.
   ///
-  /// - Returns: The last commit that is shown.
+  /// - Returns: The number of the last shown commit.
   package func beginLoad() -> UInt64 {
     state.withLock { state in
       state.loadCount += 1
@@ -410,11 +426,12 @@ extension StorePipeline {
     }
   }
 
-  /// Ends what ``beginLoad()`` began.
+  /// Ends the recording that ``beginLoad()`` started.
   package func endLoad() { state.withLock { $0.loadCount -= 1 } }
 
-  /// Whether what was read at a commit is what live trees would show: no commit that they show has
-  /// touched it since, and they are not behind.
+  /// Returns true if data read at a commit equals the data of live trees.
+  ///
+  /// No shown commit has changed the keys since, and the shown state is not older than the commit.
   package func isCurrent(_ keys: [ByteString], readAt number: UInt64) -> Bool {
     state.withLock { number <= $0.shown && !$0.touched.contains(keys, after: number) }
   }
@@ -423,10 +440,10 @@ extension StorePipeline {
 /// Writes in the order of their commits.
 private struct WriteQueue {
   private var writes = Deque<CommitEffects>()
-  /// How many have been taken out.
+  /// The count of writes that were removed.
   private(set) var start = 0
 
-  /// How many have come.
+  /// The count of writes that were appended.
   var end: Int { start + writes.count }
   var isEmpty: Bool { writes.isEmpty }
 
@@ -438,13 +455,14 @@ private struct WriteQueue {
     return write
   }
 
-  /// Puts back what was taken out last.
+  /// Puts back the write that was removed last.
   mutating func putBack(_ write: CommitEffects) {
     writes.prepend(write)
     start -= 1
   }
 
-  /// The commits up to a number, and the places before the last of them; at least so many.
+  /// Returns the commits up to a number, with the unchanged writes before the last; at least
+  /// `minimum`.
   func first(upTo number: UInt64, minimum: Int) -> [CommitEffects] {
     let last = writes.lastIndex { write in
       write.changeSet.map { $0.commitNumber.value <= number } ?? false
@@ -459,12 +477,12 @@ private struct WriteQueue {
 }
 
 extension ChangeSet {
-  /// How much it has touched.
+  /// The count of changed keys.
   fileprivate var keyCount: Int {
     updated.count + inserted.count + deleted.count + collections.count
   }
 
-  /// What it has touched.
+  /// The changed keys.
   fileprivate var keys: [ByteString] {
     updated.map { ByteString($0) } + inserted.map { ByteString($0) }
       + deleted.map { ByteString($0) } + collections.map { ByteString($0.cacheKey) }

@@ -1,58 +1,58 @@
 package import PandoModels
 package import PandoStore
 
-/// What a member of a store's pipeline does for a write.
+/// The plan of a pipeline member for a write.
 package enum CommitPlan {
-  /// It does not concern it.
+  /// The write does not affect the member.
   case nothing
-  /// It can be shown by itself, with what ``StorePipelineMember/stage(_:_:)`` gets back.
+  /// The write can be shown by itself. ``StorePipelineMember/stage(_:_:)`` receives the value.
   case show(any Sendable)
   /// A snapshot has to be read.
   case read
 }
 
-/// Somebody who keeps something in step with a store: live trees, followed queries.
+/// An object whose state follows the commits of a store: live trees, followed queries.
 ///
-/// All calls come on the pipeline.
+/// All calls are made on the pipeline, one at a time.
 package protocol StorePipelineMember: AnyObject, Sendable {
-  /// Says what has to be done for a write; changes nothing.
+  /// Plans the work for a write; changes nothing.
   func plan(for write: CommitEffects) -> CommitPlan
 
-  /// Works out what a write changes.
+  /// Stages the changes of a write.
   ///
   /// - Parameters:
-  ///   - write: The next one.
-  ///   - plan: What ``plan(for:)`` made of it.
-  /// - Returns: `nil` if nothing does.
+  ///   - write: The next write.
+  ///   - plan: The value from ``plan(for:)``.
+  /// - Returns: `nil` if the write changes nothing.
   func stage(_ write: CommitEffects, _ plan: any Sendable) -> (any PipelineStep)?
 
-  /// Works out what several commits change together.
+  /// Stages the combined changes of several commits.
   ///
   /// - Parameters:
   ///   - group: The commits.
-  ///   - snapshot: The store as the last of them leaves it.
-  /// - Returns: `nil` if nothing does.
+  ///   - snapshot: The store after the last commit.
+  /// - Returns: `nil` if the commits change nothing.
   func stage(_ group: CommitGroup, in snapshot: ModelSnapshot) -> (any PipelineStep)?
 
-  /// Whether it shows the list with a cache key.
+  /// Returns true if the member shows the list with a cache key.
   func showsList(_ cacheKey: ByteString) -> Bool
 
-  /// Called when everybody shows a write.
+  /// Called after all members show a write.
   func finish(_ write: CommitEffects)
 
-  /// Called at the place of a write that was refused.
+  /// Called for a refused write, when it is the write's turn.
   func fail(_ write: CommitEffects, _ error: any Error)
 
-  /// Shows of a write what the member has asked for itself, because the rest can't be read.
+  /// Shows the member's own part of a write whose other effects can't be read.
   func showUnread(_ write: CommitEffects)
 
-  /// Called when a snapshot that was needed could not be read.
+  /// Called when a required snapshot could not be read.
   func failRead(_ error: any Error)
 
-  /// Waits until what it reads has come to the pipeline.
+  /// Waits until the pipeline has received the member's pending reads.
   func loaded() async
 
-  /// Called when the store is closed, behind all that it has committed.
+  /// Called when the store is closed, after all its commits.
   func storeHasClosed()
 }
 

@@ -1,20 +1,20 @@
 import PandoModels
 import PandoSystem
 
-/// The live collections of a manager, by cache key; none is kept alive.
+/// The live collections of a manager, by cache key; held by weak references.
 final class StoreTopics: Sendable {
   private let entries = Locked<[ByteString: WeakReference<any StoreTopic>]>([:])
-  /// Which may leave out elements.
+  /// The cache keys of collections that may hide elements.
   private let hiding = Locked<Set<ByteString>>([])
 
-  /// The live collection of a cache key.
+  /// Returns the live collection of a cache key.
   func topic(_ cacheKey: ByteString) -> (any StoreTopic)? {
     entries.withLock { entries in
       entries[cacheKey]?.object.flatMap { $0.isRetired ? nil : $0 }
     }
   }
 
-  /// The live collection of a cache key, made now if there is none.
+  /// Returns the live collection of a cache key; the first call makes it.
   func topic(
     _ cacheKey: ByteString, orMake make: () -> any StoreTopic
   ) -> any StoreTopic {
@@ -26,7 +26,7 @@ final class StoreTopics: Sendable {
     }
   }
 
-  /// Forgets a cache key whose live collection has gone.
+  /// Removes a cache key whose live collection has ended.
   func removeEnded(_ cacheKey: ByteString) {
     entries.withLock { entries in
       guard entries[cacheKey]?.object?.isRetired ?? true else { return }
@@ -35,18 +35,17 @@ final class StoreTopics: Sendable {
     }
   }
 
-  /// Whether a live collection may leave out elements.
+  /// True if a live collection may hide elements.
   var mayHide: Bool { hiding.withLock { !$0.isEmpty } }
 
-  /// Notes whether the live collection of a cache key leaves out elements that can't be decoded.
+  /// Records if the live collection of a cache key hides elements that can't be decoded.
   func note(_ cacheKey: ByteString, isHiding: Bool) {
     hiding.withLock { hiding in
       if isHiding { hiding.insert(cacheKey) } else { hiding.remove(cacheKey) }
     }
   }
 
-  /// The cache keys of live collections that leave out an element which holds one of the nodes that a
-  /// commit has changed.
+  /// Returns the cache keys of live collections that hide an element with one of the nodes.
   func hiding(_ nodes: Set<ByteString>) -> [ByteString] {
     var found: [ByteString] = []
     for cacheKey in hiding.withLock({ $0 }) where topic(cacheKey)?.hides(nodes) ?? false {
@@ -55,7 +54,7 @@ final class StoreTopics: Sendable {
     return found
   }
 
-  /// All live collections there are.
+  /// All live collections.
   var all: [(cacheKey: ByteString, topic: any StoreTopic)] {
     entries.withLock { $0 }.compactMap { key, entry in
       entry.object.flatMap { $0.isRetired ? nil : (key, $0) }

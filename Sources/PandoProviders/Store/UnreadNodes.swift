@@ -2,26 +2,27 @@ import PandoModels
 import PandoStore
 import PandoSystem
 
-/// Nodes that live trees show as they were, because what is stored of them can't be decoded: they are read
-/// again when a node changes that they are or hold.
+/// Nodes that live trees show in an old state, because the stored one can't be decoded.
+///
+/// Such a node is read again when it or a node that it contains changes.
 final class UnreadNodes: Sendable {
   private let waiting = Locked<[ReadFailure]>([])
 
   var isEmpty: Bool { waiting.withLock { $0.isEmpty } }
 
-  /// Adds what can't be decoded.
+  /// Adds a node that can't be decoded.
   func add(_ failure: ReadFailure) {
     if !failure.nodes.isEmpty { waiting.withLock { $0.append(failure) } }
   }
 
-  /// Whether one of them waits for one of some nodes.
+  /// Returns true if one of the nodes would lead to another read.
   func wait(for nodes: Set<ByteString>) -> Bool {
     waiting.withLock { $0.contains { !$0.nodes.isDisjoint(with: nodes) } }
   }
 
-  /// Takes out those that wait for one of some nodes.
+  /// Removes the unread nodes that wait for a change of one of some nodes.
   ///
-  /// - Returns: Their identifiers; one may be there several times.
+  /// - Returns: Their identifiers; one may occur several times.
   func take(_ nodes: Set<ByteString>) -> [ByteString] {
     waiting.withLock { waiting in
       var found: [ByteString] = []

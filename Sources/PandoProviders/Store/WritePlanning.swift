@@ -3,7 +3,7 @@ import PandoModels
 import PandoStore
 import PandoSystem
 
-/// Finds out what the models that a write was given say of the live trees of a manager.
+/// Derives the changes of a manager's live trees from the models that were passed to a write.
 struct WritePlanning {
   private let bridge: StoreBridge
   private let write: CommitEffects
@@ -57,7 +57,7 @@ struct WritePlanning {
     return .show(update)
   }
 
-  /// Whether something may be decodable now that could not be decoded.
+  /// Returns true if a change may make an undecodable node decodable.
   private func mayRepair(_ changeSet: ChangeSet) -> Bool {
     if bridge.unread.isEmpty, !bridge.topics.mayHide { return false }
     var nodes: Set<ByteString> = []
@@ -67,7 +67,7 @@ struct WritePlanning {
     return bridge.unread.wait(for: nodes) || !bridge.topics.hiding(nodes).isEmpty
   }
 
-  /// Whether an edit was carried out at places of a stored list that are not those of the shown one.
+  /// Returns true if an edit changed other positions in the stored list than in the shown one.
   private func needsList(_ operation: any ManagedOperation) -> Bool {
     guard operation.isWritten, let key = operation.collectionKey,
       let topic = bridge.topics.topic(ByteString(key))
@@ -75,7 +75,7 @@ struct WritePlanning {
     return topic.commit(.changes([]), nil, operation) == nil
   }
 
-  /// The live nodes that the write has changed, or names though the store had them as they are.
+  /// Returns the live nodes that the write has changed, or names without a change.
   private func liveNodes(
     _ changeSet: ChangeSet, _ named: [String]
   ) -> [(identifier: ByteString, types: [any SimpleModel.Type])] {
@@ -84,7 +84,7 @@ struct WritePlanning {
     return liveNodes(among: updated + inserted + named)
   }
 
-  /// Those of some nodes that are live, each once.
+  /// Returns the live nodes among some nodes, each once.
   private func liveNodes(
     among identifiers: [String]
   ) -> [(identifier: ByteString, types: [any SimpleModel.Type])] {
@@ -92,7 +92,9 @@ struct WritePlanning {
     return bridge.consistency.liveNodes(among: all.ordered().map(\.text))
   }
 
-  /// A write that the store had already: it counts for what is live otherwise.
+  /// Plans a write that did not change the store.
+  ///
+  /// It applies to live data that differs.
   private func planUnchanged() -> CommitPlan {
     let named = bridge.named(by: write)
     bridge.consistency.scope.bringBack(named.lazy.map { ByteString($0) })
@@ -105,14 +107,14 @@ struct WritePlanning {
     return .show(update)
   }
 
-  /// Adds the nodes that the write names and has deleted, or that were never stored.
+  /// Adds the nodes that the write names and has deleted, stored or not.
   private func addDeletes(_ named: [String], to update: inout LiveUpdate) {
-    // One that has set others as well is read.
+    // A write that also sets nodes is read instead.
     guard write.content.isPlain, write.content.hasDeletes else { return }
     update.deleted.formUnion(named.map { ByteString($0) })
   }
 
-  /// A place in the order, with a change in memory or one that the store had already.
+  /// Plans an operation without a change set: a change in memory, or one that the store had before.
   private func place(_ operation: any ManagedOperation) -> CommitPlan {
     guard operation.isChange else { return .nothing }
     operation.attach(bridge.consistency.scope)
@@ -126,15 +128,15 @@ struct WritePlanning {
     return .nothing
   }
 
-  /// Adds what the write says of nodes that are live.
+  /// Adds the live nodes that the models of the write determine.
   ///
-  /// - Returns: `false` if it does not say all.
+  /// - Returns: `false` if the models do not suffice.
   private func addNodes(
     _ live: [(identifier: ByteString, types: [any SimpleModel.Type])], to update: inout LiveUpdate
   ) -> Bool {
     if live.isEmpty { return true }
     guard write.content.isPlain else { return false }
-    // Those that stay have lost others, as live trees lose them.
+    // The remaining nodes have lost children, and live trees lose them in the same way.
     if write.content.hasDeletes { return true }
     if own != nil, live.allSatisfy({ update.gives($0.identifier, as: $0.types) }) { return true }
     guard own == nil, let given = WrittenNodes(live.map(\.identifier), in: write.content) else {
@@ -151,7 +153,8 @@ struct WritePlanning {
 }
 
 extension LiveUpdate {
-  /// Whether it gives a node as all types by which it is live, and as one only.
+  /// Returns true if the update has a node in exactly one type, and the node is live in that type
+  /// only.
   fileprivate func gives(_ identifier: ByteString, as types: [any SimpleModel.Type]) -> Bool {
     guard let given = versions[identifier]?.given, given.count == 1, types.count == 1 else {
       return false

@@ -1,25 +1,27 @@
 package import PandoModels
 package import PandoStore
 
-/// The models that a write was given for some nodes, where they are what is stored after it.
+/// The models that a write was passed for some nodes, if they equal the stored ones.
 package struct WrittenNodes {
-  /// So many models are visited for each wanted node; a read costs less than more of them.
+  /// The maximum number of models visited for each wanted node; beyond it a read costs less.
   private static let visitedMaximum = 1_000
 
   private let wanted: Set<ByteString>
-  /// Whether a tree may hold a node with older content than a later tree of the write.
+  /// True if a tree may contain older data of a node than a later tree of the write.
   private let hasSeveralTrees: Bool
   private var models: [ByteString: any SimpleModel] = [:]
   private var visitsLeft: Int
-  /// Whether a node was given with different content, or too many models were given.
+  /// True if a node has several contents, or if the write has too many models.
   private var isUnclear = false
 
-  /// Finds nodes in what a write was given.
+  /// Finds nodes in the models of a write.
+  ///
+  /// The result is `nil` if the models do not determine the stored nodes. The caller must then read
+  /// the nodes from the store.
   ///
   /// - Parameters:
   ///   - identifiers: The wanted nodes.
-  ///   - content: What the write was given.
-  /// - Returns: `nil` if that does not tell what is stored of the nodes: the caller reads them.
+  ///   - content: The models of the write.
   /// - Complexity: O(*n*) for *n* given models, or 1 000 for each wanted node if that is less.
   package init?(_ identifiers: [ByteString], in content: WrittenContent) {
     self.init(identifiers, in: content, visitedMaximum: identifiers.count * Self.visitedMaximum)
@@ -36,7 +38,7 @@ package struct WrittenNodes {
     }
   }
 
-  /// Whether all models that a write was given are what is stored after it, with the nodes inside.
+  /// Returns true if all models of a write equal the stored ones, with the nodes inside.
   ///
   /// - Complexity: O(*n*) for *n* given models.
   static func areAllStored(in content: WrittenContent) -> Bool {
@@ -45,7 +47,7 @@ package struct WrittenNodes {
     return WrittenNodes([], in: content, visitedMaximum: .max) != nil
   }
 
-  /// The model of a wanted node; `nil` if the write was given none.
+  /// The model of a wanted node; `nil` if the write has none.
   package subscript(identifier: ByteString) -> (any SimpleModel)? { models[identifier] }
 
   private mutating func visit(_ root: any SimpleModel, isOneNode: Bool) {
@@ -56,7 +58,7 @@ package struct WrittenNodes {
     ModelChildren.walk(model, tooDeep: { isUnclear = true }) { note(ModelBoxes.simple($0), $1) }
   }
 
-  /// - Returns: Whether the walk goes on.
+  /// - Returns: True if the walk continues.
   private mutating func note(_ node: any SimpleModel, _ identifier: String?) -> Bool {
     visitsLeft -= 1
     if visitsLeft < 0 { isUnclear = true }
