@@ -1,7 +1,7 @@
 import PandoConsistency
 import PandoStore
 
-/// Something that a custom cache is to keep, and that changes nothing that is shown.
+/// A write to a custom cache that changes no shown data.
 final class CacheOperation: ManagedOperation {
   let context: (any Sendable)?
   let outcome = PendingWrite()
@@ -9,7 +9,7 @@ final class CacheOperation: ManagedOperation {
   let cacheKeys: [String]
   private let write: @Sendable (any CacheDelegate) async throws -> Void
 
-  /// A write of a key.
+  /// Creates a write of a cache key.
   init(
     _ cacheKey: String, context: (any Sendable)?,
     _ write: @escaping @Sendable (any CacheDelegate) async throws -> Void

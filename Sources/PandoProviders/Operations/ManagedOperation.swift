@@ -2,52 +2,55 @@ import PandoConsistency
 import PandoModels
 import PandoStore
 
-/// A queued change: what it does to live trees, to the store, and to a custom cache.
+/// A queued change, with its effects on live trees, the store and a custom cache.
 ///
-/// Its place in the order of all changes is fixed when it is performed, in one step with what its own
-/// provider shows.
+/// Its position in the order of all changes is fixed when it is performed. In the same step, its
+/// own provider shows it.
 protocol ManagedOperation: LiveOperation {
-  /// Travels to everyone who is told.
+  /// Passed to all notified listeners.
   var context: (any Sendable)? { get }
-  /// What its caller waits for.
+  /// The result that the caller waits for.
   var outcome: PendingWrite { get }
-  /// What it is about, for messages: identifiers and cache keys.
+  /// The affected identifiers and cache keys, for messages.
   var subjects: [String] { get }
-  /// Whether it changes something; else it only keeps a place in the order.
+  /// True if the operation changes data; false if it only marks a position in the order.
   var isChange: Bool { get }
-  /// Whether the store has what it gives, once it is carried out there.
+  /// True if the store has the operation's data after the write.
   var isStored: Bool { get }
-  /// The keys under which a custom cache is written.
+  /// The keys that are written in a custom cache.
   var cacheKeys: [String] { get }
 
-  /// The key of the live collection that it edits, if it does.
+  /// The key of the live collection that the operation edits; `nil` if it edits none.
   var collectionKey: String? { get }
-  /// Has its holder registered, which the pipeline may come to only later. Pipeline.
+  /// Registers the operation's holder, if the pipeline has not registered it yet. Pipeline.
   func attach(_ scope: PipelineScope)
-  /// What it does to live trees, as far as the operation knows by itself.
+  /// Makes the change of live trees from the operation's own data.
   ///
-  /// With a store it is completed with what the commit says.
+  /// With a store, the data of the commit are added.
   func makeUpdate() -> LiveUpdate
 
-  /// Carries it out in the store. Writer thread; may be called again when the flush is run again.
+  /// Carries out the change in the store. Writer thread; called again if the flush runs again.
   func write(_ transaction: inout ModelTransaction) throws
 
-  /// Carries it out in a custom cache.
+  /// Carries out the change in a custom cache.
   func write(to cache: any CacheDelegate) async throws
 
-  /// Why it can't be carried out where there is no store that says so; `nil` if it can. Pipeline, at
-  /// its place in the order.
+  /// The reason why the change can't be carried out; `nil` if it can.
+  ///
+  /// Used for changes that the store does not check. Pipeline, when it is the change's turn.
   var obstacle: (any Error)? { get }
 
-  /// Why it can't be carried out on what is kept in memory; `nil` if it can. Pipeline, before the next.
+  /// Returns the error if the memory shelf can't take the change; `nil` if it can.
+  ///
+  /// Pipeline, before the next operation.
   func obstacle(on shelf: MemoryShelf) -> (any Error)?
-  /// Carries it out on what is kept in memory, once it is in the live trees. Pipeline.
+  /// Carries out the change on the memory shelf, after the live trees have it. Pipeline.
   func write(to shelf: MemoryShelf, _ scope: PipelineScope)
 
-  /// Called when it is in the live trees. Pipeline.
+  /// Called after the live trees have the change. Pipeline.
   func finish(_ scope: PipelineScope)
 
-  /// Takes it back from whoever shows it already. Pipeline.
+  /// Removes the change from holders that show it already. Pipeline.
   func fail(_ error: any Error, _ scope: PipelineScope)
 }
 
@@ -70,7 +73,7 @@ extension ManagedOperation {
 extension PipelineScope {
   /// Carries out an operation in live trees only.
   ///
-  /// - Returns: `false` if it has failed, because a tree that it gives is impossible.
+  /// - Returns: `false` if the operation has failed, because one of its trees is invalid.
   @discardableResult
   func carryOut(_ operation: any ManagedOperation) -> Bool {
     var update = operation.makeUpdate()

@@ -1,7 +1,7 @@
 import PandoConsistency
 import PandoStore
 
-/// A place in the order of writes, and nothing else.
+/// A marker in the order of writes, without a change.
 final class MarkerOperation: ManagedOperation {
   let outcome = PendingWrite()
   let context: (any Sendable)? = nil

@@ -2,15 +2,15 @@ import PandoConsistency
 import PandoModels
 import PandoSystem
 
-/// The memory of a manager without store and cache: committed models by identifier, and lists that nobody shows by
-/// cache key.
+/// The memory of a manager without store and cache.
 ///
-/// It is a holder like those of the providers: its models change together with theirs. A ``LiveCollection`` keeps a
-/// list that somebody shows.
+/// It keeps committed models by identifier, and lists without a provider by cache key. A
+/// ``LiveCollection`` keeps the lists that providers show. The shelf is a holder like those of
+/// providers, so its models change together with theirs.
 ///
-/// An update of what is shown only adds nothing here, and changes what is kept already: in memory the two are not apart.
+/// An update of shown data only adds no models, but changes models that are kept already.
 final class MemoryShelf: LiveHolder, @unchecked Sendable {
-  // Sendable because only the pipeline uses what can change.
+  // Sendable because its mutable state is used on the pipeline only.
 
   private struct ModelKey: Hashable {
     let identifier: ByteString
@@ -33,7 +33,7 @@ final class MemoryShelf: LiveHolder, @unchecked Sendable {
 
   init(_ manager: ConsistencyManager) { number = manager.makeHolderNumber() }
 
-  /// Keeps models that an update has brought; of one without an identifier, the nodes that it holds.
+  /// Keeps the models of an update; of a model without an identifier, the nodes that it contains.
   func keep(_ models: [any SimpleModel], _ scope: PipelineScope) {
     for model in models {
       guard let identifier = model.modelIdentifier else {
@@ -45,17 +45,17 @@ final class MemoryShelf: LiveHolder, @unchecked Sendable {
       }
       let key = ModelKey(
         identifier: ByteString(identifier), type: ObjectIdentifier(type(of: model)))
-      // One that is kept already has changed with the update.
+      // A model that is kept already has changed with the update.
       if self.models[key] == nil { self.models[key] = put(model, .model(key), scope) }
     }
   }
 
-  /// The elements of a list that nobody shows; `nil` if there is none.
+  /// Returns the elements of a list without a provider; `nil` if there is none.
   func list(_ cacheKey: String) -> [any SimpleModel]? {
     lists[ByteString(cacheKey)].map { rows in rows.compactMap { trees[$0] } }
   }
 
-  /// Keeps the elements of a list in place of those that were kept; `nil` to keep none.
+  /// Replaces the kept elements of a list; `nil` removes the list.
   func setList(_ cacheKey: String, to models: [any SimpleModel]?, _ scope: PipelineScope) {
     let key = ByteString(cacheKey)
     for row in lists[key] ?? [] { remove(row, scope) }
@@ -82,7 +82,7 @@ final class MemoryShelf: LiveHolder, @unchecked Sendable {
 
   func tree(ofRow row: LiveRow) -> (any SimpleModel)? { trees[row] }
 
-  /// Changes what is kept at once, as nobody sees it but the pipeline.
+  /// Changes the kept models at once, because only the pipeline reads them.
   func stage(
     _ update: LiveUpdate, rows: [LiveRow], _ scope: PipelineScope
   ) -> (any StagedChange)? {

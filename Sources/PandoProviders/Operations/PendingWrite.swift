@@ -1,16 +1,16 @@
 public import PandoModels
 import PandoSystem
 
-/// A change that is shown already and takes its way to the disk.
+/// A change that is visible immediately and written to disk in the background.
 ///
 /// ```swift
 /// let write = provider.update { $0.text = "Hello!" }
-/// let changes = try await write.committed()  // throws what has kept it from the disk
+/// let changes = try await write.committed()  // throws the error of a failed write
 /// print(changes?.commitNumber ?? 0)
 /// ```
 ///
-/// It can be ignored: the change is made all the same, and a failure is told to the manager's
-/// delegate. Any thread may use it.
+/// The caller may ignore it: Pando makes the change in any case, and reports a failure to the
+/// manager's delegate. Any thread may use it.
 public final class PendingWrite: @unchecked Sendable {
   // Sendable because `outcome` and `waiters` are used under `lock` only.
 
@@ -38,11 +38,14 @@ public final class PendingWrite: @unchecked Sendable {
     }
   }
 
-  /// Locks that all writes share: one of its own would be as large as the rest of a write.
+  /// The locks of all writes.
+  ///
+  /// A lock of its own would double the size of a write.
   private static let locks = (0..<16).map { _ in Locked(()) }
 
-  /// What the call did to the collection it was made on; `nil` for single models, and when the call
-  /// changed nothing.
+  /// The change of the collection on which the call was made.
+  ///
+  /// `nil` for single models, and if the call changed nothing.
   public let change: CollectionChange?
   private var outcome = Outcome.pending
   private var waiters: [CheckedContinuation<ChangeSet?, any Error>] = []
@@ -50,24 +53,24 @@ public final class PendingWrite: @unchecked Sendable {
   init(change: CollectionChange? = nil) { self.change = change }
 
   private var lock: Locked<Void> {
-    // Blocks of memory are aligned, so the lowest bits say nothing.
+    // The lowest bits of an address are zero, because memory blocks are aligned.
     Self.locks[Int(UInt(bitPattern: ObjectIdentifier(self)) >> 6 & 15)]
   }
 
-  /// A change that was refused at once; nothing has changed.
+  /// Creates the result of a change that was refused at once.
   convenience init(refused error: any Error) {
     self.init()
     finish(.failure(error))
   }
 
-  /// A change that there was nothing to do for.
+  /// The result of a call that had nothing to change.
   static var done: PendingWrite {
     let write = PendingWrite()
     write.finish(.success(nil))
     return write
   }
 
-  /// Why the change was refused or has failed; `nil` if it is done or on its way.
+  /// The reason why the change was refused or has failed; `nil` if it is committed or pending.
   public var error: (any Error)? {
     lock.withLock { _ in
       guard case .failed(let error) = outcome else { return nil }
@@ -77,8 +80,8 @@ public final class PendingWrite: @unchecked Sendable {
 
   /// Waits until the change is committed.
   ///
-  /// - Returns: What the commit changed; `nil` if it changed nothing, or if there is no store.
-  /// - Throws: What refused the change or made it fail; then it is shown no longer.
+  /// - Returns: The change set of the commit; `nil` if it changed nothing, or if there is no store.
+  /// - Throws: The error that refused or failed the change. Pando no longer shows the change then.
   /// - Complexity: O(1), and the wait.
   @discardableResult
   public func committed() async throws -> ChangeSet? {

@@ -3,7 +3,7 @@ import PandoConsistency
 import PandoModels
 import PandoStore
 
-/// Models that are set on nobody's behalf.
+/// A change of models that no provider makes.
 final class UpdateOperation: ManagedOperation {
   let context: (any Sendable)?
   let outcome = PendingWrite()
