@@ -1,6 +1,6 @@
 public import PandoModels
 
-/// A committed change of a list, as an asynchronous sequence tells it.
+/// A committed change of a list, as an element of an asynchronous sequence.
 ///
 /// ```swift
 /// for try await step in contacts.changes {
@@ -10,12 +10,13 @@ public import PandoModels
 public struct CollectionProviderChange<T: SimpleModel>: Sendable {
   /// The list after the change.
   public let data: [T]
-  /// What happened to the list that the observer got before.
+  /// The change from the observer's previous list to this one.
   ///
-  /// In the first element of an iteration that is `reset`. Several changes that an
-  /// observer was too slow for are told as one, which leads exactly from its list to this one.
+  /// In the first element of an iteration it is `reset`. A slow observer gets several commits as
+  /// one change, which leads exactly from its previous list to this one.
   public let change: CollectionChange
-  /// What the writer passed along; `nil` in the first element of an iteration, and of several changes
-  /// the last one's.
+  /// The context that the writer passed; that of the newest commit if there were several.
+  ///
+  /// `nil` in the first element of an iteration.
   public let context: (any Sendable)?
 }

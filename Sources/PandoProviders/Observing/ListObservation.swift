@@ -15,12 +15,12 @@ struct ListObservation<T: SimpleModel, Element: Sendable>: ObservationSource {
     let state: State
     var cursor: ObserverCursor
     let transform: @Sendable (LiveList<T>, CollectionChange, (any Sendable)?) -> Element
-    /// The list that the observer has got last.
+    /// The list that the observer received last.
     var seen: LiveList<T>?
 
     mutating func next(isolation: isolated (any Actor)?) async throws -> Element? {
       while let news = try await state.next(&cursor, isolation: isolation) {
-        // Commits that the observer was too slow for are told as one change.
+        // A slow observer receives several commits as one change.
         var change = CollectionChange.reset
         if !news.isReset, let seen {
           let changes = news.contents.changes(since: seen, updated: news.updated)

@@ -2,7 +2,7 @@ import PandoModels
 
 /// Observes one model, or its changes.
 struct ModelObservation<T: SimpleModel, Element: Sendable>: ObservationSource {
-  /// A model in its box, as the provider keeps it.
+  /// The state of one model, type-erased as in the provider.
   typealias State = ObservedState<(any SimpleModel)?>
 
   let state: State
@@ -16,7 +16,7 @@ struct ModelObservation<T: SimpleModel, Element: Sendable>: ObservationSource {
     let state: State
     var cursor: ObserverCursor
     let transform: @Sendable (T?, (any Sendable)?) -> Element
-    /// The model that the observer has got last; the outer `nil` if it has got none.
+    /// The model that the observer received last; the outer `nil` if it received none.
     var seen: (any SimpleModel)??
 
     mutating func next(isolation: isolated (any Actor)?) async throws -> Element? {

@@ -1,8 +1,8 @@
-/// Where iterations begin.
+/// Starts iterations of a sequence.
 package protocol ObservationSource<Element>: Sendable {
   associatedtype Element: Sendable
 
-  /// Begins an iteration.
+  /// Starts an iteration.
   func makeObserver() -> any Observer<Element>
 }
 
@@ -13,6 +13,6 @@ package protocol Observer<Element> {
   /// Waits for the next element.
   ///
   /// - Returns: `nil` at the end, and when the task is cancelled.
-  /// - Throws: What made the provider fail.
+  /// - Throws: The error that made the provider fail.
   mutating func next(isolation: isolated (any Actor)?) async throws -> Element?
 }

@@ -1,20 +1,20 @@
 package import PandoModels
 import PandoSystem
 
-/// The part of a provider or collection that somebody observes, or that observes for its delegate.
+/// The part of a provider or collection that has observers, or observes on behalf of its delegate.
 package protocol ObservedHolder: AnyObject, Sendable {
-  /// Whether it shows something that was read from the store.
+  /// Returns true if the holder shows data that was read from the store.
   ///
   /// - Parameters:
   ///   - key: An identifier or a cache key.
-  ///   - type: As what it was read; `nil` for a list.
-  /// - Returns: `false` if it shows something else only.
+  ///   - type: The type of the read; `nil` for a list.
+  /// - Returns: `false` if the holder shows other data only.
   func shows(_ key: ByteString, as type: (any SimpleModel.Type)?) -> Bool
 
-  /// Ends the observations that have begun, by an error; or all of them, without one.
+  /// Ends the running observations with an error; ends all observations if the error is `nil`.
   func endObservations(_ error: (any Error)?)
 
-  /// Waits until it shows what is committed now, wherever it reads that, and queues what its delegate has to be told.
+  /// Waits until the holder shows the committed data and has queued the calls of its delegate.
   func catchUp() async
 }
 
@@ -22,28 +22,28 @@ extension ObservedHolder {
   package func catchUp() async {}
 }
 
-/// Such providers and collections of a manager; none is kept alive.
+/// The observed holders of a manager; held by weak references.
 package final class ObservedHolders: Sendable {
   private let entries = Locked<[ObjectIdentifier: WeakReference<any ObservedHolder>]>([:])
 
-  /// How many there are.
+  /// The count of holders.
   var count: Int { entries.withLock { $0.count } }
 
   package func insert(_ holder: any ObservedHolder) {
     entries.withLock { $0[ObjectIdentifier(holder)] = WeakReference(holder) }
   }
 
-  /// Forgets one that goes.
+  /// Removes a holder that ends.
   package func remove(_ holder: any ObservedHolder) {
     entries.withLock { _ = $0.removeValue(forKey: ObjectIdentifier(holder)) }
   }
 
-  /// Ends the observations of everything that shows what could not be read.
+  /// Ends the observations of all holders that show data which could not be read.
   func fail(_ error: any Error, of key: ByteString, as type: (any SimpleModel.Type)?) {
     for holder in holders where holder.shows(key, as: type) { holder.endObservations(error) }
   }
 
-  /// Waits until all show what is committed now, and have queued what delegates have to be told.
+  /// Waits until all holders show the committed data and have queued the calls of their delegates.
   func catchUp() async {
     for holder in holders { await holder.catchUp() }
   }

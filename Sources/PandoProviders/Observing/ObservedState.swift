@@ -1,18 +1,24 @@
 import PandoSystem
 
-/// The newest committed state of one provider, and who waits for the next.
+/// The newest committed state of one provider, and the observers that wait for the next one.
 ///
-/// Observers pull: each remembers the version it has seen, and none is registered here unless it waits
-/// at this moment. So a slow one costs nothing, ends without a word, and gets the newest state.
+/// Observers pull: each has the number of its last version. Only a waiting observer is registered
+/// here. A slow observer therefore costs nothing, needs no deregistration, and gets the newest
+/// state.
+///
+/// - One lock guards all properties.
+/// - `contents`, `version`, `updated`, `resetVersion` and `context` describe the newest state.
+/// - `failure` and `failureCount` describe failures; `isFinished` is final.
 package final class ObservedState<Contents: Sendable>: Sendable {
   private struct State {
     var contents: Contents
-    /// Counts from 1; grows by one with each published state.
+    /// Starts at 1 and grows by one with each published state.
     var version: UInt64 = 1
-    /// The rows with other contents than in the version before, and perhaps new ones; `nil` if they
-    /// are not known.
+    /// The rows whose contents differ from the version before, and perhaps new rows.
+    ///
+    /// `nil` if Pando did not compute them.
     var updated: [UInt32]?
-    /// The last version that was set as a whole.
+    /// The last version in which the whole list was set.
     var resetVersion: UInt64 = 1
     var context: (any Sendable)?
     var failure: (any Error)?
@@ -21,15 +27,16 @@ package final class ObservedState<Contents: Sendable>: Sendable {
     var waiters = Waiters<Void>()
   }
 
-  /// A state that an observer has not seen.
+  /// A state that is new to an observer.
   package struct News: Sendable {
     package let contents: Contents
-    /// Whether it was set as a whole since the state that the observer has seen.
+    /// True if the whole list was set since the observer's last state.
     package let isReset: Bool
-    /// The rows with other contents than in the state that the observer has seen; `nil` if they are
-    /// not known.
+    /// The rows whose contents differ from the observer's last state; `nil` if Pando did not
+    /// compute them.
     package let updated: [UInt32]?
-    /// What the writer of the last change passed along; `nil` for an observer that begins.
+    /// The context that the writer of the last change passed; `nil` for the first state of an
+    /// iteration.
     package let context: (any Sendable)?
   }
 
@@ -42,20 +49,20 @@ package final class ObservedState<Contents: Sendable>: Sendable {
 
   private let state: Locked<State>
 
-  /// Begins with what is committed now.
+  /// Creates a state with the committed contents.
   package init(_ contents: Contents) {
     state = Locked(State(contents: contents))
   }
 
-  /// Shows a new state.
+  /// Publishes a new state.
   ///
-  /// Takes no time: those who wait are woken elsewhere.
+  /// Returns quickly: waiting observers are resumed on another queue.
   ///
   /// - Parameters:
-  ///   - contents: What is committed now.
-  ///   - updated: The rows of a list whose contents are not what they were; `nil` if they are not known.
-  ///   - isReset: Whether a list was set as a whole.
-  ///   - context: What the writer passed along.
+  ///   - contents: The committed contents.
+  ///   - updated: The rows of a list with new contents; `nil` if they were not computed.
+  ///   - isReset: True if the whole list was set.
+  ///   - context: The context that the writer passed.
   package func publish(
     _ contents: Contents, updated: [UInt32]? = nil, isReset: Bool = false,
     context: (any Sendable)? = nil
@@ -70,7 +77,7 @@ package final class ObservedState<Contents: Sendable>: Sendable {
     }
   }
 
-  /// Ends all observations that have begun; each still gets the last state first.
+  /// Ends all running observations; each of them gets the last state first.
   package func fail(_ error: any Error) {
     wake { state in
       if state.isFinished { return }
@@ -79,20 +86,20 @@ package final class ObservedState<Contents: Sendable>: Sendable {
     }
   }
 
-  /// Ends all observations, also those to come; each still gets the last state first.
+  /// Ends all observations, including future ones; each of them gets the last state first.
   package func finish() {
     wake { $0.isFinished = true }
   }
 
-  /// Begins an observation.
+  /// Starts an observation.
   package func makeCursor() -> ObserverCursor {
     ObserverCursor(failureCount: state.withLock { $0.failureCount })
   }
 
-  /// Waits for a state that an observer has not seen.
+  /// Waits for a state that is new to an observer.
   ///
   /// - Returns: `nil` at the end, and when the task is cancelled.
-  /// - Throws: What made the provider fail.
+  /// - Throws: The error that made the provider fail.
   package func next(
     _ cursor: inout ObserverCursor, isolation: isolated (any Actor)?
   ) async throws -> News? {
@@ -107,10 +114,10 @@ package final class ObservedState<Contents: Sendable>: Sendable {
     return nil
   }
 
-  /// Gives a state that an observer has not seen, if there is one.
+  /// Returns a state that is new to an observer, without waiting.
   ///
   /// - Returns: `nil` if there is none, and at the end.
-  /// - Throws: What made the provider fail.
+  /// - Throws: The error that made the provider fail.
   package func newest(_ cursor: inout ObserverCursor) throws -> News? {
     if cursor.isFinished { return nil }
     switch answer(&cursor) {
@@ -120,13 +127,13 @@ package final class ObservedState<Contents: Sendable>: Sendable {
     }
   }
 
-  /// What is committed now.
+  /// The committed contents.
   package var contents: Contents { state.withLock { $0.contents } }
 
-  /// How many states there were.
+  /// The number of the newest state.
   package var version: UInt64 { state.withLock { $0.version } }
 
-  /// How many observers wait at this moment.
+  /// The count of observers that wait at this moment.
   package var waiterCount: Int { state.withLock { $0.waiters.count } }
 
   private func answer(_ cursor: inout ObserverCursor) -> Answer {

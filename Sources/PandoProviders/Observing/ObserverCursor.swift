@@ -1,10 +1,10 @@
-/// How far one observer has come.
+/// The position of one observer.
 package struct ObserverCursor {
-  /// The last version that it has seen; 0 for none.
+  /// The last version that the observer received; 0 for none.
   var version: UInt64 = 0
-  /// How many failures there were before it began.
+  /// The count of failures before the observation began.
   let failureCount: UInt64
-  /// Whether it has got all it will ever get.
+  /// True if the observation has ended.
   var isFinished = false
 
   init(failureCount: UInt64) { self.failureCount = failureCount }

@@ -1,7 +1,7 @@
 import Dispatch
 import PandoSystem
 
-/// Wakes observers away from the pipeline, which must not take time for them.
+/// Resumes observers on a queue of its own, so that they do not delay the pipeline.
 final class ObserverWaker: Sendable {
   static let shared = ObserverWaker()
 
@@ -13,7 +13,7 @@ final class ObserverWaker: Sendable {
   private let queue = DispatchQueue(label: "pando.observing")
   private let state = Locked(State())
 
-  /// Resumes observers soon.
+  /// Resumes observers asynchronously.
   func wake(_ waiters: some Collection<Waiters<Void>.Continuation>) {
     let starts = state.withLock { state in
       state.waiters += waiters

@@ -1,6 +1,6 @@
 public import PandoModels
 
-/// A committed change of one model, as an asynchronous sequence tells it.
+/// A committed change of one model, as an element of an asynchronous sequence.
 ///
 /// ```swift
 /// for try await step in provider.changes {
@@ -10,7 +10,8 @@ public import PandoModels
 public struct ProviderChange<T: SimpleModel>: Sendable {
   /// The model after the change; `nil` if there is none.
   public let data: T?
-  /// What the writer passed along; `nil` in the first element of an iteration, and of several changes
-  /// the last one's.
+  /// The context that the writer passed; that of the newest commit if there were several.
+  ///
+  /// `nil` in the first element of an iteration.
   public let context: (any Sendable)?
 }

@@ -1,29 +1,29 @@
 import Observation
 
-/// Tells `withObservationTracking` of reads and changes of one provider.
+/// Reports reads and changes of one provider to `withObservationTracking`.
 ///
-/// It stands in for the provider: its properties belong to no generic type, so naming them costs
+/// It represents the provider. Its properties belong to no generic type, so their key paths cost
 /// nothing.
 package final class ProviderTracking: Observable, Sendable {
   private let registrar = ObservationRegistrar()
 
-  /// Begins to listen.
+  /// Creates the tracking object.
   package init() {}
 
-  /// Stands for what the provider shows.
+  /// Represents the data that the provider shows.
   private var data: Void { () }
-  /// Stands for whether the provider is paused.
+  /// Represents the provider's paused state.
   private var isPaused: Void { () }
 
-  /// Somebody reads what the provider shows.
+  /// Records a read of the provider's data.
   package func readData() { registrar.access(self, keyPath: \.data) }
 
-  /// Somebody reads whether the provider is paused.
+  /// Records a read of the provider's paused state.
   package func readIsPaused() { registrar.access(self, keyPath: \.isPaused) }
 
-  /// What the provider shows has changed; calls closures of users.
+  /// Reports a change of the provider's data; calls closures of users.
   package func changedData() { registrar.withMutation(of: self, keyPath: \.data) {} }
 
-  /// Whether the provider is paused has changed; calls closures of users.
+  /// Reports a change of the provider's paused state; calls closures of users.
   package func changedIsPaused() { registrar.withMutation(of: self, keyPath: \.isPaused) {} }
 }

@@ -1,7 +1,7 @@
 import PandoModels
 
 extension SimpleModel {
-  /// Whether a tree holds a node, as a model of a type.
+  /// Returns true if a tree contains a node in a type.
   func containsNode(_ identifier: ByteString, as type: any SimpleModel.Type) -> Bool {
     func isSought(_ model: any SimpleModel, _ own: String?) -> Bool {
       Swift.type(of: model) == type && own.map { ByteString($0) } == identifier
