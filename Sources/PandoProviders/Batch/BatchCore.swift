@@ -2,9 +2,13 @@ import FoundationEssentials
 import PandoConsistency
 import PandoSystem
 
-/// The part of a batch that the members know.
+/// The part of a batch that its members use.
 ///
-/// Members note that they have been told; once all of an update have, the batch's delegate is called.
+/// Each member records its notification. After all notifications of an update, the batch's delegate
+/// is called.
+///
+/// - One lock guards the state.
+/// - `told`, `context` and `date` describe the current update, `isPaused` the pause.
 final class BatchCore: LiveBatch {
   private struct State {
     weak var listener: BatchDataProviderListener?
@@ -28,14 +32,14 @@ final class BatchCore: LiveBatch {
     state.withLock { $0.listener = listener }
   }
 
-  /// Notes whether the batch stands still.
+  /// Sets the paused state.
   ///
-  /// - Returns: Whether that is a change.
+  /// - Returns: True if the state has changed.
   func setPaused(_ isPaused: Bool) -> Bool {
     state.withLock { exchange(&$0.isPaused, with: isPaused) != isPaused }
   }
 
-  /// Notes that a member has been told; on the delivery target.
+  /// Records that a member's delegate was called; on the delivery target.
   func note(_ member: any AnyDataProvider, _ context: (any Sendable)?, _ date: Date) {
     state.withLock { state in
       if !state.told.contains(where: { $0 === member }) { state.told.append(member) }
@@ -47,7 +51,7 @@ final class BatchCore: LiveBatch {
 
   func deliver(_ changes: [any StagedChange]) { tell() }
 
-  /// Tells the delegate of the members that have been told; on the delivery target.
+  /// Calls the delegate for the notified members; on the delivery target.
   func tell() {
     let (listener, delegate, told, context) = state.withLock { state in
       state.date = .distantPast

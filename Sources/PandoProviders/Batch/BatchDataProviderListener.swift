@@ -1,42 +1,45 @@
 import PandoConsistency
 import PandoSystem
 
-/// Providers that are told together: each as usual, and then one delegate for all of them.
+/// A group of providers that have one additional delegate in common.
 ///
 /// ```swift
 /// batch = BatchDataProviderListener(
 ///   dataProviders: [message, contacts], dataModelManager: manager)
-/// batch.delegate = self  // told once a change, behind those of the two
+/// batch.delegate = self  // called once for each change, after the delegates of both providers
 /// ```
 ///
-/// It retains neither its members nor its delegate; whoever made it keeps it. A member belongs to one
-/// batch only. Any thread may use it.
+/// Each provider still calls its own delegate. Use a batch if one change of several providers must
+/// lead to one callback; use the providers' own delegates otherwise.
+///
+/// The batch retains neither its members nor its delegate; the program must retain the batch. A
+/// provider belongs to at most one batch. Any thread may use it.
 public final class BatchDataProviderListener: Sendable {
   /// The manager of the members.
   public let dataModelManager: DataModelManager
   private let core = BatchCore()
   private let members: [WeakReference<any BatchMember>]
 
-  /// Makes a batch.
+  /// Creates a batch.
   ///
   /// - Parameters:
-  ///   - dataProviders: The members; one that belongs to another batch stays there, and the manager's
-  ///     delegate is told.
-  ///   - dataModelManager: The manager of all of them.
+  ///   - dataProviders: The members. A provider of another batch stays there, and Pando reports
+  ///     `memberOfAnotherBatch` to the manager's delegate.
+  ///   - dataModelManager: The manager of all members.
   public init(dataProviders: [any AnyDataProvider], dataModelManager: DataModelManager) {
     self.dataModelManager = dataModelManager
     let core = core
     members = dataProviders.compactMap { provider in
       precondition(
-        provider.dataModelManager === dataModelManager, "a member of a batch has another manager")
+        provider.dataModelManager === dataModelManager, "a batch member belongs to another manager")
       guard let member = provider as? any BatchMember else {
-        preconditionFailure("\(type(of: provider)) is no provider of this library")
+        preconditionFailure("\(type(of: provider)) is not a provider of this library")
       }
       if member.join(core) { return WeakReference(member) }
       dataModelManager.consistencyManager.report(
         ConsistencyError(
           .memberOfAnotherBatch,
-          reason: "a \(type(of: provider)) belongs to another batch already, and stays there"))
+          reason: "a \(type(of: provider)) already belongs to another batch, and stays there"))
       return nil
     }
     core.connect(self)
@@ -44,18 +47,19 @@ public final class BatchDataProviderListener: Sendable {
 
   deinit { resume() }
 
-  /// Who hears of changes; not retained.
+  /// The delegate that is called after the members' delegates; not retained.
   public var delegate: (any BatchDataProviderListenerDelegate)? {
     get { core.delegate }
     set { core.delegate = newValue }
   }
 
-  /// The members that are alive.
+  /// The members that still exist.
   public var dataProviders: [any AnyDataProvider] { members.compactMap(\.object) }
 
-  /// Whether the batch stands still, with all its members.
+  /// True if the batch and all its members are paused.
   ///
-  /// At the end each member catches up with at most one callback, and the delegate is called once.
+  /// When it becomes false, each member calls its delegate at most once, and the batch calls its
+  /// delegate once.
   public var isPaused: Bool {
     get { core.isPaused }
     set {

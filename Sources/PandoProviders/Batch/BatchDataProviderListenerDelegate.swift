@@ -1,22 +1,24 @@
-/// Hears of changes of several providers at once.
+/// Receives the changes of several providers in one callback.
 ///
 /// ```swift
 /// func batchDataProviderListenerHasUpdatedDataProviders(
 ///   _ batchListener: BatchDataProviderListener, dataProviders: [any AnyDataProvider],
 ///   context: (any Sendable)?
 /// ) {
-///   redraw()  // once, however many providers have changed
+///   redraw()  // once for each update, for any number of changed providers
 /// }
 /// ```
 ///
-/// It must not block the thread of the delivery target: the calls behind it wait.
+/// It must not block the thread of the delivery target, because later callbacks wait for it.
 public protocol BatchDataProviderListenerDelegate: AnyObject, Sendable {
-  /// Called once an update, after the providers' own delegates, on the manager's delivery target.
+  /// Called once for each update, on the manager's delivery target.
+  ///
+  /// The providers' own delegates are called before.
   ///
   /// - Parameters:
-  ///   - batchListener: The caller.
-  ///   - dataProviders: The members that were told, in the order in which they were.
-  ///   - context: What the change was made with.
+  ///   - batchListener: The batch.
+  ///   - dataProviders: The changed members, in the order of their callbacks.
+  ///   - context: The context of the change.
   func batchDataProviderListenerHasUpdatedDataProviders(
     _ batchListener: BatchDataProviderListener, dataProviders: [any AnyDataProvider],
     context: (any Sendable)?)

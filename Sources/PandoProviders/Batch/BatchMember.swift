@@ -1,22 +1,23 @@
 import PandoConsistency
 
-/// A provider as a batch knows it.
+/// A provider as a member of a batch.
 protocol BatchMember: AnyDataProvider {
-  /// Joins a batch, if it is in none.
+  /// Joins a batch, if the provider belongs to none.
   ///
-  /// - Returns: Whether it is in this one now.
+  /// - Returns: True if the provider now belongs to this batch.
   func join(_ batch: BatchCore) -> Bool
 
-  /// Stands still for the batch.
+  /// Pauses the provider for the batch.
   func pauseForBatch()
 
-  /// Shows the newest data.
+  /// Resumes the provider after a pause of the batch.
   ///
-  /// - Returns: Tells, on the pipeline, what has changed; `nil` if the provider still stands still.
+  /// - Returns: A closure that stages the changes on the pipeline; `nil` if the provider stays
+  ///   paused.
   func resumeForBatch() -> (@Sendable (PipelineScope) -> ResumedMember?)?
 }
 
-/// What is told at the end of a pause.
+/// The staged changes at the end of a pause.
 final class ResumedMember {
   let change: any StagedChange
   let update: LiveUpdate
