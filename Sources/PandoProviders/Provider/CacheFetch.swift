@@ -1,17 +1,17 @@
 import PandoConsistency
 import PandoModels
 
-/// A question to a custom cache that has not been answered.
+/// A pending request to a custom cache.
 final class CacheFetch: @unchecked Sendable {
-  // Sendable because only the pipeline changes it.
+  // Sendable because its mutable state is used on the pipeline only.
   let identifier: String
-  /// Which action of the provider it is.
+  /// The number of the provider's action that made the request.
   let action: UInt64
-  /// When the cache was asked.
+  /// The join number at the time of the request.
   var joinsSince: UInt64 = 0
-  /// Whether the identifier has been deleted since.
+  /// True if the identifier was deleted since the request.
   var isDeleted = false
-  /// Whether the identifier has been shown since: the answer is older.
+  /// True if the provider has shown the identifier since the request, so that the answer is older.
   var isOvertaken = false
 
   init(_ identifier: String, action: UInt64) {

@@ -3,21 +3,24 @@ public import PandoModels
 import PandoSystem
 
 extension DataModelManager {
-  /// Changes a model as it is when its turn comes: nothing is lost that others have changed meanwhile, in it
-  /// or in what it contains.
+  /// Changes the newest version of a model, so that concurrent changes by others are kept.
+  ///
+  /// The closure runs when the write is carried out. Changes of others in the model or its children
+  /// are not overwritten.
   ///
   /// ```swift
   /// manager.update(Message.self, "Message:34") { $0.likeCount += 1 }
   /// ```
-  /// It shows once it is committed (without a store, soon). Where there is no such model nothing happens.
+  /// The change is visible after the commit; without a store, asynchronously. If the model does not
+  /// exist, nothing happens.
   ///
   /// - Parameters:
-  ///   - type: The type to read it as.
-  ///   - identifier: Its identifier.
-  ///   - context: Travels to everyone who is told.
-  ///   - change: Changes the value; its identifier stays. It may run more than once, so it must change
-  ///     nothing else.
-  /// - Returns: The write on its way; it can be ignored. It fails with what `change` throws.
+  ///   - type: The type in which the model is read.
+  ///   - identifier: The identifier of the model.
+  ///   - context: Passed to the delegates and listeners of the change.
+  ///   - change: Changes the value; its identifier must stay. It may run more than once, so it must
+  ///     have no other effects.
+  /// - Returns: The pending write; the caller may ignore it. It fails with the error of `change`.
   @discardableResult
   public func update<M: SimpleModel>(
     _ type: M.Type = M.self, _ identifier: String, context: (any Sendable)? = nil,
@@ -58,7 +61,7 @@ extension DataModelManager {
     consistencyManager.liveTypes(of: identifier).contains { $0 == type }
   }
 
-  /// Changes what nobody shows: the custom cache is asked for it.
+  /// Changes a model that is not live, after loading it from the custom cache.
   private func fetchAndChange<M: SimpleModel>(
     _ identifier: String, outcome: PendingWrite, context: (any Sendable)?,
     replacing replacement: (new: M, old: M)?,
@@ -75,22 +78,24 @@ extension DataModelManager {
     withExtendedLifetime(provider) {}
   }
 
-  /// Sets what a caller has changed in a model, and not what the model merely carries along.
+  /// Writes the differences between two versions of a model, so that concurrent changes are kept.
   ///
-  /// `old` says what the caller had read. All that is the same in both stays as others have made it
-  /// meanwhile; fields that differ, lists of children element by element, are set.
+  /// `old` is the version that the caller read. Fields that differ from it are set; lists of
+  /// children are compared element by element. Equal fields keep the values that others have set
+  /// meanwhile.
   /// ```swift
   /// var edited = shown
   /// edited.text = "Hello"
   /// manager.updateModel(edited, replacing: shown)
   /// ```
+  /// Use `update(_:_:context:_:)` if the new value depends on the newest one.
   ///
   /// - Parameters:
-  ///   - new: The model that the caller wants.
-  ///   - old: The model that the caller has read, with the same identifier.
-  ///   - context: Travels to everyone who is told.
-  /// - Returns: The write on its way; it can be ignored. It fails with the code `superseded` where the model has
-  ///   been deleted meanwhile.
+  ///   - new: The edited model.
+  ///   - old: The model before the edit, with the same identifier.
+  ///   - context: Passed to the delegates and listeners of the change.
+  /// - Returns: The pending write; the caller may ignore it. It fails with the code `superseded` if
+  ///   the model was deleted meanwhile.
   @discardableResult
   public func updateModel<M: SimpleModel & Codable>(
     _ new: M, replacing old: M, context: (any Sendable)? = nil
@@ -98,7 +103,7 @@ extension DataModelManager {
     guard let identifier = new.modelIdentifier, identifier == old.modelIdentifier else {
       let error = DataProviderError(
         .wrongKey, new.modelIdentifier ?? "",
-        "it can't replace \(old.modelIdentifier ?? "nil"); both versions have one identifier")
+        "it can't replace \(old.modelIdentifier ?? "nil"); both versions must have one identifier")
       return refuse(error, [new.modelIdentifier].compactMap { $0 }, context)
     }
     if let refusal = refusal(of: new) { return refuse(refusal, [identifier], context) }
@@ -107,7 +112,7 @@ extension DataModelManager {
     }
   }
 
-  /// Changes a model that somebody shows, or that is stored.
+  /// Changes a model that is live or stored.
   @discardableResult
   func updateLive<M: SimpleModel>(
     _ identifier: String, outcome: PendingWrite = PendingWrite(), context: (any Sendable)?,

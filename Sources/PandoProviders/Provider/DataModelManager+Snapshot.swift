@@ -3,11 +3,12 @@ public import PandoModels
 import PandoSystem
 
 extension DataModelManager {
-  /// Reads several providers at one moment: of each change, all of them show it or none.
+  /// Reads several providers at one moment: each change is visible in all of them or in none.
   ///
-  /// - Parameter body: Short; changes are not published while it runs, so it must not wait for one.
-  /// - Returns: What `body` returns.
-  /// - Throws: What `body` throws.
+  /// - Parameter body: A short closure. Pando publishes no changes while it runs, so it must not
+  ///   wait for one.
+  /// - Returns: The result of `body`.
+  /// - Throws: The error of `body`.
   public func snapshot<Result>(_ body: (ProviderSnapshot) throws -> Result) rethrows -> Result {
     try consistencyManager.pipeline.publishing.reading { try body(ProviderSnapshot()) }
   }
@@ -20,7 +21,7 @@ extension DataModelManager {
 ///   (snapshot.data(of: provider), snapshot.data(of: contacts))
 /// }
 /// ```
-/// It belongs to the thread that reads: it can't leave the closure.
+/// A snapshot can't leave the closure. Use `DataProvider.data` if a single provider is read.
 public struct ProviderSnapshot: ~Escapable {
   @_lifetime(immortal)
   init() {}
@@ -29,10 +30,10 @@ public struct ProviderSnapshot: ~Escapable {
 extension ProviderSnapshot {
   /// Returns the committed data of a provider.
   ///
-  /// What the provider has set itself and is not committed does not show, and a pause does not count.
+  /// The result has no uncommitted changes of the provider itself, and is not affected by a pause.
   ///
   /// - Parameter provider: A provider of the manager.
-  /// - Returns: Its model, or `nil` if there is none.
+  /// - Returns: Its model; `nil` if there is none.
   public func data<T: SimpleModel>(of provider: DataProvider<T>) -> T? {
     provider.holder.committed.flatMap(DataProvider<T>.unbox)
   }

@@ -2,22 +2,21 @@ import PandoConsistency
 import PandoSystem
 
 extension DataProvider {
-  /// Asks the store or cache for a model and shows it.
+  /// Loads a model from the store or cache and shows it.
   ///
-  /// What was set since the call began is newer than the answer: then the answer is ignored and the
-  /// completion gets the newer data. A provider that shows this identifier already answers at once,
-  /// without asking.
+  /// If the provider is set while the call runs, the answer is older and is ignored. The completion
+  /// then gets the newer data. If the provider shows this identifier already, it answers at once.
   ///
   /// - Parameters:
-  ///   - cacheKey: The identifier of the model. Without it a custom cache is asked what the context
-  ///     leads to, and once more when the identifier is known, so that a change that comes in between
-  ///     is not missed; a store finds nothing.
-  ///   - context: Given to a custom cache.
-  ///   - listensWhenAbsent: Whether the provider goes on to wait for the identifier when there is no
-  ///     such model, or when the store or cache throws, as by ``listen(to:)``.
-  ///   - completion: Called exactly once: before this returns when there is nothing to ask, else on
-  ///     the delivery target. Gets the model, which `data` then gives too; `nil` at a miss; the error
-  ///     of the store or cache as it was thrown.
+  ///   - cacheKey: The identifier of the model. If it is `nil`, a custom cache is called with the
+  ///     context; a store finds nothing. The cache is called a second time with the identifier
+  ///     found, so that no change made in between is missed.
+  ///   - context: Passed to a custom cache.
+  ///   - listensWhenAbsent: True to wait for the identifier as by ``listen(to:)`` if there is no
+  ///     such model, or if the store or cache throws.
+  ///   - completion: Called exactly once: before this call returns if no load is needed, else on
+  ///     the delivery target. It gets the model, which `data` then returns too; `nil` if there is
+  ///     none; or the unchanged error of the store or cache.
   public func fetchDataFromCache(
     withCacheKey cacheKey: String?, context: (any Sendable)? = nil,
     listensWhenAbsent: Bool = false,
@@ -28,7 +27,7 @@ extension DataProvider {
       scope.tell {
         switch result {
         case .success(let model):
-          // What has been set since is newer.
+          // A later set of the provider is newer.
           let isShown = model != nil || holder.newestAction != action
           completion((isShown ? holder.data : nil).flatMap(Self.unbox), nil)
         case .failure(let error): completion(nil, error)
@@ -42,23 +41,23 @@ extension DataProvider {
     }
   }
 
-  /// Asks the store or cache for a model and shows it.
+  /// Loads a model from the store or cache and shows it.
   ///
   /// The `async` form of
-  /// ``fetchDataFromCache(withCacheKey:context:listensWhenAbsent:completion:)``. When its task is
-  /// cancelled it throws `CancellationError`; an answer that comes later is still shown.
+  /// ``fetchDataFromCache(withCacheKey:context:listensWhenAbsent:completion:)``. If its task is
+  /// cancelled, it throws `CancellationError`; Pando still shows a later answer.
   ///
   /// - Parameters:
-  ///   - cacheKey: The identifier of the model. Without it a custom cache is asked what the context
-  ///     leads to, and once more when the identifier is known, so that a change that comes in between
-  ///     is not missed; a store finds nothing.
-  ///   - context: Given to a custom cache.
-  ///   - listensWhenAbsent: Whether the provider goes on to wait for the identifier at a miss or an
+  ///   - cacheKey: The identifier of the model. If it is `nil`, a custom cache is called with the
+  ///     context; a store finds nothing. The cache is called a second time with the identifier
+  ///     found, so that no change made in between is missed.
+  ///   - context: Passed to a custom cache.
+  ///   - listensWhenAbsent: True to wait for the identifier if there is no such model, or after an
   ///     error.
-  /// - Returns: The model, or `nil` at a miss.
-  /// - Throws: What the store or cache throws.
-  /// - Complexity: O(1) where this provider shows the model. Else, over a store, O(log *n*) for each node of the
-  ///   model's tree.
+  /// - Returns: The model; `nil` if there is none.
+  /// - Throws: The error of the store or cache.
+  /// - Complexity: O(1) if this provider shows the model. Else, over a store, O(log *n*) for each
+  ///   node of the model's tree.
   @discardableResult
   public func fetchDataFromCache(
     withCacheKey cacheKey: String?, context: (any Sendable)? = nil,
@@ -72,9 +71,9 @@ extension DataProvider {
     }
   }
 
-  /// Asks for a model.
+  /// Starts a fetch.
   ///
-  /// - Returns: What is known without asking; `nil` if the answer comes.
+  /// - Returns: The result if no load is needed; `nil` if the answer comes later.
   private func fetch(
     _ identifier: String?, _ context: (any Sendable)?, _ listensWhenAbsent: Bool,
     _ answer: @escaping ModelHolder.Answer

@@ -1,17 +1,17 @@
 public import Observation
 
-/// Following a provider without a delegate: as asynchronous sequences, or by `withObservationTracking`,
-/// which sees reads of `data` and `isPaused`.
+/// Observation of a provider without a delegate.
 ///
-/// A change that happens on another thread while the closure of `withObservationTracking` still runs
-/// can go unnoticed: the Observation module begins to listen when the closure ends. Whoever must not
-/// miss one iterates over ``values``.
+/// Use the asynchronous sequences ``values`` and ``changes``, or `withObservationTracking`, which
+/// tracks reads of `data` and `isPaused`.
+///
+/// `withObservationTracking` starts to observe when its closure ends. It therefore misses a change
+/// that another thread makes while the closure runs. Use ``values`` if no change may be missed.
 extension DataProvider: Observable {
-  /// The committed model, now and after each change; `nil` where there is none.
+  /// The committed model, now and after each change; `nil` if there is none.
   ///
-  /// What the provider has set itself comes when it is committed. A paused provider's sequence stands
-  /// still.
-  ///
+  /// A change by the provider itself is delivered after its commit. A paused provider delivers no
+  /// changes.
   /// ```swift
   /// for try await message in provider.values { show(message) }
   /// ```

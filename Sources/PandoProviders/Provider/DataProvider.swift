@@ -2,7 +2,7 @@ public import FoundationEssentials
 public import PandoModels
 import PandoSystem
 
-/// One live model: what is set on any provider, on the manager or in the store shows here.
+/// One live model: each change by a provider, the manager or the store is visible here.
 ///
 /// ```swift
 /// let provider = DataProvider<Message>(dataModelManager: manager)
@@ -10,19 +10,22 @@ import PandoSystem
 /// provider.fetchDataFromCache(withCacheKey: "Message:34") { message, error in … }
 /// provider.setData(message)
 /// ```
-/// A provider shows one root at a time: a change of it, or of anything it contains, changes `data` and
-/// is told to the delegate. What the provider has set itself shows at once, before it is committed.
+/// A provider shows one root at a time. If the root or a node in its tree changes, `data` changes
+/// and the delegate is called. The provider's own change is visible immediately, before its commit.
 ///
-/// - Note: Any thread may use it. It is not retained by the manager, and hears nothing any more once
-///   it has gone.
+/// Use a ``CollectionDataProvider`` for a list. Use `ModelStore.read(_:)` to read data once,
+/// without observing them.
+///
+/// - Note: Any thread may use it. The manager does not retain it. Callbacks end when the provider
+///   is released.
 public final class DataProvider<T: SimpleModel>: Sendable {
   /// The manager that keeps this provider consistent with all others.
   public let dataModelManager: DataModelManager
   let holder: ModelHolder
 
-  /// Makes a provider without data.
+  /// Creates a provider without data.
   ///
-  /// - Parameter dataModelManager: What keeps it consistent.
+  /// - Parameter dataModelManager: The manager that keeps it consistent.
   public init(dataModelManager: DataModelManager) {
     self.dataModelManager = dataModelManager
     holder = ModelHolder(T.self, dataModelManager)
@@ -33,12 +36,12 @@ public final class DataProvider<T: SimpleModel>: Sendable {
 
   /// The model; `nil` before there is one, and after it was deleted.
   ///
-  /// What the provider has set itself and is not committed yet counts before what is committed.
+  /// The provider's own uncommitted change takes precedence over the committed model.
   ///
   /// - Complexity: O(1); never waits for a disk.
   public var data: T? { holder.trackedData.flatMap(Self.unbox) }
 
-  /// The identifier of the model, or the one that is awaited; `nil` if there is neither.
+  /// The identifier of the model, or the awaited one; `nil` if there is neither.
   public var modelIdentifier: String? {
     let (shown, awaited) = holder.state.withLock { state in
       (state.shown, state.rare?.announced ?? (!state.isCleared ? state.waitingFor : nil))
@@ -47,25 +50,25 @@ public final class DataProvider<T: SimpleModel>: Sendable {
     return awaited
   }
 
-  /// When the data were changed: the time of the change, not of its delivery; `nil` if never.
+  /// The time of the last change of the data, not of its delivery; `nil` if there was none.
   public var lastUpdated: Date? { holder.state.withLock { $0.lastUpdated } }
 
-  /// Who hears of changes; not retained.
+  /// The delegate that is called after changes; not retained.
   public var delegate: (any DataProviderDelegate)? {
     get { holder.state.withLock { $0.delegate } }
     set { holder.state.withLock { $0.delegate = newValue } }
   }
 
-  /// A closure that is called whenever the delegate would be, before it; `nil` by default.
+  /// A closure that is called before each call of the delegate; `nil` by default.
   ///
-  /// It is for what belongs to the provider itself, as a subclass would override it, and leaves the
-  /// delegate to those who show the data:
+  /// Use it for work of the provider's owner, in place of an overridden method of a subclass. The
+  /// delegate then remains free for observers.
   ///
   /// ```swift
   /// provider.modelUpdated = { message, _ in index.update(message) }
   /// ```
-  /// It gets the newest data, which is `nil` once they are deleted, and the context of the change. The
-  /// provider keeps it, so it must not keep the provider.
+  /// The closure gets the newest data, which is `nil` after a deletion, and the context of the
+  /// change. The provider retains the closure, so the closure must not retain the provider.
   public var modelUpdated: (@Sendable (_ model: T?, _ context: (any Sendable)?) -> Void)? {
     get {
       guard let told = holder.state.withLock({ $0.rare?.modelUpdated }) else { return nil }
@@ -80,30 +83,35 @@ public final class DataProvider<T: SimpleModel>: Sendable {
     }
   }
 
-  /// Whether the provider stands still.
+  /// True if the provider is paused.
   ///
-  /// While it does, `data` stays and nobody is called, but for what the provider sets itself. At the
-  /// end the newest data show at once, and one callback tells of them if they are other ones. A
-  /// provider also stands still with its batch, and while too many callbacks are not delivered;
-  /// setting this to `false` does not end that.
+  /// While it is paused, `data` does not change and no callback is made, except for the provider's
+  /// own changes. When the pause ends, the newest data are visible at once. One callback reports
+  /// them if they differ.
+  ///
+  /// A provider is also paused with its batch, and while too many callbacks are queued. Setting
+  /// `false` does not end these pauses.
   public var isPaused: Bool {
     get { holder.trackedIsPaused }
     set { if newValue { holder.pause(.owner) } else { holder.resume(.owner) } }
   }
 
-  /// Shows a model, and lets everybody else show it.
+  /// Sets the model, here and in all other providers of its nodes.
   ///
-  /// It shows here before this returns, and in other providers once it is committed (without a store,
-  /// soon). The provider's own delegate is not called.
+  /// It is visible here before the call returns. Other providers show it after the commit; without
+  /// a store, asynchronously. The provider's own delegate is not called.
+  ///
+  /// This call sets the whole tree. Use ``update(context:_:)`` to change single fields of the
+  /// newest version.
   ///
   /// - Parameters:
-  ///   - data: The model. `nil` clears this provider only and ends its waiting; nothing is deleted.
-  ///   - updateCache: Whether it is stored; else it is shown only.
-  ///   - context: Travels to everyone who is told.
-  /// - Returns: The write on its way. It can be ignored: failures are told to the manager's delegate
-  ///   too. That of `nil` ends when it is carried out: from then on nothing of what was shown or
-  ///   awaited is listened to.
-  /// - Complexity: O(1); the work is done by others.
+  ///   - data: The model. `nil` only clears this provider and ends its waiting; nothing is deleted.
+  ///   - updateCache: True to store the change; false to change shown data only.
+  ///   - context: Passed to the delegates and listeners of the change.
+  /// - Returns: The pending write. The caller may ignore it, because failures are also reported to
+  ///   the manager's delegate. That of `nil` ends when the provider no longer follows the earlier
+  ///   model or identifier.
+  /// - Complexity: O(1); other threads do the work.
   @discardableResult
   public func setData(
     _ data: T?, updateCache: Bool = true, context: (any Sendable)? = nil
@@ -113,22 +121,23 @@ public final class DataProvider<T: SimpleModel>: Sendable {
     return holder.set(data, updatesCache: updateCache, context: context)
   }
 
-  /// Changes the model as it is when its turn comes: nothing is lost that others have changed meanwhile, in
-  /// it or in what it contains.
+  /// Changes the newest version of the model, so that concurrent changes by others are kept.
+  ///
+  /// The closure runs when the write is carried out. Changes of others in the model or its children
+  /// are not overwritten.
   ///
   /// ```swift
   /// provider.update { $0.likeCount += 1 }
   /// ```
-  /// ``setData(_:updateCache:context:)`` says what the whole tree is to be, with all that it carries along;
-  /// this says what is to be different. It shows once it is committed (without a store, soon), and the
-  /// delegate is called then.
+  /// Use ``setData(_:updateCache:context:)`` to set the whole tree. The change is visible after the
+  /// commit; without a store, asynchronously. The delegate is called then.
   ///
   /// - Parameters:
-  ///   - context: Travels to everyone who is told.
-  ///   - change: Changes the value; its identifier stays. It may run more than once, so it must change
-  ///     nothing else.
-  /// - Returns: The write on its way; it can be ignored. It fails with what `change` throws, and with the code
-  ///   `missingIdentifier` where nothing is shown.
+  ///   - context: Passed to the delegates and listeners of the change.
+  ///   - change: Changes the value; its identifier must stay. It may run more than once, so it must
+  ///     have no other effects.
+  /// - Returns: The pending write; the caller may ignore it. It fails with the error of `change`,
+  ///   and with the code `missingIdentifier` if the provider shows no model.
   @discardableResult
   public func update(
     context: (any Sendable)? = nil, _ change: @escaping @Sendable (inout T) throws -> Void
@@ -136,7 +145,7 @@ public final class DataProvider<T: SimpleModel>: Sendable {
     guard let identifier = holder.data?.modelIdentifier else {
       let error = DataProviderError(
         .missingIdentifier, String(describing: T.self),
-        "the provider shows no model that could be changed; set or fetch one first")
+        "the provider shows no model to change; set or fetch one first")
       return dataModelManager.refuse(error, [], context)
     }
     if let refusal = dataModelManager.refusal(ofReading: T.self) {
@@ -145,10 +154,10 @@ public final class DataProvider<T: SimpleModel>: Sendable {
     return dataModelManager.updateLive(identifier, context: context, change)
   }
 
-  /// Sets what differs between two versions of the model, and leaves all else as others have made it
-  /// meanwhile.
+  /// Writes the differences between two versions of the model, so that concurrent changes are kept.
   ///
-  /// It shows once it is committed (without a store, soon), and the delegate is called then.
+  /// The change is visible after the commit; without a store, asynchronously. The delegate is
+  /// called then.
   /// ```swift
   /// let shown = provider.data
   /// …
@@ -156,11 +165,11 @@ public final class DataProvider<T: SimpleModel>: Sendable {
   /// ```
   ///
   /// - Parameters:
-  ///   - data: The model that is wanted.
-  ///   - old: The model that was edited, with the same identifier.
-  ///   - context: Travels to everyone who is told.
-  /// - Returns: The write on its way; it can be ignored. It fails with the code `superseded` where the model has
-  ///   been deleted meanwhile.
+  ///   - data: The edited model.
+  ///   - old: The model before the edit, with the same identifier.
+  ///   - context: Passed to the delegates and listeners of the change.
+  /// - Returns: The pending write; the caller may ignore it. It fails with the code `superseded` if
+  ///   the model was deleted meanwhile.
   @discardableResult
   public func setData(
     _ data: T, replacing old: T, context: (any Sendable)? = nil
@@ -168,11 +177,12 @@ public final class DataProvider<T: SimpleModel>: Sendable {
     dataModelManager.updateModel(data, replacing: old, context: context)
   }
 
-  /// Waits for an identifier that is not there yet, without asking for it.
+  /// Waits for an identifier without loading it.
   ///
-  /// The first change anywhere that brings a model of this type under the identifier sets the data and
-  /// calls the delegate. What was shown before is cleared; a provider that shows this identifier
-  /// already goes on. A store that can't be read does not end the waiting.
+  /// The first change that sets a model of this type under the identifier sets the data and calls
+  /// the delegate. The provider's earlier data are cleared, unless they have this identifier. A
+  /// store that can't be read does not end the waiting. Use
+  /// ``fetchDataFromCache(withCacheKey:context:listensWhenAbsent:)`` to load an existing model.
   ///
   /// - Parameter identifier: The identifier to wait for.
   public func listen(to identifier: String) { holder.listen(to: identifier) }
@@ -183,11 +193,11 @@ extension DataProvider: ToldProvider {
     delegate.dataProviderHasUpdatedData(self, context: context)
   }
 
-  /// The model in a box, which is one of type `T`.
+  /// Returns the value of a type-erased model, which has type `T`.
   static func unbox(_ model: any SimpleModel) -> T? { open(model) }
 
   private static func open<M: SimpleModel>(_ model: M) -> T? {
-    // The types are the same; a cast would look that up each time.
+    // The types are equal. A cast would look up the conformance each time.
     if M.self == T.self { return unsafe unsafeBitCast(model, to: T.self) }
     return model as? T
   }

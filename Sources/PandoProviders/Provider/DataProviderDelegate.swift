@@ -1,4 +1,4 @@
-/// Hears of changes of single models.
+/// Receives the changes of single models.
 ///
 /// ```swift
 /// final class View: DataProviderDelegate {
@@ -8,13 +8,13 @@
 /// }
 /// ```
 ///
-/// Called on the manager's delivery target, one call after another. It must not block the thread there: the
-/// calls behind it wait.
+/// Called on the manager's delivery target, one call after another. It must not block the thread,
+/// because later callbacks wait for it.
 public protocol DataProviderDelegate: AnyObject, Sendable {
-  /// Called when something other than the provider's own calls has changed its data.
+  /// Called when a change has changed the data, except for the provider's own changes.
   ///
   /// - Parameters:
   ///   - dataProvider: The provider, with the new data.
-  ///   - context: What the change was made with.
+  ///   - context: The context of the change.
   func dataProviderHasUpdatedData<T>(_ dataProvider: DataProvider<T>, context: (any Sendable)?)
 }

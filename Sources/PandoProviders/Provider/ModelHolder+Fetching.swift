@@ -7,10 +7,10 @@ import PandoSystem
 extension ModelHolder {
   typealias Answer = @Sendable (Result<(any SimpleModel)?, any Error>, PipelineScope) -> Void
 
-  /// Which set or fetch was the last to begin.
+  /// The number of the last set or fetch.
   var newestAction: UInt64 { state.withLock { $0.lastAction } }
 
-  /// What is shown, if it has this identifier.
+  /// Returns the shown model, if it has this identifier.
   func held(_ identifier: String) -> (any SimpleModel)? {
     guard let shown = state.withLock({ $0.shown }),
       shown.modelIdentifier?.hasSameBytes(as: identifier) == true
@@ -18,9 +18,9 @@ extension ModelHolder {
     return shown
   }
 
-  /// Asks store or cache for a model and shows it, unless something newer comes first.
+  /// Loads a model from the store or cache and shows it, unless it is newer by then.
   ///
-  /// `answer` is called once, on the pipeline, with what is shown then.
+  /// `answer` is called once, on the pipeline, with the model that is shown then.
   func fetch(
     _ identifier: String, context: (any Sendable)?, listensWhenAbsent: Bool,
     _ answer: @escaping Answer
@@ -46,8 +46,8 @@ extension ModelHolder {
     }
   }
 
-  /// Asks a cache for the model that a context leads to and shows it, unless something newer comes
-  /// first.
+  /// Loads the model of a context from a cache and shows it, unless the provider has newer data by
+  /// then.
   func fetch(from cache: CacheAccess, context: any Sendable, _ answer: @escaping Answer) {
     let action = beginFetch()
     let consistency = manager.consistencyManager
@@ -59,13 +59,13 @@ extension ModelHolder {
       guard case .success(let model?) = result, let identifier = model.modelIdentifier else {
         return consistency.enqueue { request.finish(result, $0) }
       }
-      // What has come for the identifier since the cache was asked is not known: it is asked again,
-      // with the identifier watched.
+      // Changes of this identifier since the request are not recorded. The second request records
+      // them.
       fetch(request.forIdentifier(identifier), from: cache, nil, context)
     }
   }
 
-  /// Waits for an identifier that nothing is known of, without asking for it.
+  /// Waits for an identifier without loading it.
   func listen(to identifier: String) {
     if held(identifier) != nil { return }
     clear()
@@ -85,14 +85,14 @@ extension ModelHolder {
     }
   }
 
-  /// Asks a cache.
+  /// Loads a model from a cache.
   ///
   /// - Parameters:
-  ///   - request: What for.
+  ///   - request: The fetch.
   ///   - cache: The cache.
-  ///   - cacheKey: The key; `nil` to ask for what the context leads to.
-  ///   - context: Given to the cache.
-  ///   - scope: The pipeline, if this is called there.
+  ///   - cacheKey: The key; `nil` to load the model of the context.
+  ///   - context: Passed to the cache.
+  ///   - scope: The pipeline, if the caller runs there.
   private func fetch(
     _ request: FetchRequest, from cache: CacheAccess, _ cacheKey: String?,
     _ context: (any Sendable)?, _ scope: PipelineScope? = nil
@@ -112,12 +112,12 @@ extension ModelHolder {
           let identifier = model.modelIdentifier,
           !identifier.hasSameBytes(as: fetch.identifier)
         {
-          // The context leads to another one by now.
+          // The context now leads to another identifier.
           self.fetch(request.forIdentifier(identifier), from: cache, nil, context, scope)
         } else if fetch.isOvertaken {
           request.answer(.success(data), scope)
         } else if !scope.canJoin(since: fetch.joinsSince) {
-          // Nobody knows any more what has changed since.
+          // The changes since the request are no longer recorded.
           self.fetch(request, from: cache, cacheKey, context, scope)
         } else {
           let joined = result.map { model in
@@ -149,9 +149,9 @@ extension ModelHolder {
     }
   }
 
-  /// Shows the answer to a fetch, unless something newer is there.
+  /// Shows the answer to a fetch, unless the provider has newer data.
   ///
-  /// - Returns: What the fetch has led to: its answer, or what is newer.
+  /// - Returns: The answer, or the newer data.
   fileprivate func apply(
     _ model: (any SimpleModel)?, _ request: FetchRequest, _ scope: PipelineScope
   ) -> (any SimpleModel)? {
@@ -177,9 +177,10 @@ extension ModelHolder {
 }
 
 extension PipelineScope {
-  /// Makes a model that somebody has asked for what it is among the live ones.
+  /// Combines a loaded model with the data of live trees.
   ///
-  /// One that was deleted in memory only is back by that, for all who wait for it.
+  /// If the model was deleted in memory only, this load makes it visible again for all that wait
+  /// for it.
   fileprivate func asked(
     for identifier: String, _ model: (any SimpleModel)?,
     _ join: (any SimpleModel) -> (any SimpleModel)?
@@ -197,7 +198,7 @@ extension PipelineScope {
 }
 
 extension PipelineScope {
-  /// Finds a node in the live trees, as a model of a type.
+  /// Returns a node of the live trees in a type.
   func liveModel(_ identifier: String, as type: any SimpleModel.Type) -> (any SimpleModel)? {
     let key = ByteString(identifier)
     let found = liveModels(of: [key], asksListeners: false)[key]
@@ -205,7 +206,7 @@ extension PipelineScope {
   }
 }
 
-/// One fetch of one provider, wherever it is answered.
+/// One fetch of one provider, from any source.
 struct FetchRequest: Sendable {
   let holder: ModelHolder
   var identifier: String
@@ -214,18 +215,18 @@ struct FetchRequest: Sendable {
   var tellsDelegate = false
   let answer: ModelHolder.Answer
 
-  /// The same for another identifier.
+  /// Returns the same fetch for another identifier.
   func forIdentifier(_ identifier: String) -> FetchRequest {
     var request = self
     request.identifier = identifier
     return request
   }
 
-  /// Shows what was found, and answers.
+  /// Shows the model found, and answers.
   func finish(_ result: Result<(any SimpleModel)?, any Error>, _ scope: PipelineScope) {
     switch result {
     case .failure(let error):
-      // Nothing is known of the identifier; it may come all the same.
+      // The model may exist, so the provider waits for the identifier.
       if listensWhenAbsent { _ = holder.apply(nil, self, scope) }
       answer(.failure(error), scope)
     case .success(let model):
@@ -261,7 +262,7 @@ final class StoreFetch: StoreLoad {
     request.finish(.success(joined ?? shownOnly(scope)), scope)
   }
 
-  /// What others show, because it was set in memory only.
+  /// Returns the model that other providers show, because it was set in memory only.
   private func shownOnly(_ scope: PipelineScope) -> (any SimpleModel)? {
     guard case .store(let bridge) = request.holder.manager.backing, bridge.differsInMemory
     else { return nil }

@@ -2,7 +2,7 @@ import PandoModels
 import PandoSystem
 
 extension ModelHolder: ObservedHolder {
-  /// What observers pull from, made at the first call.
+  /// Returns the state from which observers pull; the first call makes it.
   func observed() -> ObservedState<(any SimpleModel)?> {
     let (observed, isNew) = state.withLock { state in
       let rare = state.makeRare()
@@ -13,7 +13,7 @@ extension ModelHolder: ObservedHolder {
     }
     if isNew {
       manager.observed.insert(self)
-      // Known before this is asked: one of the two sees the other.
+      // Inserted before this check, so that either `close()` or this call ends the observation.
       if manager.isClosed.withLock({ $0 }) { observed.finish() }
     }
     return observed
@@ -29,29 +29,29 @@ extension ModelHolder: ObservedHolder {
     if let error { observed.fail(error) } else { observed.finish() }
   }
 
-  /// Ends all observations when the provider has gone.
+  /// Ends all observations when the provider is released.
   func detachObservers() {
     guard let observed = state.withLock({ $0.rare?.observed }) else { return }
     observed.finish()
     manager.observed.remove(self)
   }
 
-  /// Tells those who track reads that `data` has changed; calls closures of users.
+  /// Reports a change of `data` to tracked readers; calls closures of users.
   func dataHasChanged() { state.withLock { $0.tracking }?.changedData() }
 
-  /// Tells those who track reads that `isPaused` has changed; calls closures of users.
+  /// Reports a change of `isPaused` to tracked readers; calls closures of users.
   func isPausedHasChanged() { state.withLock { $0.tracking }?.changedIsPaused() }
 }
 
 extension ModelHolder.State {
-  /// Shows observers what is committed now.
+  /// Publishes the committed model to observers.
   ///
   /// - Parameters:
-  ///   - kind: What has happened; while the provider is paused, only what it does itself is shown.
-  ///   - context: What the change was made with.
+  ///   - kind: The kind of change. A paused provider publishes its own changes only.
+  ///   - context: The context of the change.
   func publish(_ kind: StagedModel.Kind, context: (any Sendable)?) {
     guard let observed = rare?.observed else { return }
-    // Callbacks that nobody takes hold up no sequence.
+    // A pause because of undelivered callbacks does not delay sequences.
     let isPaused = !(pause?.reasons ?? []).isDisjoint(with: [.owner, .batch])
     switch kind {
     case .own(let operation, _):
@@ -67,7 +67,7 @@ extension ModelHolder.State {
     }
   }
 
-  /// What tells `withObservationTracking` of changes, made at the first read.
+  /// Returns the object that reports changes to `withObservationTracking`; the first read makes it.
   mutating func makeTracking() -> ProviderTracking {
     if let tracking { return tracking }
     let new = ProviderTracking()

@@ -6,7 +6,7 @@ import PandoSystem
 extension ModelHolder {
   var isPaused: Bool { state.withLock { $0.pause?.isPaused ?? false } }
 
-  /// Whether it stands still, to somebody who may track what is read.
+  /// True if the provider is paused; records a tracked read.
   var trackedIsPaused: Bool {
     state.withLock { state in
       state.makeTracking().readIsPaused()
@@ -14,12 +14,13 @@ extension ModelHolder {
     }
   }
 
-  /// Makes the provider stand still.
+  /// Pauses the provider.
   func pause(_ reason: PauseReasons) {
     state.withLock { state in
       if let pause = state.pause {
         if !pause.isPaused {
-          // What it showed meanwhile may have been seen, and is not what its delegate was told.
+          // The data shown since the end of the last pause may have been read, but were not
+          // delivered.
           if pause.hasChanged { pause.mustTell = true }
           pause.frozen = state.current
         }
@@ -31,8 +32,9 @@ extension ModelHolder {
     isPausedHasChanged()
   }
 
-  /// Ends one reason to stand still: with the last one the newest data are shown at once, and told
-  /// with one callback.
+  /// Removes one reason to pause.
+  ///
+  /// After the last one, Pando shows the newest data and makes one callback.
   func resume(_ reason: PauseReasons) {
     guard beginResume(reason) else { return }
     manager.consistencyManager.enqueue { [self] scope in
@@ -41,9 +43,10 @@ extension ModelHolder {
     }
   }
 
-  /// Ends one reason to stand still.
+  /// Removes one reason to pause.
   ///
-  /// - Returns: Whether the provider shows the newest data now, and ``finishResume()`` has to be called.
+  /// - Returns: True if the provider now shows the newest data, so that ``finishResume()`` must be
+  ///   called.
   func beginResume(_ reason: PauseReasons) -> Bool {
     let hasEnded = state.withLock { state in
       guard let pause = state.pause, pause.reasons.remove(reason) != nil, !pause.isPaused
@@ -67,7 +70,7 @@ extension ModelHolder {
 
   /// Ends a pause; on the pipeline.
   ///
-  /// - Returns: What is to be told; `nil` if nothing is.
+  /// - Returns: The staged callback; `nil` if none is due.
   func finishResume() -> ResumedMember? {
     while true {
       let end = state.withLock { state -> PauseEnd? in
@@ -76,7 +79,7 @@ extension ModelHolder {
           pause: pause, current: state.current, baseline: pause.baseline, epoch: state.epoch)
       }
       guard let end else { return nil }
-      // Compared outside the lock: it runs the model's own code.
+      // Compared outside the lock, because the comparison runs the model's own code.
       let differs = !Self.same(end.baseline, end.current)
       let update = state.withLock { state -> LiveUpdate?? in
         let pause = end.pause

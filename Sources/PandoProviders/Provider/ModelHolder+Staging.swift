@@ -3,12 +3,12 @@ import PandoModels
 import PandoSystem
 
 extension ModelHolder {
-  /// What staging needs to know, read at one moment.
+  /// The state that staging needs, read at one moment.
   private struct Seen {
     let base: (any SimpleModel)?
-    /// The last set of the provider's own that the update carries out.
+    /// The provider's last own set that the update carries out.
     var own: SetOperation?
-    /// The last `clear`, which came before the sets that are pending.
+    /// The number of the last `clear`, which precedes the pending sets.
     var clear: UInt32 = 0
     var waitingFor: String?
     var fetches: [CacheFetch] = []
@@ -47,7 +47,7 @@ extension ModelHolder {
     let isAwaited = rows.last == Self.absentRow
     var base: (any SimpleModel)?
     var hasPending = false
-    // Not as a result: that would be copied twice more.
+    // Written to variables, because a result would be copied twice more.
     state.withLock { state in
       base = state.base
       hasPending = !state.pending.isEmpty
@@ -66,12 +66,14 @@ extension ModelHolder {
     return StagedModel(self, .elsewhere, model: model)
   }
 
-  /// What is registered: one provider speaks for all that hold a node with the same content.
+  /// Returns the registered tree.
+  ///
+  /// One provider represents all that hold a node with the same content.
   func tree(ofRow row: LiveRow) -> (any SimpleModel)? {
     row == Self.treeRow ? state.withLock { $0.base } : nil
   }
 
-  /// An own set comes back: it is what is committed now.
+  /// Stages the commit of an own set.
   private func stageOwn(
     _ operation: SetOperation, _ seen: Seen, _ update: LiveUpdate, _ scope: PipelineScope
   ) -> StagedModel {
@@ -88,7 +90,7 @@ extension ModelHolder {
       self, .own(operation, isOther: other != nil), model: model, after: seen.clear)
   }
 
-  /// An own set comes back, and its root has been deleted since.
+  /// Stages the commit of an own set whose root was deleted meanwhile.
   private func stageLost(
     _ operation: SetOperation, _ seen: Seen, _ scope: PipelineScope
   ) -> StagedModel {
@@ -98,7 +100,9 @@ extension ModelHolder {
     return StagedModel(self, .lost(operation), after: seen.clear)
   }
 
-  /// The root is deleted: what comes back under its identifier is shown again.
+  /// Stages the deletion of the root.
+  ///
+  /// The provider then waits for its identifier.
   private func stageDeleted(
     _ base: any SimpleModel, _ scope: PipelineScope
   ) -> StagedModel {
@@ -108,7 +112,7 @@ extension ModelHolder {
     return StagedModel(self, .deleted(identifier))
   }
 
-  /// An identifier that is awaited, or that a cache is being asked for, is in the update.
+  /// Stages the arrival of an identifier that is awaited or being loaded from a cache.
   private func stageAbsent(
     _ seen: Seen, _ update: LiveUpdate, _ scope: PipelineScope
   ) -> StagedModel? {
@@ -131,7 +135,7 @@ extension ModelHolder {
     return StagedModel(self, .arrived(applied), model: model)
   }
 
-  /// The model that an update brings for an identifier, if it carries it as this type.
+  /// Returns the model that an update has for an identifier, if the holder can show it.
   private func arrival(
     of identifier: String, _ update: LiveUpdate, _ scope: PipelineScope
   ) -> (any SimpleModel)? {
@@ -139,24 +143,26 @@ extension ModelHolder {
       let first = versions.stored.first(where: isShowable)
         ?? versions.given.first(where: isShowable)
     else { return nil }
-    // Other types of it in the same update are merged in.
+    // The update's models of the node in other types are merged in.
     guard let merged = scope.regenerate(first) else { return first }
     return merged.model.flatMap { isShowable($0) ? $0 : nil }
   }
 
-  /// Whether the provider has done nothing else since the fetch began.
+  /// Returns true if the provider was neither set nor fetched again since the fetch began.
   private func isNewest(_ fetch: CacheFetch) -> Bool {
     state.withLock { fetch.action > $0.applied }
   }
 }
 
 extension ModelHolder {
-  /// Has the holder asked when an identifier comes.
+  /// Registers the holder for the arrival of an identifier.
   func registerAbsent(_ identifier: String, _ scope: PipelineScope) {
     scope.registerAbsent(self, row: Self.absentRow, identifier: identifier, as: type)
   }
 
-  /// Ends one reason to wait for an identifier; the registration ends with the last.
+  /// Ends one reason to wait for an identifier.
+  ///
+  /// The registration ends with the last reason.
   func unregisterAbsent(_ identifier: String, _ scope: PipelineScope) {
     let isFetched = state.withLock { state in
       state.rare?.fetches.contains { $0.identifier.hasSameBytes(as: identifier) } ?? false

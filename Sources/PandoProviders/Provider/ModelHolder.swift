@@ -3,20 +3,21 @@ import PandoConsistency
 import PandoModels
 import PandoSystem
 
-/// The core of a ``DataProvider``: its model, its place in the registry, and what it has set itself.
+/// The core of a ``DataProvider``: its model, its registration and its own pending sets.
 ///
 /// ```
-/// shown = paused ? what stood when it was paused : last uncommitted set of its own ?? committed
+/// shown = paused ? the model when the pause began : last uncommitted set of its own ?? committed
 /// ```
-/// The committed model is replaced on the pipeline only and is always the one that is registered; what
-/// callers do they do under the lock. Models are kept boxed, so that all who show one share its box, and
-/// the holder is not generic, so that nothing has to be looked up for its type at each update.
+/// The committed model is replaced on the pipeline only, and is always the registered one. Calls of
+/// users change the other state under the lock. Models are stored type-erased, so that all
+/// providers share one box. The holder is not generic, which saves lookups of its type at each
+/// update.
 final class ModelHolder: LiveHolder {
-  /// The rows under which it is registered: its tree, and identifiers that it waits for.
+  /// The rows of its registrations: its tree, and awaited identifiers.
   static var treeRow: LiveRow { 0 }
   static var absentRow: LiveRow { 1 }
 
-  /// Gets what is shown, and the context of the change.
+  /// Gets the shown model, and the context of the change.
   typealias ModelUpdated = @Sendable ((any SimpleModel)?, (any Sendable)?) -> Void
 
   struct State {
@@ -24,62 +25,68 @@ final class ModelHolder: LiveHolder {
     weak var delegate: (any DataProviderDelegate)?
     /// The committed model, as registered.
     var base: (any SimpleModel)?
-    /// Own sets that are not committed.
+    /// The provider's own sets that are not committed.
     var pending = PendingSets()
-    /// The identifier whose coming is awaited while there is no committed model.
+    /// The awaited identifier while there is no committed model.
     var waitingFor: String?
-    /// When what is shown was changed.
+    /// The time of the last change of the shown model.
     var lastUpdated: Date?
-    /// `setData(nil)` calls that the pipeline has not come to: until then `base` is not shown.
+    /// The number of the last `setData(nil)`.
+    ///
+    /// While the pipeline has not carried it out, `base` is not shown.
     var lastClear: UInt32 = 0
-    /// The last of them that the pipeline has come to.
+    /// The number of the last `setData(nil)` that the pipeline has carried out.
     var finishedClear: UInt32 = 0
-    /// Callbacks that are queued.
+    /// The count of queued callbacks.
     var undelivered: Int32 = 0
-    /// Grows with every set and fetch of the provider itself.
+    /// Grows with each set and fetch of the provider itself.
     var lastAction: UInt64 = 0
-    /// The action whose result is shown; an answer to an older fetch is ignored.
+    /// The action whose result is shown.
+    ///
+    /// The answer to an older fetch is ignored.
     var applied: UInt64 = 0
-    /// Grows with what the provider does itself; callbacks from before are dropped.
+    /// Grows with the provider's own changes.
+    ///
+    /// Older callbacks are dropped.
     var epoch: UInt64 = 0
     var isAttached = false
-    /// What `withObservationTracking` hears of reads and changes from.
+    /// Reports reads and changes to `withObservationTracking`.
     var tracking: ProviderTracking?
     var rare: Rare?
 
-    /// What few providers need.
+    /// State that few providers need.
     final class Rare {
       var pause: ProviderPause?
       var fetches: [CacheFetch] = []
-      /// What `listen(to:)` was called with, until the pipeline comes to it.
+      /// The argument of `listen(to:)`, until the pipeline has carried it out.
       var announced: String?
       weak var batch: BatchCore?
-      /// What is called before the delegate.
+      /// The closure that is called before the delegate.
       var modelUpdated: ModelUpdated?
-      /// What observers pull from.
+      /// The state from which observers pull.
       var observed: ObservedState<(any SimpleModel)?>?
     }
 
     var pause: ProviderPause? { rare?.pause }
 
-    /// What `data` gives.
+    /// The value of `data`.
     var shown: (any SimpleModel)? {
       if let pause = rare?.pause, pause.isPaused { return pause.frozen }
       return current
     }
 
-    /// What `data` gives when the provider is not paused.
+    /// The value of `data` when the provider is not paused.
     var current: (any SimpleModel)? {
       if let last = pending.last { return last.root }
       return committed
     }
 
-    /// Whether the committed model is what is shown, but for a pause.
+    /// True if the committed model is shown, apart from a pause.
     @inline(__always) var showsCommitted: Bool { !isCleared && pending.isEmpty }
-    /// Whether the pipeline has still to come to a `clear`.
+    /// True if the pipeline has not carried out the last `clear`.
     @inline(__always) var isCleared: Bool { lastClear != finishedClear }
 
-    /// The committed value.
+    /// The committed model.
     var committed: (any SimpleModel)? { isCleared ? nil : base }
 
     mutating func makeRare() -> Rare {
@@ -103,20 +110,20 @@ final class ModelHolder: LiveHolder {
     state = Locked(State())
   }
 
-  /// What is shown.
+  /// The shown model.
   var data: (any SimpleModel)? { state.withLock { $0.shown } }
 
-  /// What is shown, to somebody who may track what is read.
+  /// The shown model; records a tracked read.
   var trackedData: (any SimpleModel)? {
     let (tracking, shown) = state.withLock { ($0.makeTracking(), $0.shown) }
     tracking.readData()
     return shown
   }
 
-  /// What is committed.
+  /// The committed model.
   var committed: (any SimpleModel)? { state.withLock { $0.committed } }
 
-  /// Whether a model is one that this holder can show.
+  /// Returns true if this holder can show a model.
   func isShowable(_ model: any SimpleModel) -> Bool {
     if Swift.type(of: model) == type { return true }
     let shown = type
@@ -154,9 +161,10 @@ extension ModelHolder {
     return operation.outcome
   }
 
-  /// Shows nothing any more, and waits for nothing.
+  /// Clears the shown model and ends the waiting for an identifier.
   ///
-  /// - Returns: Ends when the pipeline has let go of what was shown; at once if nothing ever was.
+  /// - Returns: A write that ends when the pipeline has unregistered the old model; at once if
+  ///   nothing was ever shown.
   @discardableResult
   func clear() -> PendingWrite {
     let outcome = PendingWrite()
@@ -179,7 +187,7 @@ extension ModelHolder {
     return outcome
   }
 
-  /// Forgets everything when the provider has gone.
+  /// Ends all registrations when the provider is released.
   func detach() {
     detachObservers()
     let isAttached = state.withLock { state in
@@ -197,7 +205,7 @@ extension ModelHolder {
     }
   }
 
-  /// Makes the pipeline know the holder; the caller has the lock.
+  /// Registers the holder with the pipeline; the caller holds the lock.
   func attach(_ state: inout State) {
     guard !state.isAttached else { return }
     state.isAttached = true
@@ -205,13 +213,13 @@ extension ModelHolder {
   }
 
   private func finishClear(_ number: UInt32, _ scope: PipelineScope) {
-    // A group may have come to a later set before.
+    // A group may have carried out a later set before.
     guard state.withLock({ $0.finishedClear < number }) else { return }
     forget(scope)
     state.withLock { $0.finishedClear = max($0.finishedClear, number) }
   }
 
-  /// Unregisters the tree, or what is awaited.
+  /// Unregisters the tree, or the awaited identifier.
   private func forget(_ scope: PipelineScope) {
     let (base, waitingFor) = state.withLock { state in
       (exchange(&state.base, with: nil), exchange(&state.waitingFor, with: nil))
@@ -220,7 +228,7 @@ extension ModelHolder {
     if let waitingFor { unregisterAbsent(waitingFor, scope) }
   }
 
-  /// Takes a set back that has failed, and shows what is there without it.
+  /// Removes a failed set, and shows the state without it.
   func takeBack(_ operation: SetOperation, _ scope: PipelineScope) {
     let shown = state.withLock { state -> (any SimpleModel)?? in
       guard let wasLast = state.pending.remove(operation), wasLast else { return nil }
@@ -234,7 +242,7 @@ extension ModelHolder {
 }
 
 extension ModelHolder.State {
-  /// Begins something that the provider does itself: what is older no longer counts for it.
+  /// Begins an own change of the provider; older results no longer apply to it.
   mutating func beginAction() {
     lastAction += 1
     applied = lastAction
@@ -243,7 +251,7 @@ extension ModelHolder.State {
   }
 }
 
-/// A provider, as its holder knows it.
+/// A provider as seen by its holder.
 protocol ToldProvider: AnyDataProvider {
   /// Calls a delegate.
   func tell(_ delegate: any DataProviderDelegate, context: (any Sendable)?)

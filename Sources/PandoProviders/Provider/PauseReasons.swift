@@ -1,11 +1,13 @@
-/// Why a provider stands still; it does while there is any reason.
+/// The reasons for a pause.
+///
+/// A provider is paused while there is at least one.
 struct PauseReasons: OptionSet {
   let rawValue: UInt8
 
-  /// Its owner has paused it.
+  /// The owner of the provider has paused it.
   static var owner: Self { Self(rawValue: 1) }
-  /// Its batch is paused.
+  /// The provider's batch is paused.
   static var batch: Self { Self(rawValue: 2) }
-  /// It has too many callbacks that are not delivered.
+  /// Too many callbacks of the provider are queued.
   static var limit: Self { Self(rawValue: 4) }
 }

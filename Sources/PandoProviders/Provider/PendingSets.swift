@@ -1,11 +1,11 @@
 import PandoConsistency
 import PandoSystem
 
-/// The sets of one provider that are not committed yet, oldest first.
+/// The uncommitted sets of one provider, oldest first.
 struct PendingSets {
-  /// The oldest one; nearly always there are no others.
+  /// The oldest set, which is the only one in most cases.
   private var first: SetOperation?
-  /// Those behind it.
+  /// The sets after the oldest one.
   private var others = Deque<SetOperation>()
 
   @inline(__always) var isEmpty: Bool { first == nil }
@@ -15,17 +15,17 @@ struct PendingSets {
     if first == nil { first = operation } else { others.append(operation) }
   }
 
-  /// The operation that an update carries out, if it is one of these.
+  /// Returns the pending set that is a given operation.
   ///
-  /// - Complexity: O(1) for the oldest, which it is unless others have failed out of order.
+  /// - Complexity: O(1) for the oldest set, which is usual unless others have failed out of order.
   func find(_ operation: any LiveOperation) -> SetOperation? {
     if let first, first === operation { return first }
     return index(of: operation).map { others[$0] }
   }
 
-  /// Takes an operation out.
+  /// Removes an operation.
   ///
-  /// - Returns: Whether it was the last one; `nil` if it was not there.
+  /// - Returns: True if it was the last one; `nil` if it was not found.
   mutating func remove(_ operation: any LiveOperation) -> Bool? {
     if let first, first === operation {
       let isLast = others.isEmpty
@@ -38,7 +38,7 @@ struct PendingSets {
     return isLast
   }
 
-  /// Takes an operation out, with those before it; nothing happens if it is not there.
+  /// Removes an operation and all before it; does nothing if it is not found.
   mutating func removeThrough(_ operation: SetOperation) {
     guard find(operation) != nil else { return }
     while let first {
@@ -47,7 +47,7 @@ struct PendingSets {
     }
   }
 
-  /// Makes the second one the oldest.
+  /// Makes the second set the oldest.
   private mutating func takeNext() { first = others.popFirst() }
 
   private func index(of operation: any LiveOperation) -> Int? {

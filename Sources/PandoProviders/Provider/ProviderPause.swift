@@ -1,35 +1,36 @@
 import FoundationEssentials
 import PandoModels
 
-/// What a provider that stands still remembers; under its holder's lock.
+/// The state of a paused provider; guarded by its holder's lock.
 final class ProviderPause {
-  /// Why it stands still.
+  /// The reasons for the pause.
   var reasons: PauseReasons
-  /// What is shown meanwhile.
+  /// The model that is shown during the pause.
   var frozen: (any SimpleModel)?
-  /// What its delegate knows.
+  /// The model that the delegate received last.
   var baseline: (any SimpleModel)?
-  /// Whether a callback was on its way when it was paused.
+  /// True if a callback is due at the end of the pause in any case.
   var mustTell = false
-  /// Whether something has changed since it was paused, with the context and the time of the last
-  /// change.
+  /// True if a change was made during the pause.
+  ///
+  /// `context` and `date` belong to the last such change.
   var hasChanged = false
   var context: (any Sendable)?
   var date: Date?
 
-  /// Begins to stand still.
+  /// Begins a pause.
   init(showing model: (any SimpleModel)?, _ reason: PauseReasons) {
     reasons = reason
     frozen = model
     baseline = model
   }
 
-  /// Standing still; else it is on its way back.
+  /// True during the pause; false if it has ended and its callback is not queued yet.
   var isPaused: Bool { !reasons.isEmpty }
 
-  /// Begins anew, when the provider itself has set something.
+  /// Begins a new pause after the provider's own change.
   ///
-  /// - Returns: What was remembered, to be let go outside the lock.
+  /// - Returns: The old model, which must be released outside the lock.
   func restart(showing model: (any SimpleModel)?) -> (any SimpleModel)? {
     let old = frozen
     frozen = model
@@ -41,14 +42,14 @@ final class ProviderPause {
     return old
   }
 
-  /// Notes a change that is not told.
+  /// Records a change that is not delivered.
   func note(_ context: (any Sendable)?, _ date: Date) {
     hasChanged = true
     self.context = context
     self.date = date
   }
 
-  /// Notes a callback that was on its way when the provider was paused.
+  /// Records a callback that was queued when the pause began.
   func noteUndelivered(_ context: (any Sendable)?) {
     mustTell = true
     if !hasChanged { self.context = context }

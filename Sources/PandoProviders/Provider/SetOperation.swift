@@ -6,7 +6,7 @@ import PandoSystem
 
 /// One `setData` of a provider.
 final class SetOperation: ManagedOperation {
-  /// The model, boxed once for everybody who shows it.
+  /// The model in a type-erased box that all providers share.
   let root: any SimpleModel
   let context: (any Sendable)?
   let date = Date()
@@ -45,7 +45,7 @@ final class SetOperation: ManagedOperation {
 }
 
 extension ModelTransaction {
-  /// Stores a tree; of one whose root has no identifier, the nodes that it holds.
+  /// Stores a tree; of a root without an identifier, the nodes that it contains.
   mutating func setTree(_ root: any SimpleModel) throws {
     if root.modelIdentifier != nil {
       guard let model = root as? any (SimpleModel & Encodable) else {

@@ -3,20 +3,20 @@ import PandoConsistency
 import PandoModels
 import PandoSystem
 
-/// What an update does to one provider.
+/// The effect of an update on one provider.
 struct StagedModel {
   enum Kind {
-    /// Something elsewhere has changed the tree.
+    /// The tree was changed by another holder, the manager or the store.
     case elsewhere
-    /// An own set has come back; whether it is other than it was set.
+    /// An own set is committed. `isOther` is true if the committed model differs from it.
     indirect case own(SetOperation, isOther: Bool)
-    /// The provider's own set comes back with commits behind it that have deleted its root.
+    /// An own set is committed, and later commits of the same update have deleted its root.
     indirect case lost(SetOperation)
-    /// What was awaited has come, or what a cache is being asked for; the fetch that this answers.
+    /// An awaited or fetched identifier has arrived, with the number of the fetch that it answers.
     indirect case arrived(UInt64)
-    /// The root is deleted; its identifier.
+    /// The root is deleted; with its identifier.
     indirect case deleted(String?)
-    /// A fetch has its answer: its action, and what is awaited after a miss.
+    /// A fetch is answered: its number, and the awaited identifier if nothing was found.
     indirect case answered(UInt64, awaited: String?, tells: Bool)
     /// An own set has failed.
     case replay
@@ -24,7 +24,7 @@ struct StagedModel {
     case resumed
   }
 
-  /// The change that a provider is in.
+  /// The origin of a change.
   struct Cause {
     let context: (any Sendable)?
     let date: Date
@@ -33,13 +33,15 @@ struct StagedModel {
 
   private let holder: ModelHolder
   private let kind: Kind
-  /// What is committed from now on; afterwards what was, to be let go outside all locks.
+  /// The new committed model.
+  ///
+  /// After publishing it is the old one, which is released outside all locks.
   private var model: (any SimpleModel)?
   private var epoch: UInt64 = 0
   private var tells = false
   private var reachedLimit = false
 
-  /// The last `clear` that came before an own set.
+  /// The number of the last `clear` before an own set.
   private let clear: UInt32
 
   init(
@@ -51,13 +53,13 @@ struct StagedModel {
     self.clear = clear
   }
 
-  /// Shows the new state.
+  /// Publishes the new state.
   ///
-  /// - Returns: Whether somebody is to be told.
+  /// - Returns: True if a callback is due.
   mutating func publish(_ cause: Cause) -> Bool {
     let isTracked = holder.state.withLock { state in
       publish(&state, cause)
-      // Whoever begins to track it from now on reads what is new.
+      // A read tracked from now on returns the new data.
       return state.tracking != nil
     }
     if reachedLimit { holder.manager.reportLimit(holder.type) }
@@ -65,7 +67,7 @@ struct StagedModel {
   }
 
   private mutating func publish(_ state: inout ModelHolder.State, _ cause: Cause) {
-    // Not by the state's property, which would copy the state.
+    // Not read through the state's property, which would copy the state.
     let showsCommitted = !state.isCleared && state.pending.isEmpty
     let before = state.undelivered >= cause.limit && state.rare?.pause == nil ? state.shown : nil
     switch kind {
@@ -118,7 +120,7 @@ struct StagedModel {
   ) {
     if let pause = state.rare?.pause {
       pause.note(cause.context, cause.date)
-      // On its way back it shows what changes: somebody may have seen what is gone now.
+      // After the end of a pause, the data shown meanwhile may have been read and need a callback.
       if !pause.isPaused { pause.mustTell = true }
       tells = false
     } else if state.undelivered >= cause.limit {
@@ -134,14 +136,15 @@ struct StagedModel {
     }
   }
 
-  /// Tells the delegate and those who track reads.
+  /// Calls the delegate and notifies tracked readers.
   ///
-  /// - Returns: The provider's batch, if its members are told together.
+  /// - Returns: The provider's batch, if it has one.
   mutating func deliver(_ cause: Cause) -> BatchCore? {
     if changesData, holder.state.withLock({ $0.tracking != nil }) { holder.dataHasChanged() }
     if reachedLimit { holder.isPausedHasChanged() }
     guard tells else { return nil }
-    // Whom to tell, and whether that was the last callback of a provider that waits for it.
+    // The receivers of the callback. `resumes` is true if it was the last one of a provider paused
+    // by the limit.
     var provider: (any ToldProvider)?
     var delegate: (any DataProviderDelegate)?
     var batch: BatchCore?
@@ -167,7 +170,7 @@ struct StagedModel {
     return provider == nil ? nil : batch
   }
 
-  /// Whether what is shown may be other than before, besides what the provider did itself.
+  /// True if the shown data may have changed, apart from the provider's own changes.
   private var changesData: Bool {
     if case .answered = kind { return true }
     return tells

@@ -2,15 +2,16 @@ import PandoConsistency
 import PandoModels
 import PandoSystem
 
-/// What an update does to providers that come one after another in the order of their numbers.
+/// The effect of an update on providers with ascending numbers.
 final class StagedModels: StagedChange, @unchecked Sendable {
-  // Sendable because the pipeline writes it until `publish` returns, and the delivery owns it then.
+  // Sendable because only the pipeline writes it until `publish` returns, and only the delivery
+  // after that.
   private var members: [StagedModel] = []
   private let cause: StagedModel.Cause
   private(set) var isTold = false
   private(set) var batches: [any LiveBatch] = []
 
-  /// Begins with no provider; as many may come as the update concerns.
+  /// Creates an empty change with room for the affected providers.
   init(_ update: borrowing LiveUpdate, _ manager: DataModelManager, reserving count: Int = 1) {
     members.reserveCapacity(count)
     cause = StagedModel.Cause(
@@ -18,7 +19,7 @@ final class StagedModels: StagedChange, @unchecked Sendable {
       limit: Int32(clamping: manager.limits.undeliveredCallbacksMaximum))
   }
 
-  /// What an update does to one provider.
+  /// Creates the change of one provider.
   convenience init(
     _ holder: ModelHolder, _ kind: StagedModel.Kind, _ update: borrowing LiveUpdate,
     model: (any SimpleModel)? = nil
