@@ -1,29 +1,33 @@
 import PandoModels
 
-/// Changes of the list. Each shows at once, and is told to all other providers of the cache key.
+/// Changes of the list. Each is visible at once, and reported to all other providers of the cache
+/// key.
 ///
-/// Positions are those in ``data``. When a provider of another thread has meanwhile changed the list,
-/// a change is made to the element that was seen at the position: what comes in goes beside it, and
-/// if it has gone, an update, a removal and a move of it are dropped and reported to the manager's
-/// delegate.
+/// Positions are those in ``data``. If another thread has changed the list meanwhile, a change
+/// applies to the element that was at the position. Insertions go beside that element. If the
+/// element was removed, an update, a removal or a move of it is dropped, and the manager's delegate
+/// receives the error.
 ///
-/// What was set with `updateCache: false` is shown only: an edit of such an element changes what is
-/// shown, and is written nowhere. All others are written, each by itself.
+/// Elements set with `updateCache: false` are shown only. An edit of such an element changes the
+/// shown list and is not written. Each other edit is written separately.
 ///
-/// The change that a call returns leads on from the list that the delegate was told last, if the call is made where the
-/// manager delivers: what is queued for the delegate is told before. A call from elsewhere returns a change that belongs
-/// behind all that is queued (``CollectionDataProviderDelegate``). With a store that list lacks what others have not
-/// committed yet, so positions may be other than those in ``data``.
+/// A call on the manager's delivery target first calls the delegate with all queued changes. The
+/// change that it returns then follows the last change of the delegate. A call from elsewhere
+/// returns a change that follows all queued ones (``CollectionDataProviderDelegate``). With a
+/// store, the delegate's list lacks uncommitted changes of others, so its positions may differ from
+/// those in ``data``.
+///
+/// Use the static calls if no provider shows the collection.
 extension CollectionDataProvider {
   /// Inserts elements.
   ///
   /// - Parameters:
   ///   - models: The elements in order.
-  ///   - index: The position of the first of them afterwards, 0 to ``count``.
-  ///   - updateCache: Whether it is written to the store or the cache; else it is shown only.
-  ///   - context: Travels to everyone who is told.
-  /// - Returns: What it did to the list, and when it is committed; refused if the position does not
-  ///   exist.
+  ///   - index: The position of the first new element afterwards, 0 to ``count``.
+  ///   - updateCache: True to write to the store or cache; false to change shown data only.
+  ///   - context: Passed to the delegates and listeners of the change.
+  /// - Returns: The pending write with the change of the list. Pando refuses it if the position
+  ///   does not exist.
   @discardableResult
   public func insert(
     _ models: [T], at index: Int, updateCache: Bool = true, context: (any Sendable)? = nil
@@ -31,13 +35,13 @@ extension CollectionDataProvider {
     perform(.insert(models, at: index), updateCache, context)
   }
 
-  /// Adds elements behind all others.
+  /// Appends elements.
   ///
   /// - Parameters:
   ///   - models: The elements in order.
-  ///   - updateCache: Whether it is written to the store or the cache; else it is shown only.
-  ///   - context: Travels to everyone who is told.
-  /// - Returns: What it did to the list, and when it is committed.
+  ///   - updateCache: True to write to the store or cache; false to change shown data only.
+  ///   - context: Passed to the delegates and listeners of the change.
+  /// - Returns: The pending write with the change of the list.
   @discardableResult
   public func append(_ models: [T], updateCache: Bool = true, context: (any Sendable)? = nil)
     -> PendingWrite
@@ -45,15 +49,15 @@ extension CollectionDataProvider {
     perform(.append(models), updateCache, context)
   }
 
-  /// Puts another element in a place, or the same with other contents.
+  /// Replaces the element at a position.
   ///
   /// - Parameters:
   ///   - model: The new element.
   ///   - index: The position, 0 to ``count`` - 1.
-  ///   - updateCache: Whether it is written to the store or the cache; else it is shown only.
-  ///   - context: Travels to everyone who is told.
-  /// - Returns: What it did to the list, and when it is committed; refused if the position does not
-  ///   exist.
+  ///   - updateCache: True to write to the store or cache; false to change shown data only.
+  ///   - context: Passed to the delegates and listeners of the change.
+  /// - Returns: The pending write with the change of the list. Pando refuses it if the position
+  ///   does not exist.
   @discardableResult
   public func update(
     _ model: T, at index: Int, updateCache: Bool = true, context: (any Sendable)? = nil
@@ -61,14 +65,14 @@ extension CollectionDataProvider {
     perform(.update(model, at: index), updateCache, context)
   }
 
-  /// Removes an element; the model itself stays wherever else it is.
+  /// Removes an element; the model itself is not deleted.
   ///
   /// - Parameters:
   ///   - index: The position, 0 to ``count`` - 1.
-  ///   - updateCache: Whether it is written to the store or the cache; else it is shown only.
-  ///   - context: Travels to everyone who is told.
-  /// - Returns: What it did to the list, and when it is committed; refused if the position does not
-  ///   exist.
+  ///   - updateCache: True to write to the store or cache; false to change shown data only.
+  ///   - context: Passed to the delegates and listeners of the change.
+  /// - Returns: The pending write with the change of the list. Pando refuses it if the position
+  ///   does not exist.
   @discardableResult
   public func remove(at index: Int, updateCache: Bool = true, context: (any Sendable)? = nil)
     -> PendingWrite
@@ -76,14 +80,14 @@ extension CollectionDataProvider {
     perform(.removeOne(at: index), updateCache, context)
   }
 
-  /// Removes elements; the models themselves stay wherever else they are.
+  /// Removes elements; the models themselves are not deleted.
   ///
   /// - Parameters:
   ///   - range: The positions.
-  ///   - updateCache: Whether it is written to the store or the cache; else it is shown only.
-  ///   - context: Travels to everyone who is told.
-  /// - Returns: What it did to the list, and when it is committed; refused if a position does not
-  ///   exist.
+  ///   - updateCache: True to write to the store or cache; false to change shown data only.
+  ///   - context: Passed to the delegates and listeners of the change.
+  /// - Returns: The pending write with the change of the list. Pando refuses it if a position does
+  ///   not exist.
   @discardableResult
   public func remove(at range: Range<Int>, updateCache: Bool = true, context: (any Sendable)? = nil)
     -> PendingWrite
@@ -94,12 +98,12 @@ extension CollectionDataProvider {
   /// Moves an element.
   ///
   /// - Parameters:
-  ///   - source: Its position, 0 to ``count`` - 1.
-  ///   - target: Its position afterwards, 0 to ``count`` - 1.
-  ///   - updateCache: Whether it is written to the store or the cache; else it is shown only.
-  ///   - context: Travels to everyone who is told.
-  /// - Returns: What it did to the list, and when it is committed; refused if a position does not
-  ///   exist.
+  ///   - source: The position of the element, 0 to ``count`` - 1.
+  ///   - target: The position of the element afterwards, 0 to ``count`` - 1.
+  ///   - updateCache: True to write to the store or cache; false to change shown data only.
+  ///   - context: Passed to the delegates and listeners of the change.
+  /// - Returns: The pending write with the change of the list. Pando refuses it if a position does
+  ///   not exist.
   @discardableResult
   public func move(
     from source: Int, to target: Int, updateCache: Bool = true, context: (any Sendable)? = nil

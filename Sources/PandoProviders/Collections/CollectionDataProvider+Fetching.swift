@@ -3,21 +3,23 @@ import PandoModels
 import PandoSystem
 
 extension CollectionDataProvider {
-  /// Shows the collection of a cache key, from whoever shows it already or from the store or cache.
+  /// Shows the collection of a cache key, from live data, the store or the cache.
   ///
-  /// A provider that shows nothing yet belongs to the key at once, and stays with it when there is no
-  /// such collection: it hears when one is made. Any other goes over to the key once there is a
-  /// collection. If the provider is set or given another key before the answer comes, the answer is
-  /// ignored here. An element of a store that can't be decoded is left out and reported
-  /// (``DataModelEvent`` `failedRead`) until it can be; it is an error if none can.
+  /// - A provider without data belongs to the key at once. It stays there if the collection does
+  ///   not exist, and shows it when it is created. Any other provider changes to the key only if
+  ///   the collection exists.
+  /// - If the provider is set or fetches another key before the answer comes, it ignores the
+  ///   answer.
+  /// - An element of a store that can't be decoded is hidden and reported (``DataModelEvent``
+  ///   `failedRead`) until it can be decoded. The fetch fails if no element can be decoded.
   ///
   /// - Parameters:
-  ///   - cacheKey: The key of the collection. Without it a custom cache is asked what the context leads
-  ///     to, and the provider shows that under no key; a store finds nothing.
-  ///   - context: Given to a custom cache.
-  ///   - completion: Called once where delegates are called, when ``data`` is set: with the elements as they are shown then,
-  ///     with `nil` if there is no such collection, or with an error. The error of the store or cache
-  ///     is as it was thrown.
+  ///   - cacheKey: The key of the collection. If it is `nil`, a custom cache is called with the
+  ///     context, and the provider shows the result under no key; a store finds nothing.
+  ///   - context: Passed to a custom cache.
+  ///   - completion: Called once on the delivery target, when ``data`` is set. It gets the elements
+  ///     that are shown then, `nil` if the collection does not exist, or the unchanged error of the
+  ///     store or cache.
   public func fetchDataFromCache(
     withCacheKey cacheKey: String?, context: (any Sendable)? = nil,
     completion: @escaping @Sendable ([T]?, (any Error)?) -> Void
@@ -30,17 +32,19 @@ extension CollectionDataProvider {
     }
   }
 
-  /// Shows the collection of a cache key, from whoever shows it already or from the store or cache.
+  /// Shows the collection of a cache key, from live data, the store or the cache.
+  ///
+  /// The `async` form of ``fetchDataFromCache(withCacheKey:context:completion:)``.
   ///
   /// - Parameters:
-  ///   - cacheKey: The key of the collection. Without it a custom cache is asked what the context leads
-  ///     to, and the provider shows that under no key; a store finds nothing.
-  ///   - context: Given to a custom cache.
-  /// - Returns: The elements; `nil` if there is no such collection.
-  /// - Throws: What the store or the cache throws; ``DataProviderError`` `typeCollision` if the key's
-  ///   elements have another type; `CancellationError` when its task is cancelled.
-  /// - Complexity: O(1) where somebody shows the collection. Else, over a store, O(log *n* + *k*) to find *k* elements,
-  ///   and the reading of each.
+  ///   - cacheKey: The key of the collection. If it is `nil`, a custom cache is called with the
+  ///     context, and the provider shows the result under no key; a store finds nothing.
+  ///   - context: Passed to a custom cache.
+  /// - Returns: The elements; `nil` if the collection does not exist.
+  /// - Throws: The error of the store or cache; ``DataProviderError`` `typeCollision` if the
+  ///   collection has another element type; `CancellationError` if the task is cancelled.
+  /// - Complexity: O(1) if a provider shows the collection. Else, over a store, O(log *n* + *k*) to
+  ///   find *k* elements, and the read of each.
   @discardableResult
   public func fetchDataFromCache(
     withCacheKey cacheKey: String?, context: (any Sendable)? = nil
@@ -84,16 +88,16 @@ extension CollectionDataProvider {
     }
   }
 
-  /// What is shown at this moment, in the place of the answer to a fetch: what has been set since is newer.
+  /// Returns the shown elements instead of the answer to a fetch, if they were set later.
   private func newest(_ models: [T]?, of cacheKey: String?, since action: UInt64) -> [T]? {
     let isShown = cacheKey != nil && Self.isSame(seat.collection.cacheKey, cacheKey)
     if isShown, seat.collection.isPresent { return data }
     return state.withLock { ($0?.actionCount ?? 0) > action } ? data : models
   }
 
-  /// Begins to show a collection, if the provider does not yet.
+  /// Joins a collection, if the provider does not belong to it.
   ///
-  /// - Returns: `false` if the collection is being forgotten.
+  /// - Returns: `false` if the collection is being removed.
   private func join(_ target: LiveCollection<T>) -> Bool {
     if target === seat.collection { return true }
     guard let member = target.join(self, paused: pauseReasons) else { return false }
@@ -101,13 +105,13 @@ extension CollectionDataProvider {
     return true
   }
 
-  /// Shows what was fetched, also while the provider is paused.
+  /// Shows the fetched elements, also during a pause.
   private func restart(_ target: LiveCollection<T>) {
     let seat = seat
     if seat.collection === target { target.restart(seat.member) }
   }
 
-  /// Whether the provider belongs to no cache key and has never had elements.
+  /// True if the provider has no cache key and never had elements.
   private var showsNothing: Bool {
     let collection = seat.collection
     return collection.cacheKey == nil && !collection.isPresent

@@ -2,16 +2,17 @@ public import Observation
 package import PandoModels
 import PandoSystem
 
-/// Following a provider without a delegate: as asynchronous sequences, or by `withObservationTracking`,
-/// which sees reads of `data`, `count`, `isPaused` and elements.
+/// Observation of a provider without a delegate.
 ///
-/// A change that happens on another thread while the closure of `withObservationTracking` still runs
-/// can go unnoticed: the Observation module begins to listen when the closure ends. Whoever must not
-/// miss one iterates over ``values``.
+/// Use the asynchronous sequences ``values`` and ``changes``, or `withObservationTracking`, which
+/// tracks reads of `data`, `count`, `isPaused` and elements.
+///
+/// `withObservationTracking` starts to observe when its closure ends. It therefore misses a change
+/// that another thread makes while the closure runs. Use ``values`` if no change may be missed.
 extension CollectionDataProvider: Observable {
   /// The committed elements, now and after each change.
   ///
-  /// What is not committed yet comes when it is. A paused provider's sequence stands still.
+  /// An uncommitted change is delivered after its commit. A paused provider delivers no changes.
   ///
   /// ```swift
   /// for try await messages in provider.values { show(messages) }
@@ -20,11 +21,10 @@ extension CollectionDataProvider: Observable {
     ProviderSequence(ListObservation(state: observed()) { list, _, _ in list.models })
   }
 
-  /// The committed elements, now and after each change, with what has changed since the element
-  /// before, and the context of the change.
+  /// The committed elements, now and after each change, with the change and its context.
   ///
-  /// Whoever is slower than the commits gets one change that leads exactly from the list it got before
-  /// to the newest one.
+  /// A consumer that is slower than the commits gets several of them as one change. It leads
+  /// exactly from the consumer's previous list to the newest one.
   public var changes: ProviderSequence<CollectionProviderChange<T>> {
     ProviderSequence(
       ListObservation(state: observed()) { list, change, context in
@@ -34,36 +34,37 @@ extension CollectionDataProvider: Observable {
 }
 
 extension CollectionDataProvider {
-  /// What observers pull from, made at the first call.
+  /// Returns the state from which observers pull; the first call makes it.
   func observed() -> ObservedState<LiveList<T>> {
     let (observed, isNew) = seated(\.observed) { $0.observed(by: $1) }
     if isNew {
       dataModelManager.observed.insert(self)
-      // Known before this is asked: one of the two sees the other.
+      // Inserted before this check, so that either `close()` or this call ends the observation.
       if dataModelManager.isClosed.withLock({ $0 }) { observed.finish() }
     }
     return observed
   }
 
-  /// Tells those who track what is read that somebody reads.
+  /// Records a tracked read.
   func trackRead(_ read: (ProviderTracking) -> Void) {
     read(seated(\.tracking) { $0.tracking(of: $1) }.value)
   }
 
-  /// Tells those who track reads that `data` has changed; calls closures of users.
+  /// Reports a change of `data` to tracked readers; calls closures of users.
   func dataHasChanged() { state.withLock { $0?.tracking }?.changedData() }
 
-  /// Tells those who track reads that `isPaused` has changed; calls closures of users.
+  /// Reports a change of `isPaused` to tracked readers; calls closures of users.
   func isPausedHasChanged() { state.withLock { $0?.tracking }?.changedIsPaused() }
 
-  /// Ends all observations when the provider goes.
+  /// Ends all observations when the provider is released.
   func detachObservers() {
     guard let observed = state.withLock({ $0?.observed }) else { return }
     observed.finish()
     dataModelManager.observed.remove(self)
   }
 
-  /// Something that the provider and its member in the collection have, made at the first call.
+  /// Returns an object that the provider shares with its member in the collection; the first call
+  /// makes it.
   private func seated<Value: Sendable>(
     _ property: WritableKeyPath<State, Value?>,
     orMake make: (LiveCollection<T>, UInt64) -> Value?

@@ -1,9 +1,9 @@
 import PandoModels
 
-/// Changes of a stored collection at a place that is looked up in one step with the change.
+/// Changes of a stored collection at a position that is looked up in the same step.
 ///
-/// No other change comes in between: an element that is inserted only where it is missing is never
-/// there twice.
+/// No other change can come between the lookup and the change. An element that is inserted only if
+/// it is missing is therefore never inserted twice.
 ///
 /// ```swift
 /// CollectionDataProvider<Person>.insert(
@@ -14,22 +14,22 @@ import PandoModels
 ///   at: "Person:1", cacheKey: "guests", dataModelManager: manager)
 /// ```
 ///
-/// A closure is given all elements: as they are shown, of a collection that somebody shows, else as they
-/// are stored. It runs on the caller's thread, the store's writer or a task of the cache, perhaps more
-/// than once, and writes nothing itself.
+/// A closure gets all elements: the shown ones of a live collection, otherwise the stored ones. It
+/// runs on the caller's thread, the store's writer thread or a task of the cache. It may run more
+/// than once, and must not write.
 extension CollectionDataProvider {
-  /// Inserts elements where a closure says.
+  /// Inserts elements at the position that a closure returns.
   ///
   /// - Parameters:
   ///   - models: The elements in order.
-  ///   - place: The position of the first of them afterwards, 0 to the count; `nil` inserts nothing.
+  ///   - place: Returns the position of the first new element, 0 to the count; `nil` inserts nothing.
   ///   - cacheKey: The key of the collection.
-  ///   - dataModelManager: Whose collection.
-  ///   - updateCache: Whether it is written to the store or the cache; else it is shown only.
-  ///   - context: Travels to everyone who is told.
-  /// - Returns: When it is committed; it fails if there is no such collection or position, and with
-  ///   what `place` throws.
-  /// - Complexity: Where nobody shows the collection, O(*n*) for the reading of its *n* elements.
+  ///   - dataModelManager: The manager of the collection.
+  ///   - updateCache: True to write to the store or cache; false to change shown data only.
+  ///   - context: Passed to the delegates and listeners of the change.
+  /// - Returns: The pending write; it fails if the collection or position does not exist, and with
+  ///   the error of `place`.
+  /// - Complexity: For a collection that no provider shows, O(*n*) to read its *n* elements.
   @discardableResult
   public static func insert(
     _ models: [T], at place: @escaping @Sendable ([T]) throws -> Int?, cacheKey: String,
@@ -44,14 +44,14 @@ extension CollectionDataProvider {
   ///
   /// - Parameters:
   ///   - models: The elements in order.
-  ///   - modelIdentifier: The identifier of the element before which they come.
+  ///   - modelIdentifier: The identifier of the element before which they are inserted.
   ///   - cacheKey: The key of the collection.
-  ///   - dataModelManager: Whose collection.
-  ///   - updateCache: Whether it is written to the store or the cache; else it is shown only.
-  ///   - context: Travels to everyone who is told.
-  /// - Returns: When it is committed; it fails if there is no such collection or element.
-  /// - Complexity: Over a store, where nobody shows the collection, up to O(*n*) to find the element in *n*;
-  ///   none is decoded.
+  ///   - dataModelManager: The manager of the collection.
+  ///   - updateCache: True to write to the store or cache; false to change shown data only.
+  ///   - context: Passed to the delegates and listeners of the change.
+  /// - Returns: The pending write; it fails if the collection or element does not exist.
+  /// - Complexity: Over a store, up to O(*n*) if no provider shows the collection of *n* elements;
+  ///   no element is decoded.
   @discardableResult
   public static func insert(
     _ models: [T], at modelIdentifier: String, cacheKey: String,
@@ -62,18 +62,18 @@ extension CollectionDataProvider {
       updatesCache: updateCache, context)
   }
 
-  /// Puts another element in the place that a closure says.
+  /// Replaces the element at the position that a closure returns.
   ///
   /// - Parameters:
   ///   - model: The new element.
-  ///   - place: The position; `nil` changes nothing.
+  ///   - place: Returns the position; `nil` changes nothing.
   ///   - cacheKey: The key of the collection.
-  ///   - dataModelManager: Whose collection.
-  ///   - updateCache: Whether it is written to the store or the cache; else it is shown only.
-  ///   - context: Travels to everyone who is told.
-  /// - Returns: When it is committed; it fails if there is no such collection or position, and with
-  ///   what `place` throws.
-  /// - Complexity: Where nobody shows the collection, O(*n*) for the reading of its *n* elements.
+  ///   - dataModelManager: The manager of the collection.
+  ///   - updateCache: True to write to the store or cache; false to change shown data only.
+  ///   - context: Passed to the delegates and listeners of the change.
+  /// - Returns: The pending write; it fails if the collection or position does not exist, and with
+  ///   the error of `place`.
+  /// - Complexity: For a collection that no provider shows, O(*n*) to read its *n* elements.
   @discardableResult
   public static func update(
     _ model: T, at place: @escaping @Sendable ([T]) throws -> Int?, cacheKey: String,
@@ -84,18 +84,18 @@ extension CollectionDataProvider {
       updatesCache: updateCache, context)
   }
 
-  /// Puts another element in the place of one, or the same with other contents.
+  /// Replaces the element with an identifier.
   ///
   /// - Parameters:
   ///   - model: The new element.
-  ///   - modelIdentifier: The identifier of the element that it replaces.
+  ///   - modelIdentifier: The identifier of the replaced element.
   ///   - cacheKey: The key of the collection.
-  ///   - dataModelManager: Whose collection.
-  ///   - updateCache: Whether it is written to the store or the cache; else it is shown only.
-  ///   - context: Travels to everyone who is told.
-  /// - Returns: When it is committed; it fails if there is no such collection or element.
-  /// - Complexity: Over a store, where nobody shows the collection, up to O(*n*) to find the element in *n*;
-  ///   none is decoded.
+  ///   - dataModelManager: The manager of the collection.
+  ///   - updateCache: True to write to the store or cache; false to change shown data only.
+  ///   - context: Passed to the delegates and listeners of the change.
+  /// - Returns: The pending write; it fails if the collection or element does not exist.
+  /// - Complexity: Over a store, up to O(*n*) if no provider shows the collection of *n* elements;
+  ///   no element is decoded.
   @discardableResult
   public static func update(
     _ model: T, at modelIdentifier: String, cacheKey: String,
@@ -106,17 +106,17 @@ extension CollectionDataProvider {
       updatesCache: updateCache, context)
   }
 
-  /// Removes the element where a closure says; the model itself stays wherever else it is.
+  /// Removes the element at the position that a closure returns; the model itself is not deleted.
   ///
   /// - Parameters:
-  ///   - place: The position; `nil` removes nothing.
+  ///   - place: Returns the position; `nil` removes nothing.
   ///   - cacheKey: The key of the collection.
-  ///   - dataModelManager: Whose collection.
-  ///   - updateCache: Whether it is written to the store or the cache; else it is shown only.
-  ///   - context: Travels to everyone who is told.
-  /// - Returns: When it is committed; it fails if there is no such collection or position, and with
-  ///   what `place` throws.
-  /// - Complexity: Where nobody shows the collection, O(*n*) for the reading of its *n* elements.
+  ///   - dataModelManager: The manager of the collection.
+  ///   - updateCache: True to write to the store or cache; false to change shown data only.
+  ///   - context: Passed to the delegates and listeners of the change.
+  /// - Returns: The pending write; it fails if the collection or position does not exist, and with
+  ///   the error of `place`.
+  /// - Complexity: For a collection that no provider shows, O(*n*) to read its *n* elements.
   @discardableResult
   public static func remove(
     at place: @escaping @Sendable ([T]) throws -> Int?, cacheKey: String,
@@ -127,17 +127,18 @@ extension CollectionDataProvider {
       updatesCache: updateCache, context)
   }
 
-  /// Removes an element; the model itself stays wherever else it is.
+  /// Removes an element; the model itself is not deleted.
   ///
   /// - Parameters:
-  ///   - modelIdentifier: Its identifier; of several elements with it the first is removed.
+  ///   - modelIdentifier: The identifier of the element. If several elements have it, the first is
+  ///   removed.
   ///   - cacheKey: The key of the collection.
-  ///   - dataModelManager: Whose collection.
-  ///   - updateCache: Whether it is written to the store or the cache; else it is shown only.
-  ///   - context: Travels to everyone who is told.
-  /// - Returns: When it is committed; it fails if there is no such collection or element.
-  /// - Complexity: Over a store, where nobody shows the collection, up to O(*n*) to find the element in *n*;
-  ///   none is decoded.
+  ///   - dataModelManager: The manager of the collection.
+  ///   - updateCache: True to write to the store or cache; false to change shown data only.
+  ///   - context: Passed to the delegates and listeners of the change.
+  /// - Returns: The pending write; it fails if the collection or element does not exist.
+  /// - Complexity: Over a store, up to O(*n*) if no provider shows the collection of *n* elements;
+  ///   no element is decoded.
   @discardableResult
   public static func remove(
     at modelIdentifier: String, cacheKey: String,

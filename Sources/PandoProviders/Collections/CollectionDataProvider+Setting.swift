@@ -3,18 +3,19 @@ import PandoModels
 import PandoSystem
 
 extension CollectionDataProvider {
-  /// Sets all elements, and the cache key they are stored and shared under.
+  /// Sets all elements and the cache key under which they are stored and shared.
   ///
-  /// They show at once, here and in all providers of the cache key, and are written under the key,
-  /// once.
+  /// The elements are visible at once, here and in all providers of the cache key. Pando writes
+  /// them once.
   ///
   /// - Parameters:
   ///   - models: The elements in order.
-  ///   - cacheKey: The key; `nil` keeps the elements to this provider and out of the cache.
-  ///   - updateCache: Whether they are written to the store or the cache.
-  ///   - context: Travels to everyone who is told.
-  /// - Returns: What it did to the list, and when it is committed; refused if the key's elements have
-  ///   another type.
+  ///   - cacheKey: The key; with `nil` the elements belong to this provider only, and are not
+  ///     stored.
+  ///   - updateCache: True to write to the store or cache.
+  ///   - context: Passed to the delegates and listeners of the change.
+  /// - Returns: The pending write with the change of the list. Pando refuses it if the key's
+  ///   elements have another type.
   @discardableResult
   public func setData(
     _ models: [T], cacheKey: String?, updateCache: Bool = true, context: (any Sendable)? = nil
@@ -42,11 +43,10 @@ extension CollectionDataProvider {
     }
   }
 
-  /// Whether the elements stand still: changes by others neither show nor are told.
+  /// True if the provider is paused: changes by others are neither visible nor reported.
   ///
-  /// Changes through this provider show all the same. Once it is `false` again the newest elements
-  /// show at once, and the delegate is told once of all that is different, if anything is, behind
-  /// what is queued.
+  /// Changes through this provider stay visible. When the pause ends, the newest elements are
+  /// visible at once. If they differ, the delegate gets one call, after all queued callbacks.
   public var isPaused: Bool {
     get {
       trackRead { $0.readIsPaused() }
@@ -64,19 +64,20 @@ extension CollectionDataProvider {
     }
   }
 
-  /// Why the provider stands still, as far as its owner and its batch are concerned.
+  /// The reasons for a pause by the owner and the batch.
   var pauseReasons: PauseReasons { state.withLock { $0?.pauseReasons ?? [] } }
 
-  /// Makes the elements stand still.
+  /// Pauses the provider.
   func pause(_ reason: PauseReasons) {
     state.withLock { _ = $0?.pauseReasons.insert(reason) }
     _ = seen { $0.pause($1, reason) ? true : nil }
     isPausedHasChanged()
   }
 
-  /// Ends one reason to stand still.
+  /// Removes one reason to pause.
   ///
-  /// - Returns: Whose pause is to be ended on the pipeline, if the newest elements show now.
+  /// - Returns: The member whose pause must be ended on the pipeline, if the newest elements are
+  ///   visible now.
   func beginResume(_ reason: PauseReasons) -> (collection: LiveCollection<T>, member: UInt64)? {
     state.withLock { _ = $0?.pauseReasons.remove(reason) }
     while true {
@@ -89,7 +90,9 @@ extension CollectionDataProvider {
     }
   }
 
-  /// Whether two cache keys are the same; a collection without key is never another one's.
+  /// Returns true if two cache keys are equal.
+  ///
+  /// Two missing keys are equal here, because a collection without a key belongs to one provider.
   static func isSame(_ left: String?, _ right: String?) -> Bool {
     switch (left, right) {
     case (nil, nil): true
@@ -98,7 +101,7 @@ extension CollectionDataProvider {
     }
   }
 
-  /// Goes over to a collection that it has joined.
+  /// Moves the provider to a collection that it has joined.
   func move(to collection: LiveCollection<T>, _ member: UInt64) {
     guard
       let left = state.withLock({ state in

@@ -1,23 +1,24 @@
 import PandoModels
 
-/// Changes of a stored collection for which no provider is at hand.
+/// Changes of a stored collection without a provider.
 ///
-/// A collection that somebody shows is changed where it is shown, in all its providers at once. Any
-/// other is loaded, changed and stored in one step that no other writer can split. Where there is no
-/// such collection, `setData` and `append` create it, and the others report that there is none. A
-/// manager without store and cache keeps no collection that nobody shows: then only the elements are
-/// made known to whoever shows them elsewhere.
+/// If providers show the collection, the change is visible in all of them at once. Any other
+/// collection is loaded, changed and stored in one step, without another write in between.
+/// `setData` and `append` create a missing collection; the other calls fail. A manager without
+/// store and cache keeps the collection in memory.
+///
+/// Use the calls of a provider if the program shows the collection.
 extension CollectionDataProvider {
-  /// Sets all elements of a collection, and creates it where there is none.
+  /// Sets all elements of a collection, and creates the collection if it does not exist.
   ///
   /// - Parameters:
   ///   - models: The elements in order.
   ///   - cacheKey: The key of the collection.
-  ///   - dataModelManager: Whose collection.
-  ///   - updateCache: Whether it is written to the store or the cache; else it is shown only.
-  ///   - context: Travels to everyone who is told.
-  /// - Returns: When it is committed; refused if the collection's elements have another type.
-  /// - Complexity: Over a store, where nobody shows the collection, as
+  ///   - dataModelManager: The manager of the collection.
+  ///   - updateCache: True to write to the store or cache; false to change shown data only.
+  ///   - context: Passed to the delegates and listeners of the change.
+  /// - Returns: The pending write; it is refused if the collection has another element type.
+  /// - Complexity: Over a store, for a collection that no provider shows, as
   ///   `ModelTransaction.setCollection(_:to:)`.
   @discardableResult
   public static func setData(
@@ -28,16 +29,16 @@ extension CollectionDataProvider {
       .set(models), cacheKey, updatesCache: updateCache, context)
   }
 
-  /// Adds elements behind all others, and creates the collection where there is none.
+  /// Appends elements, and creates the collection if it does not exist.
   ///
   /// - Parameters:
   ///   - models: The elements in order.
   ///   - cacheKey: The key of the collection.
-  ///   - dataModelManager: Whose collection.
-  ///   - updateCache: Whether it is written to the store or the cache; else it is shown only.
-  ///   - context: Travels to everyone who is told.
-  /// - Returns: When it is committed; refused if the collection's elements have another type.
-  /// - Complexity: Over a store, where nobody shows the collection, as
+  ///   - dataModelManager: The manager of the collection.
+  ///   - updateCache: True to write to the store or cache; false to change shown data only.
+  ///   - context: Passed to the delegates and listeners of the change.
+  /// - Returns: The pending write; it is refused if the collection has another element type.
+  /// - Complexity: Over a store, for a collection that no provider shows, as
   ///   `ModelTransaction.append(_:toCollection:)`.
   @discardableResult
   public static func append(
@@ -52,13 +53,13 @@ extension CollectionDataProvider {
   ///
   /// - Parameters:
   ///   - models: The elements in order.
-  ///   - index: The position of the first of them afterwards, 0 to the count.
+  ///   - index: The position of the first new element afterwards, 0 to the count.
   ///   - cacheKey: The key of the collection.
-  ///   - dataModelManager: Whose collection.
-  ///   - updateCache: Whether it is written to the store or the cache; else it is shown only.
-  ///   - context: Travels to everyone who is told.
-  /// - Returns: When it is committed; it fails if there is no such collection or position.
-  /// - Complexity: Over a store, where nobody shows the collection, as
+  ///   - dataModelManager: The manager of the collection.
+  ///   - updateCache: True to write to the store or cache; false to change shown data only.
+  ///   - context: Passed to the delegates and listeners of the change.
+  /// - Returns: The pending write; it fails if the collection or position does not exist.
+  /// - Complexity: Over a store, for a collection that no provider shows, as
   ///   `ModelTransaction.insert(_:at:inCollection:)`.
   @discardableResult
   public static func insert(
@@ -69,17 +70,17 @@ extension CollectionDataProvider {
       .insert(models, at: index), cacheKey, updatesCache: updateCache, context)
   }
 
-  /// Puts another element in a place of a collection.
+  /// Replaces the element at a position of a collection.
   ///
   /// - Parameters:
   ///   - model: The new element.
   ///   - index: The position.
   ///   - cacheKey: The key of the collection.
-  ///   - dataModelManager: Whose collection.
-  ///   - updateCache: Whether it is written to the store or the cache; else it is shown only.
-  ///   - context: Travels to everyone who is told.
-  /// - Returns: When it is committed; it fails if there is no such collection or position.
-  /// - Complexity: Over a store, where nobody shows the collection, as
+  ///   - dataModelManager: The manager of the collection.
+  ///   - updateCache: True to write to the store or cache; false to change shown data only.
+  ///   - context: Passed to the delegates and listeners of the change.
+  /// - Returns: The pending write; it fails if the collection or position does not exist.
+  /// - Complexity: Over a store, for a collection that no provider shows, as
   ///   `ModelTransaction.update(_:at:inCollection:)`.
   @discardableResult
   public static func update(
@@ -90,16 +91,16 @@ extension CollectionDataProvider {
       .update(model, at: index), cacheKey, updatesCache: updateCache, context)
   }
 
-  /// Removes an element of a collection; the model itself stays wherever else it is.
+  /// Removes an element of a collection; the model itself is not deleted.
   ///
   /// - Parameters:
   ///   - index: The position.
   ///   - cacheKey: The key of the collection.
-  ///   - dataModelManager: Whose collection.
-  ///   - updateCache: Whether it is written to the store or the cache; else it is shown only.
-  ///   - context: Travels to everyone who is told.
-  /// - Returns: When it is committed; it fails if there is no such collection or position.
-  /// - Complexity: Over a store, where nobody shows the collection, as
+  ///   - dataModelManager: The manager of the collection.
+  ///   - updateCache: True to write to the store or cache; false to change shown data only.
+  ///   - context: Passed to the delegates and listeners of the change.
+  /// - Returns: The pending write; it fails if the collection or position does not exist.
+  /// - Complexity: Over a store, for a collection that no provider shows, as
   ///   `ModelTransaction.removeElements(in:fromCollection:)`.
   @discardableResult
   public static func remove(
@@ -110,16 +111,16 @@ extension CollectionDataProvider {
       ListRequest<T>.removeOne(at: index), cacheKey, updatesCache: updateCache, context)
   }
 
-  /// Removes elements of a collection; the models themselves stay wherever else they are.
+  /// Removes elements of a collection; the models themselves are not deleted.
   ///
   /// - Parameters:
   ///   - range: The positions.
   ///   - cacheKey: The key of the collection.
-  ///   - dataModelManager: Whose collection.
-  ///   - updateCache: Whether it is written to the store or the cache; else it is shown only.
-  ///   - context: Travels to everyone who is told.
-  /// - Returns: When it is committed; it fails if there is no such collection or position.
-  /// - Complexity: Over a store, where nobody shows the collection, as
+  ///   - dataModelManager: The manager of the collection.
+  ///   - updateCache: True to write to the store or cache; false to change shown data only.
+  ///   - context: Passed to the delegates and listeners of the change.
+  /// - Returns: The pending write; it fails if the collection or position does not exist.
+  /// - Complexity: Over a store, for a collection that no provider shows, as
   ///   `ModelTransaction.removeElements(in:fromCollection:)`.
   @discardableResult
   public static func remove(
@@ -133,14 +134,14 @@ extension CollectionDataProvider {
   /// Moves an element of a collection.
   ///
   /// - Parameters:
-  ///   - source: Its position.
-  ///   - target: Its position afterwards.
+  ///   - source: The position of the element.
+  ///   - target: The position of the element afterwards.
   ///   - cacheKey: The key of the collection.
-  ///   - dataModelManager: Whose collection.
-  ///   - updateCache: Whether it is written to the store or the cache; else it is shown only.
-  ///   - context: Travels to everyone who is told.
-  /// - Returns: When it is committed; it fails if there is no such collection or position.
-  /// - Complexity: Over a store, where nobody shows the collection, as
+  ///   - dataModelManager: The manager of the collection.
+  ///   - updateCache: True to write to the store or cache; false to change shown data only.
+  ///   - context: Passed to the delegates and listeners of the change.
+  /// - Returns: The pending write; it fails if the collection or position does not exist.
+  /// - Complexity: Over a store, for a collection that no provider shows, as
   ///   `ModelTransaction.moveElement(from:to:inCollection:)`.
   @discardableResult
   public static func move(

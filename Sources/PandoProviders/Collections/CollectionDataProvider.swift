@@ -10,34 +10,39 @@ import PandoSystem
 /// try await contacts.append([Person(id: 8, name: "Grace")]).committed()
 /// ```
 ///
-/// It shows the newest data of its elements, whoever changes them, and shares the list itself with
-/// all providers of the same cache key. Changes through it show at once, and take their way to the
-/// store or the cache behind the scenes. Any thread may use it.
+/// It shows the newest data of its elements after each change in the program or the store. All
+/// providers of one cache key share the list. A change through a provider is visible immediately;
+/// Pando writes it to the store or cache in the background.
+///
+/// Use a ``DataProvider`` for a single model. Use a `QueryDataProvider` for entities that a filter
+/// selects. Any thread may use it.
 public final class CollectionDataProvider<T: SimpleModel>: Sendable {
   struct State: Sendable {
     var collection: LiveCollection<T>
-    /// The number by which the collection knows this provider.
+    /// The number of this provider in the collection.
     var member: UInt64
     weak var delegate: (any CollectionDataProviderDelegate)?
-    /// Why it stands still, as far as its owner and its batch are concerned.
+    /// The reasons for a pause by the owner and the batch.
     var pauseReasons: PauseReasons = []
     weak var batch: BatchCore?
-    /// What observers pull from.
+    /// The state from which observers pull.
     var observed: ObservedState<LiveList<T>>?
-    /// What `withObservationTracking` hears of reads and changes from.
+    /// Reports reads and changes to `withObservationTracking`.
     var tracking: ProviderTracking?
-    /// Grows with every set and fetch: the answer to an older fetch is ignored.
+    /// Grows with each set and fetch.
+    ///
+    /// The answer to an older fetch is ignored.
     var actionCount: UInt64 = 0
   }
 
-  /// What keeps the elements consistent with everything else, and where they live.
+  /// The manager that keeps the elements consistent and has their store or cache.
   public let dataModelManager: DataModelManager
-  /// Set as soon as the provider exists, as its collection refers to it.
+  /// Set in the initializer, after the collection has received the provider.
   let state: Locked<State?> = Locked(nil)
 
-  /// Makes a provider without elements that belongs to no cache key.
+  /// Creates a provider without elements and without a cache key.
   ///
-  /// - Parameter dataModelManager: Shared by all providers that are to be consistent.
+  /// - Parameter dataModelManager: The manager, shared by all providers that must be consistent.
   public init(dataModelManager: DataModelManager) {
     self.dataModelManager = dataModelManager
     let collection = LiveCollection<T>(dataModelManager, cacheKey: nil)
@@ -50,15 +55,15 @@ public final class CollectionDataProvider<T: SimpleModel>: Sendable {
     if let state = state.withLock({ $0 }) { state.collection.leave(state.member) }
   }
 
-  /// The elements: what is committed, with all that is on its way on top.
+  /// The elements: the committed ones, with all uncommitted changes on top.
   ///
-  /// Never blocks on the disk.
+  /// Never waits for a disk.
   public var data: [T] {
     trackRead { $0.readData() }
     return seen { $0.data(of: $1) }
   }
 
-  /// How many elements there are.
+  /// The count of elements.
   public var count: Int {
     trackRead { $0.readData() }
     return seen { $0.count(of: $1) }
@@ -67,17 +72,18 @@ public final class CollectionDataProvider<T: SimpleModel>: Sendable {
   /// The element at a position.
   ///
   /// - Parameter index: 0 to ``count`` - 1.
-  /// - Precondition: The position exists; other threads may change the list, so use ``data`` to read
-  ///   several elements.
+  /// - Precondition: The position exists. Other threads may change the list, so use ``data`` to
+  ///   read several elements.
   public subscript(index: Int) -> T { data[index] }
 
-  /// The key under which the elements are stored and shared; `nil` if they are this provider's own.
+  /// The key under which the elements are stored and shared; `nil` if they belong to this provider
+  /// only.
   public var cacheKey: String? { seat.collection.cacheKey }
 
-  /// When the elements last changed; `nil` if they never did.
+  /// The time of the last change of the elements; `nil` if there was none.
   public var lastUpdated: Date? { seen { $0.lastUpdated(of: $1).map { .some($0) } ?? .some(nil) } }
 
-  /// Is told when others have changed the elements; it is not retained.
+  /// The delegate that is called after changes by others; not retained.
   public var delegate: (any CollectionDataProviderDelegate)? {
     get { state.withLock { $0?.delegate } }
     set { state.withLock { $0?.delegate = newValue } }
@@ -85,7 +91,7 @@ public final class CollectionDataProvider<T: SimpleModel>: Sendable {
 }
 
 extension CollectionDataProvider: CollectionMember {
-  /// The collection that the provider shows, and its number there.
+  /// The collection that the provider shows, and its member number there.
   var seat: (collection: LiveCollection<T>, member: UInt64) {
     state.withLock { state in
       guard let state else { preconditionFailure("a provider always has a collection") }
@@ -93,7 +99,7 @@ extension CollectionDataProvider: CollectionMember {
     }
   }
 
-  /// Begins something after which answers to older fetches are ignored.
+  /// Begins an action, after which answers to older fetches are ignored.
   func beginAction() -> UInt64 {
     state.withLock { state in
       state?.actionCount += 1
@@ -101,10 +107,11 @@ extension CollectionDataProvider: CollectionMember {
     }
   }
 
-  /// Whether nothing has begun since.
+  /// Returns true if no later action has begun.
   func isCurrent(_ action: UInt64) -> Bool { state.withLock { $0?.actionCount == action } }
 
-  /// Asks the collection; again if the provider has gone over to another one meanwhile.
+  /// Calls a closure with the collection; repeats the call if the provider has changed to another
+  /// one.
   func seen<Result>(_ ask: (LiveCollection<T>, UInt64) -> Result?) -> Result {
     while true {
       let seat = seat
@@ -124,7 +131,7 @@ extension CollectionDataProvider: CollectionMember {
     return batch
   }
 
-  /// Joins a collection that nobody else knows yet.
+  /// Joins a new collection that no other thread uses.
   static func joinNew(
     _ collection: LiveCollection<T>, _ provider: CollectionDataProvider<T>
   ) -> UInt64 {

@@ -1,6 +1,6 @@
 public import PandoModels
 
-/// Is told when others have changed what a ``CollectionDataProvider`` shows.
+/// Receives the changes of a ``CollectionDataProvider`` that others made.
 ///
 /// ```swift
 /// func collectionDataProviderHasUpdatedData<T>(
@@ -11,38 +11,43 @@ public import PandoModels
 /// }
 /// ```
 ///
-/// The first change leads on from the provider's `data` at the moment when the delegate was set: make the rows of it then.
+/// The first change follows the provider's `data` at the moment when the delegate was set. Make the
+/// rows from `data` then.
 ///
-/// Calls come one after another where the manager delivers, and not for changes that the provider's
-/// owner made through it. They must not block the thread there: those behind them wait.
+/// Calls are made one after another on the manager's delivery target. Changes that the owner made
+/// through the provider lead to no call. The delegate must not block the thread, because later
+/// callbacks wait for it.
 ///
-/// **The order of changes.** Each change leads from the list before it to the next one. An owner that makes its
-/// calls on the queue where the manager delivers gets all of them in this order. A call there first calls the delegate
-/// with all changes that are queued for the provider, and then returns its own change. So these changes, applied
-/// in the order in which the queue sees them, lead to the provider's `data`. A call on another thread returns a
-/// change that belongs behind all that is queued at that moment; an owner on another thread iterates over
-/// ``CollectionDataProvider/changes`` instead, or reads `data` as a whole.
+/// **The order of changes.** Each change leads from the previous list to the next one. An owner
+/// that makes its calls on the delivery target's queue receives all changes in this order. A call
+/// there first calls the delegate with all queued changes, and then returns its own change. Applied
+/// in this order, the changes lead to the provider's `data`.
+///
+/// A call on another thread returns a change that follows all changes queued at that moment. An
+/// owner on another thread should use ``CollectionDataProvider/changes`` instead, or read `data` as
+/// a whole.
 public protocol CollectionDataProviderDelegate: AnyObject, Sendable {
   /// Called after others have changed the elements of a provider.
   ///
   /// - Parameters:
   ///   - dataProvider: The provider. Its own data may be newer than this change.
-  ///   - collectionChanges: What leads from the list before to `data`: from that of the call before, or from what the
-  ///     change of an own call made of it.
-  ///   - data: The list that the change leads to. With a store it has what is committed, and own edits on top.
-  ///   - context: What whoever made the change passed along.
+  ///   - collectionChanges: The change from the previous list to `data`. The previous list is that
+  ///     of the last call, with later own changes applied.
+  ///   - data: The list after the change. With a store it has the committed elements and own edits
+  ///     on top.
+  ///   - context: The context of the change.
   func collectionDataProviderHasUpdatedData<T>(
     _ dataProvider: CollectionDataProvider<T>, collectionChanges: CollectionChange, data: [T],
     context: (any Sendable)?)
 }
 
 extension CollectionDataProviderDelegate {
-  /// The former call, without the list that a change leads to.
+  /// The former callback, without the list after the change.
   ///
   /// - Parameters:
   ///   - dataProvider: The provider.
-  ///   - collectionChanges: What happened.
-  ///   - context: What whoever made the change passed along.
+  ///   - collectionChanges: The change.
+  ///   - context: The context of the change.
   @available(
     *, unavailable,
     renamed: "collectionDataProviderHasUpdatedData(_:collectionChanges:data:context:)"

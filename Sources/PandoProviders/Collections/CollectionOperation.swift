@@ -4,7 +4,7 @@ import PandoModels
 import PandoStore
 import PandoSystem
 
-/// A change of a stored collection that nobody shows.
+/// A change of a stored collection that no provider shows.
 final class CollectionOperation<T: SimpleModel>: ManagedOperation {
   let request: ListRequest<T>
   let cacheKey: String
@@ -12,10 +12,10 @@ final class CollectionOperation<T: SimpleModel>: ManagedOperation {
   let outcome = PendingWrite()
   let isWritten: Bool
   let date = Date()
-  /// Whether the caller's closure wanted nothing done; set anew each time the write is run.
+  /// True if the caller's closure cancelled the change; set again on each run of the write.
   private let isLeft = Locked(false)
   private let manager: DataModelManager
-  /// What is to be done to the list that memory keeps.
+  /// The change of the list in the memory shelf.
   private let placed = Locked<ListRequest<T>?>(nil)
 
   init(
@@ -70,7 +70,7 @@ final class CollectionOperation<T: SimpleModel>: ManagedOperation {
     case .remove(let range): try transaction.removeElements(in: range, fromCollection: cacheKey)
     case .move(let from, let to):
       try transaction.moveElement(from: from, to: to, inCollection: cacheKey)
-    case .placed: preconditionFailure("a place that nobody has looked up")
+    case .placed: preconditionFailure("a request whose index was not looked up")
     }
   }
 
@@ -84,11 +84,11 @@ final class CollectionOperation<T: SimpleModel>: ManagedOperation {
     try await cache.setCollection(list, forKey: cacheKey, context: context)
   }
 
-  /// Looks up the places of the change.
+  /// Looks up the positions of the change.
   ///
-  /// - Parameter stored: The elements before it; `nil` if there is no such collection.
-  /// - Returns: The change; `nil` if nothing is to be done.
-  /// - Throws: Why it can't be done; what the caller's closure throws.
+  /// - Parameter stored: The elements before the change; `nil` if the collection does not exist.
+  /// - Returns: The change; `nil` if the caller's closure cancels it.
+  /// - Throws: The error that prevents the change; any error of the caller's closure.
   private func place(in stored: [T]?) throws -> ListRequest<T>? {
     guard let list = stored ?? (request.creates ? [] : nil) else {
       throw DataProviderError.noSuchCollection(cacheKey)
@@ -105,7 +105,8 @@ final class CollectionOperation<T: SimpleModel>: ManagedOperation {
       if let living = try manager.livingCollection(forKey: cacheKey, of: T.self),
         living.isCommitted
       {
-        // Somebody has come to show it since: it is edited there, behind this.
+        // A provider shows the collection meanwhile. The live collection is edited after this
+        // operation.
         _ = try place(in: living.committedModels)
         isLeft.withLock { $0 = true }
         _ = manager.perform(request, cacheKey, updatesCache: isWritten, context)
@@ -123,7 +124,7 @@ final class CollectionOperation<T: SimpleModel>: ManagedOperation {
 
   func write(to shelf: MemoryShelf, _ scope: PipelineScope) {
     guard let placed = placed.withLock({ $0 }) else { return }
-    // As the update has left them: it may have brought others of them, too.
+    // The update may have changed other elements of the list, so the list is read again.
     let stored = shelf.list(cacheKey)?.compactMap { $0 as? T } ?? []
     shelf.setList(cacheKey, to: placed.applied(to: stored), scope)
   }
@@ -132,7 +133,7 @@ final class CollectionOperation<T: SimpleModel>: ManagedOperation {
 }
 
 extension ListRequest {
-  /// Makes the change, whose places fit, to elements that nobody shows.
+  /// Applies a change with valid positions to elements that no provider shows.
   fileprivate func applied(to list: [T]) -> [T] {
     var rows = LiveList<T>(rows: (0..<UInt32(list.count)).map { $0 }, models: list)
     let edit = edit(in: rows) { count in
@@ -144,9 +145,9 @@ extension ListRequest {
 }
 
 extension SimpleModel {
-  /// Elements that were kept in memory, as those of one type.
+  /// Returns elements from the memory shelf in one type.
   ///
-  /// - Throws: ``DataProviderError`` `typeCollision` if they have another one.
+  /// - Throws: ``DataProviderError`` `typeCollision` if they have another type.
   static func elements(
     _ models: [any SimpleModel], of cacheKey: String
   ) throws(DataProviderError) -> [Self] {

@@ -4,19 +4,19 @@ public import PandoModels
 import PandoStore
 import PandoSystem
 
-/// The store or cache itself, without a provider.
+/// Reads and writes of the store or cache itself, without a provider.
 ///
-/// Where the data lives decides what these calls do:
+/// The effect of a write depends on the backing of the manager:
 ///
-/// - A custom cache is handed what it is to keep, and nobody who shows the model or the collection is
-///   told: a write that everybody hears of is ``updateModel(_:updateCache:context:)``.
-/// - What a store keeps is what is shown, so over a store such a write shows everywhere.
-/// - A manager with neither keeps nothing: it takes writes without doing anything, and finds nothing.
+/// - A custom cache receives the data; providers of the model or collection do not change. Use
+///   ``updateModel(_:updateCache:context:)`` to change them too.
+/// - With a store, the write is also visible in all live data.
+/// - A manager without store and cache keeps the data in memory, and shows them in all live data.
 ///
-/// A read comes behind the writes that were queued before it: over a cache those of its key, over a
-/// store all of them. Any thread may make these calls.
+/// A read sees the writes that were queued before it: with a cache those of its key, with a store
+/// all. Any thread may make these calls.
 extension DataModelManager {
-  /// Keeps a model in the store or cache.
+  /// Writes a model to the store or cache.
   ///
   /// ```swift
   /// manager.cacheModel(message, forKey: "Message:34", context: "prefetched")
@@ -24,10 +24,12 @@ extension DataModelManager {
   ///
   /// - Parameters:
   ///   - model: The model.
-  ///   - cacheKey: The key: the model's identifier. A custom cache gets any other as it is; over a
-  ///     store another one is refused with the error `wrongKey`.
-  ///   - context: Given to a custom cache; over a store it travels to everyone who is told.
-  /// - Returns: The write on its way; it can be ignored. It fails with what the store or cache throws.
+  ///   - cacheKey: The key, which is the model's identifier. A custom cache receives any key.
+  ///     Otherwise another key is refused with the error `wrongKey`.
+  ///   - context: Passed to a custom cache; with a store, to the delegates and listeners of the
+  ///     change.
+  /// - Returns: The pending write; the caller may ignore it. It fails with the error of the store
+  ///   or cache.
   @discardableResult
   public func cacheModel<T: SimpleModel>(
     _ model: T, forKey cacheKey: String, context: (any Sendable)? = nil
@@ -46,14 +48,15 @@ extension DataModelManager {
     }
   }
 
-  /// Keeps a collection in the store or cache.
+  /// Writes a collection to the store or cache.
   ///
   /// - Parameters:
   ///   - models: The elements in order.
   ///   - cacheKey: The key of the collection.
-  ///   - context: Given to a custom cache; over a store it travels to everyone who is told.
-  /// - Returns: The write on its way; it can be ignored. It fails with what the store or cache throws;
-  ///   over a store it is refused if the collection's elements have another type.
+  ///   - context: Passed to a custom cache; with a store, to the delegates and listeners of the
+  ///     change.
+  /// - Returns: The pending write; the caller may ignore it. It fails with the error of the store
+  ///   or cache. With a store it is refused if the collection has another element type.
   @discardableResult
   public func cacheCollection<T: SimpleModel>(
     _ models: [T], forKey cacheKey: String, context: (any Sendable)? = nil
@@ -72,14 +75,14 @@ extension DataModelManager {
     }
   }
 
-  /// Reads a model from the store or cache; nobody shows it for that.
+  /// Reads a model from the store or cache, without observing it.
   ///
   /// - Parameters:
-  ///   - cacheKey: The key, which is the model's identifier; without it a custom cache is asked what
-  ///     the context leads to, and a store finds nothing.
-  ///   - context: Given to a custom cache.
-  ///   - completion: Called once, where delegates are called; never if a custom cache never answers.
-  ///     Gets the model, `nil` if there is none, or the error of the store or cache as it was thrown.
+  ///   - cacheKey: The key, which is the model's identifier. If it is `nil`, a custom cache is
+  ///     called with the context; a store finds nothing.
+  ///   - context: Passed to a custom cache.
+  ///   - completion: Called once on the delivery target; never if a custom cache never answers. It
+  ///     gets the model, `nil` if there is none, or the unchanged error of the store or cache.
   /// - Complexity: Over a store O(log *n*) for each node of the model's tree.
   public func modelFromCache<T: SimpleModel>(
     _ cacheKey: String?, context: (any Sendable)? = nil,
@@ -90,15 +93,15 @@ extension DataModelManager {
     }
   }
 
-  /// Reads a model from the store or cache; nobody shows it for that.
+  /// Reads a model from the store or cache, without observing it.
   ///
   /// - Parameters:
-  ///   - cacheKey: The key, which is the model's identifier; without it a custom cache is asked what
-  ///     the context leads to, and a store finds nothing.
-  ///   - type: The type to read it as.
-  ///   - context: Given to a custom cache.
-  /// - Returns: The model, or `nil` if there is none.
-  /// - Throws: What the store or cache throws; `CancellationError` when its task is cancelled.
+  ///   - cacheKey: The key, which is the model's identifier. If it is `nil`, a custom cache is
+  ///     called with the context; a store finds nothing.
+  ///   - type: The type in which the model is read.
+  ///   - context: Passed to a custom cache.
+  /// - Returns: The model; `nil` if there is none.
+  /// - Throws: The error of the store or cache; `CancellationError` if the task is cancelled.
   /// - Complexity: Over a store O(log *n*) for each node of the model's tree.
   public func modelFromCache<T: SimpleModel>(
     _ cacheKey: String?, as type: T.Type = T.self, context: (any Sendable)? = nil
@@ -106,16 +109,16 @@ extension DataModelManager {
     try await OneAnswer.wait { findModel(cacheKey, context, $0) }
   }
 
-  /// Reads a collection from the store or cache; nobody shows it for that.
+  /// Reads a collection from the store or cache, without observing it.
   ///
   /// - Parameters:
-  ///   - cacheKey: The key of the collection; without it a custom cache is asked what the context
-  ///     leads to, and a store finds nothing.
-  ///   - context: Given to a custom cache.
-  ///   - completion: Called once, where delegates are called; never if a custom cache never answers.
-  ///     Gets the elements, `nil` if there is no such collection, or the error of the store or cache
-  ///     as it was thrown.
-  /// - Complexity: Over a store O(log *n* + *k*) to find *k* elements, and the reading of each.
+  ///   - cacheKey: The key of the collection. If it is `nil`, a custom cache is called with the
+  ///     context; a store finds nothing.
+  ///   - context: Passed to a custom cache.
+  ///   - completion: Called once on the delivery target; never if a custom cache never answers. It
+  ///     gets the elements, `nil` if the collection does not exist, or the unchanged error of the
+  ///     store or cache.
+  /// - Complexity: Over a store O(log *n* + *k*) to find *k* elements, and the read of each.
   public func collectionFromCache<T: SimpleModel>(
     _ cacheKey: String?, context: (any Sendable)? = nil,
     completion: @escaping @Sendable ([T]?, (any Error)?) -> Void
@@ -125,16 +128,16 @@ extension DataModelManager {
     }
   }
 
-  /// Reads a collection from the store or cache; nobody shows it for that.
+  /// Reads a collection from the store or cache, without observing it.
   ///
   /// - Parameters:
-  ///   - cacheKey: The key of the collection; without it a custom cache is asked what the context
-  ///     leads to, and a store finds nothing.
-  ///   - type: The type of its elements.
-  ///   - context: Given to a custom cache.
-  /// - Returns: The elements, or `nil` if there is no such collection.
-  /// - Throws: What the store or cache throws; `CancellationError` when its task is cancelled.
-  /// - Complexity: Over a store O(log *n* + *k*) to find *k* elements, and the reading of each.
+  ///   - cacheKey: The key of the collection. If it is `nil`, a custom cache is called with the
+  ///     context; a store finds nothing.
+  ///   - type: The type of the elements.
+  ///   - context: Passed to a custom cache.
+  /// - Returns: The elements; `nil` if the collection does not exist.
+  /// - Throws: The error of the store or cache; `CancellationError` if the task is cancelled.
+  /// - Complexity: Over a store O(log *n* + *k*) to find *k* elements, and the read of each.
   public func collectionFromCache<T: SimpleModel>(
     _ cacheKey: String?, as type: T.Type = T.self, context: (any Sendable)? = nil
   ) async throws -> [T]? {
@@ -154,7 +157,7 @@ extension DataModelManager {
     }
   }
 
-  /// Queues a write of a custom cache that changes nothing that is shown.
+  /// Queues a write of a custom cache that changes no live data.
   private func handOver(
     _ cacheKey: String, _ context: (any Sendable)?,
     _ write: @escaping @Sendable (any CacheDelegate) async throws -> Void
@@ -218,7 +221,7 @@ extension DataModelManager {
 }
 
 extension StoreBridge {
-  /// Waits until what is being read is read.
+  /// Waits until the running reads of loads have ended.
   func loaded() async {
     await withCheckedContinuation { continuation in
       loader.async(flags: .barrier) { continuation.resume() }

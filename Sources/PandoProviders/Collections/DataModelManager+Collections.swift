@@ -1,22 +1,22 @@
 import PandoModels
 
 extension DataModelManager {
-  /// Whether the data lives in a store.
+  /// True if the data are in a store.
   var isStoreBacked: Bool {
     if case .store = backing { true } else { false }
   }
 
-  /// Whether there is neither store nor cache.
+  /// True if there is neither store nor cache.
   var isMemoryOnly: Bool {
     if case .memory = backing { true } else { false }
   }
 
-  /// Whether the data lives in a custom cache.
+  /// True if the data are in a custom cache.
   var isCached: Bool {
     if case .cache = backing { true } else { false }
   }
 
-  /// The live collection of a cache key.
+  /// Returns the live collection of a cache key.
   ///
   /// - Throws: ``DataProviderError`` `typeCollision` if it has elements of another type.
   func livingCollection<T: SimpleModel>(
@@ -26,7 +26,9 @@ extension DataModelManager {
     return try Self.collection(topic, cacheKey)
   }
 
-  /// The live collection of a cache key, made now if there is none; without key one for nobody else.
+  /// Returns the live collection of a cache key; the first call makes it.
+  ///
+  /// Without a key, it makes a collection for one provider.
   ///
   /// - Throws: ``DataProviderError`` `typeCollision` if it has elements of another type.
   func collection<T: SimpleModel>(
@@ -44,7 +46,7 @@ extension DataModelManager {
     throw DataProviderError.typeCollision(cacheKey, T.self)
   }
 
-  /// Changes a collection for which no provider is at hand.
+  /// Changes a collection without a provider.
   func perform<T: SimpleModel>(
     _ request: ListRequest<T>, _ cacheKey: String, updatesCache: Bool, _ context: (any Sendable)?
   ) -> PendingWrite {
@@ -73,7 +75,7 @@ extension DataModelManager {
 }
 
 extension ListRequest {
-  /// Whether the request makes a collection that is not there.
+  /// True if the request creates a missing collection.
   var creates: Bool {
     switch self {
     case .set, .append: true
@@ -81,7 +83,7 @@ extension ListRequest {
     }
   }
 
-  /// The models that come in.
+  /// The inserted or updated models.
   var models: [T] {
     switch self {
     case .set(let models), .insert(let models, _), .append(let models): models

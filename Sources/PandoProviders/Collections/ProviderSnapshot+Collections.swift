@@ -3,7 +3,7 @@ public import PandoModels
 extension ProviderSnapshot {
   /// Returns the committed elements of a provider.
   ///
-  /// What is not committed yet does not show, and a pause does not count.
+  /// The result has no uncommitted changes, and is not affected by a pause.
   ///
   /// - Parameter provider: A provider of the manager.
   /// - Returns: Its elements.
