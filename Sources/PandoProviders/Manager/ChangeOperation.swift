@@ -4,7 +4,7 @@ import PandoModels
 import PandoStore
 import PandoSystem
 
-/// A change of a node as it is at the operation's place in the order.
+/// A change of a node's newest version at the time when the operation runs.
 final class ChangeOperation<M: SimpleModel>: ManagedOperation {
   let context: (any Sendable)?
   let outcome: PendingWrite
@@ -12,10 +12,12 @@ final class ChangeOperation<M: SimpleModel>: ManagedOperation {
   private let identifier: String
   private let manager: DataModelManager
   private let change: @Sendable (inout M) throws -> Void
-  /// Two versions of the model, of which the difference is the change; it fails where there is no such node.
+  /// Two versions of the model whose difference is the change.
+  ///
+  /// It fails if the node does not exist.
   private let replacement: (new: M, old: M)?
   private let date = Date()
-  /// Without a store: what has become of the node.
+  /// The changed node, if there is no store.
   private let changed = Locked<M?>(nil)
 
   init(
@@ -34,7 +36,7 @@ final class ChangeOperation<M: SimpleModel>: ManagedOperation {
   var subjects: [String] { [identifier] }
   var cacheKeys: [String] { [identifier] }
 
-  /// Without a store the node is changed here, where it is live or kept in memory.
+  /// Without a store, this property carries out the change of the live or kept node.
   var obstacle: (any Error)? {
     if case .store = manager.backing { return nil }
     let live = manager.consistencyManager.scope.liveModel(identifier, as: M.self)
@@ -55,7 +57,7 @@ final class ChangeOperation<M: SimpleModel>: ManagedOperation {
     }
   }
 
-  /// Has a node that stands at several places be the same at all of them: as it was changed.
+  /// Returns the model with all occurrences of a changed node made equal.
   private static func consistent<Coded: SimpleModel & Codable>(
     _ model: M, from before: Coded
   ) throws -> M {
@@ -63,7 +65,7 @@ final class ChangeOperation<M: SimpleModel>: ManagedOperation {
     return try ModelChildren.rebase(new, from: before, onto: before) as? M ?? model
   }
 
-  /// What a commit has changed is read.
+  /// With a store, the update is empty, because the changed nodes are read after the commit.
   func makeUpdate() -> LiveUpdate {
     if let model = changed.withLock({ $0 }) {
       return LiveUpdate(setting: [model], context: context, date: date)
@@ -99,14 +101,14 @@ final class ChangeOperation<M: SimpleModel>: ManagedOperation {
   private var gone: DataProviderError {
     DataProviderError(
       .superseded, identifier,
-      "it was deleted after it had been read; set it to bring it back; nothing was changed")
+      "it was deleted after it was read; set it to create it again; nothing was changed")
   }
 
   private func checkIdentifier(of model: M) throws {
     if model.modelIdentifier?.hasSameBytes(as: identifier) == true { return }
     throw DataProviderError(
       .wrongKey, identifier,
-      "the update gave it the identifier \(model.modelIdentifier ?? "nil"); an identifier stays")
+      "the update gave it the identifier \(model.modelIdentifier ?? "nil"); it must not change")
   }
 
   func write(to cache: any CacheDelegate) async throws {

@@ -2,24 +2,24 @@ import PandoConsistency
 import PandoSystem
 
 extension DataModelManager {
-  /// Waits until everything that is queued is committed and delivered.
+  /// Waits until all queued work is committed and delivered.
   ///
-  /// That is: writes to store and cache, fetches from the store, and callbacks of all providers. A `QueryDataProvider`
-  /// that is not paused has shown what is committed in the store that its query follows, and told its delegate; the
-  /// answer of a server is not waited for. What callbacks queue anew is not waited for. A callback or cache that never
-  /// returns makes this wait for ever.
+  /// Queued work is: writes to store and cache, fetches from the store, and callbacks of all
+  /// providers. A `QueryDataProvider` that is not paused has then shown the commits of its store
+  /// and called its delegate. This call does not wait for answers of a server, or for work that
+  /// callbacks queue. It waits forever if a callback or the cache never returns.
   ///
-  /// *Precondition:* not called from a callback, which would wait for itself.
+  /// *Precondition:* It is not called from a callback, which would wait for itself.
   ///
-  /// - Complexity: O(*q*) for *q* query providers, and the wait for what is queued.
+  /// - Complexity: O(*q*) for *q* query providers, and the wait for queued work.
   public func drain() async {
     switch backing {
     case .store(let bridge):
       await bridge.drain()
-      await bridge.loaded()  // what has waited for writes
+      await bridge.loaded()  // loads that have waited for writes
     case .cache(let cache):
       await fetchedChanges.withLock { $0.last }?.value
-      await consistencyManager.processed()  // what changes live trees goes on to the cache
+      await consistencyManager.processed()  // the pipeline passes changes on to the cache
       await cache.idle()
     case .memory: break
     }
@@ -31,12 +31,12 @@ extension DataModelManager {
     }
   }
 
-  /// Ends the work in good order, as at a SIGTERM: what is queued is committed and delivered, later
-  /// changes and fetches are refused with the error `closed`.
+  /// Ends the manager in good order, for example after SIGTERM.
   ///
-  /// The store is left open; close it afterwards. Closing twice is closing once.
+  /// Queued work is committed and delivered. Later changes and fetches are refused with the error
+  /// `closed`. The store stays open; close it afterwards. A second call has no effect.
   ///
-  /// - Complexity: As ``drain()``, and O(*p*) for *p* providers that somebody iterates over.
+  /// - Complexity: As ``drain()``, and O(*p*) for *p* providers with observers.
   public func close() async {
     await fetchedChanges.withLock { $0.last }?.value
     isClosed.withLock { $0 = true }
@@ -44,14 +44,14 @@ extension DataModelManager {
     observed.finish()
   }
 
-  /// Takes in what other processes have committed.
+  /// Shows the commits of other processes.
   ///
-  /// Commits of this process are taken in by themselves. Without a store there is nothing to do.
+  /// Commits of this process are shown without this call. Without a store it does nothing.
   ///
-  /// - Throws: `StoreError` or `LMDBError` when the store can't be read.
-  /// - Complexity: The wait for updates that are queued, O(*c*) for *c* changes of the commits, and the reading of
-  ///   those nodes among them that are live. Where the change log does not reach back that far, all that is live is
-  ///   read.
+  /// - Throws: `StoreError` or `LMDBError` if the store can't be read.
+  /// - Complexity: The wait for queued updates, O(*c*) for *c* changes of the commits, and the read
+  ///   of the live nodes among them. If the change log does not reach back that far, all live data
+  ///   are read.
   public func refresh() async throws {
     guard case .store(let bridge) = backing else { return }
     try await bridge.refresh().committed()
@@ -59,14 +59,14 @@ extension DataModelManager {
 }
 
 extension ConsistencyManager {
-  /// Waits until what is queued on the pipeline is worked out and published.
+  /// Waits until the queued work of the pipeline is published.
   func processed() async {
     await withCheckedContinuation { continuation in
       enqueue { _ in continuation.resume() }
     }
   }
 
-  /// Waits until the callbacks that are queued have returned.
+  /// Waits until the queued callbacks have returned.
   func delivered() async {
     await withCheckedContinuation { continuation in
       deliverer.enqueue { continuation.resume() }

@@ -2,24 +2,25 @@ import PandoConsistency
 package import PandoModels
 import PandoSystem
 
-/// Models that somebody else keeps in memory, in step with those of this manager.
+/// Models that another component keeps in memory, shown together with those of this manager.
 extension DataModelManager {
-  /// A change of such models: those that are there now, and the identifiers of those that have gone.
+  /// A change of such models: the models that exist now, and the identifiers of the deleted ones.
   package typealias Change = (models: [any SimpleModel], deleted: [ByteString])
 
-  /// Queues a change of such models, and what else is to be shown with it.
+  /// Queues a change of such models, and a further step that is published with it.
   ///
-  /// Its place in the order of all changes is fixed when this returns. A closed manager shows nothing.
+  /// Its position in the order of all changes is fixed when this returns. A closed manager shows
+  /// nothing.
   ///
   /// - Parameters:
-  ///   - change: Says what changes; called on the pipeline if somebody may show it.
-  ///   - stage: Works out what else changes; called on the pipeline.
+  ///   - change: Returns the change; called on the pipeline if live data may contain the models.
+  ///   - stage: Stages the further step; called on the pipeline.
   package func show(
     _ change: @escaping @Sendable () -> Change, with stage: (@Sendable () -> any PipelineStep)?
   ) {
     let consistency = consistencyManager
     isClosed.withLock { isClosed in
-      // While the pipeline rests, all who show something are known.
+      // If the pipeline rests, all live data are registered.
       let isSeen = stage != nil || !consistency.pipeline.rests || consistency.isWatched
       guard !isClosed, isSeen else { return }
       consistency.enqueue { scope in
@@ -42,12 +43,12 @@ extension DataModelManager {
     consistencyManager.pipeline.enqueue(work)
   }
 
-  /// Queues a call of somebody's, where delegates are called.
+  /// Queues a callback on the delivery target.
   package func deliver(_ call: @escaping @Sendable () -> Void) {
     consistencyManager.deliverer.enqueue(call)
   }
 
-  /// Waits until what is queued so far is shown.
+  /// Waits until the work queued so far is shown.
   package func shown() async {
     if !consistencyManager.pipeline.rests { await consistencyManager.processed() }
   }

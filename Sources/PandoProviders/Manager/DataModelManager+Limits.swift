@@ -1,24 +1,24 @@
 extension DataModelManager {
-  /// How far a manager lets things pile up.
+  /// The limits of a manager's queues.
   ///
   /// ```swift
   /// let limits = DataModelManager.Limits(undeliveredCallbacksMaximum: 1_000)
   /// let manager = try DataModelManager(store: store, limits: limits)
   /// ```
   public struct Limits: Sendable {
-    /// How many callbacks of one provider may wait to be delivered.
+    /// The maximum number of queued callbacks of one provider.
     ///
-    /// At the limit the provider is paused as by `isPaused`, the manager's delegate is told, and one
-    /// callback tells of all that was missed when the others are delivered.
+    /// At the limit Pando pauses the provider, and reports it to the manager's delegate. After the
+    /// queued callbacks, one callback reports all further changes, and the pause ends.
     public var undeliveredCallbacksMaximum: Int
 
-    /// Makes the limits that suit most services.
+    /// Creates limits; the default suits most services.
     ///
     /// - Parameter undeliveredCallbacksMaximum: At least 1.
     public init(undeliveredCallbacksMaximum: Int = 10_000) {
       precondition(
         undeliveredCallbacksMaximum >= 1,
-        "undeliveredCallbacksMaximum is \(undeliveredCallbacksMaximum), at least 1 is needed")
+        "undeliveredCallbacksMaximum is \(undeliveredCallbacksMaximum); it must be at least 1")
       self.undeliveredCallbacksMaximum = undeliveredCallbacksMaximum
     }
   }

@@ -2,15 +2,15 @@ public import PandoModels
 public import PandoStore
 import PandoSystem
 
-/// Changes on nobody's behalf: whoever shows the nodes, shows them changed.
+/// Changes without a provider. All providers that show the nodes show the change.
 extension DataModelManager {
-  /// Sets a model, for everybody who shows it or a part of it.
+  /// Sets a model in all live data that contain a part of it.
   ///
   /// - Parameters:
-  ///   - model: The model with all it contains.
-  ///   - updateCache: Whether it is stored; else it is shown only.
-  ///   - context: Travels to everyone who is told.
-  /// - Returns: The write on its way; it can be ignored.
+  ///   - model: The model with all its children.
+  ///   - updateCache: True to store the change; false to change shown data only.
+  ///   - context: Passed to the delegates and listeners of the change.
+  /// - Returns: The pending write; the caller may ignore it.
   @discardableResult
   public func updateModel(
     _ model: any SimpleModel, updateCache: Bool = true, context: (any Sendable)? = nil
@@ -18,13 +18,13 @@ extension DataModelManager {
     updateModels([model], updateCache: updateCache, context: context)
   }
 
-  /// Sets several models in one step: nobody sees a part of it.
+  /// Sets several models in one step; no reader sees a part of it.
   ///
   /// - Parameters:
-  ///   - models: The models; of two with one identifier and type the later one counts.
-  ///   - updateCache: Whether they are stored; else they are shown only.
-  ///   - context: Travels to everyone who is told.
-  /// - Returns: The write on its way; it can be ignored.
+  ///   - models: The models. Of two with one identifier and type, the later one is used.
+  ///   - updateCache: True to store the change; false to change shown data only.
+  ///   - context: Passed to the delegates and listeners of the change.
+  /// - Returns: The pending write; the caller may ignore it.
   @discardableResult
   public func updateModels(
     _ models: [any SimpleModel], updateCache: Bool = true, context: (any Sendable)? = nil
@@ -38,18 +38,18 @@ extension DataModelManager {
     return perform(operation, updateCache)
   }
 
-  /// Deletes a node, whatever types it is shown as.
+  /// Deletes a node in all its types.
   ///
-  /// An optional child becomes `nil`, an element of a list or map is removed, and a parent that
-  /// requires it is deleted too, and so on upward.
+  /// An optional child becomes `nil`. An element of a list or map is removed. A parent that
+  /// requires the child is deleted too, and so are the parents that require that one.
   ///
   /// - Parameters:
-  ///   - model: A model with the node's identifier. One without is refused with the error
+  ///   - model: A model with the node's identifier. A model without one is refused with the error
   ///     `missingIdentifier`, and nothing is changed.
-  ///   - updateCache: Whether it is deleted from store or cache; else it only vanishes from what is
-  ///     shown, until it is set or fetched by its identifier.
-  ///   - context: Travels to everyone who is told.
-  /// - Returns: The write on its way; it can be ignored.
+  ///   - updateCache: True to delete from store or cache. False removes the node from shown data
+  ///     only, until it is set, or fetched by its identifier.
+  ///   - context: Passed to the delegates and listeners of the change.
+  /// - Returns: The pending write; the caller may ignore it.
   @discardableResult
   public func deleteModel(
     _ model: any SimpleModel, updateCache: Bool = true, context: (any Sendable)? = nil
@@ -60,10 +60,10 @@ extension DataModelManager {
   /// Deletes several nodes in one step.
   ///
   /// - Parameters:
-  ///   - models: Models with the nodes' identifiers; if one has none, nothing is deleted.
-  ///   - updateCache: Whether they are deleted from store or cache.
-  ///   - context: Travels to everyone who is told.
-  /// - Returns: The write on its way; it can be ignored.
+  ///   - models: Models with the nodes' identifiers. If one has no identifier, nothing is deleted.
+  ///   - updateCache: True to delete from store or cache; false to change shown data only.
+  ///   - context: Passed to the delegates and listeners of the change.
+  /// - Returns: The pending write; the caller may ignore it.
   @discardableResult
   public func deleteModels(
     _ models: [any SimpleModel], updateCache: Bool = true, context: (any Sendable)? = nil
@@ -74,7 +74,7 @@ extension DataModelManager {
     for model in models where model.modelIdentifier?.isEmpty ?? true {
       let error = DataProviderError(
         .missingIdentifier, String(describing: type(of: model)),
-        "has no identifier, so it can't be deleted; nothing was changed")
+        "a model without identifier can't be deleted; nothing was changed")
       return refuse(error, subjects, context)
     }
     let operation = DeleteOperation(
@@ -85,10 +85,11 @@ extension DataModelManager {
   /// Deletes nodes by their identifiers, in one step.
   ///
   /// - Parameters:
-  ///   - identifiers: The identifiers; if one is empty, nothing is deleted. Those of absent nodes do no harm.
-  ///   - updateCache: Whether they are deleted from store or cache.
-  ///   - context: Travels to everyone who is told.
-  /// - Returns: The write on its way; it can be ignored.
+  ///   - identifiers: The identifiers. If one is empty, nothing is deleted. Those of missing nodes
+  ///     are ignored.
+  ///   - updateCache: True to delete from store or cache; false to change shown data only.
+  ///   - context: Passed to the delegates and listeners of the change.
+  /// - Returns: The pending write; the caller may ignore it.
   @discardableResult
   public func deleteModels(
     withIdentifiers identifiers: [String], updateCache: Bool = true,
@@ -98,7 +99,7 @@ extension DataModelManager {
     if isClosed.withLock({ $0 }) { return refuse(DataProviderError.closed, identifiers, context) }
     if identifiers.contains(where: \.isEmpty) {
       let error = DataProviderError(
-        .emptyIdentifier, "", "an empty identifier names nothing; nothing was changed")
+        .emptyIdentifier, "", "an empty identifier can't be deleted; nothing was changed")
       return refuse(error, identifiers, context)
     }
     let operation = DeleteOperation(
@@ -106,13 +107,13 @@ extension DataModelManager {
     return perform(operation, updateCache)
   }
 
-  /// Deletes a node by its identifier, whatever types it is shown as.
+  /// Deletes a node in all its types, by its identifier.
   ///
   /// - Parameters:
-  ///   - identifier: The identifier; that of an absent node does no harm.
-  ///   - updateCache: Whether it is deleted from store or cache.
-  ///   - context: Travels to everyone who is told.
-  /// - Returns: The write on its way; it can be ignored.
+  ///   - identifier: The identifier; that of a missing node is ignored.
+  ///   - updateCache: True to delete from store or cache; false to change shown data only.
+  ///   - context: Passed to the delegates and listeners of the change.
+  /// - Returns: The pending write; the caller may ignore it.
   @discardableResult
   public func deleteModel(
     withIdentifier identifier: String, updateCache: Bool = true, context: (any Sendable)? = nil
@@ -120,7 +121,7 @@ extension DataModelManager {
     deleteModels(withIdentifiers: [identifier], updateCache: updateCache, context: context)
   }
 
-  /// Changes any number of models and lists in one commit; everybody shows them in one step.
+  /// Changes any number of models and lists in one commit; all live data show it in one step.
   ///
   /// ```swift
   /// try await manager.write { transaction in
@@ -130,11 +131,11 @@ extension DataModelManager {
   /// ```
   ///
   /// - Parameters:
-  ///   - context: Travels to everyone who is told.
+  ///   - context: Passed to the delegates and listeners of the change.
   ///   - body: As in `ModelStore.write(context:_:)`.
-  /// - Returns: What `body` returned, once all that is live shows the commit.
-  /// - Throws: What `body` throws, and then nothing is changed; ``DataProviderError`` `noStore` where the
-  ///   manager is not over a store; `StoreError`, `LMDBError`.
+  /// - Returns: The result of `body`, after all live data show the commit.
+  /// - Throws: The error of `body`, which leaves everything unchanged; ``DataProviderError``
+  ///   `noStore` if the manager has no store; `StoreError`, `LMDBError`.
   /// - Complexity: As the `async` form of `ModelStore.write(context:_:)`.
   @discardableResult
   public func write<Result: Sendable>(
@@ -143,7 +144,7 @@ extension DataModelManager {
   ) async throws -> Result {
     guard case .store(let bridge) = backing else {
       throw DataProviderError(
-        .noStore, "", "only a manager over a store can change several things in one commit")
+        .noStore, "", "only a manager with a store can make several changes in one commit")
     }
     if isClosed.withLock({ $0 }) { throw DataProviderError.closed }
     return try await bridge.store.write(context: context, body)

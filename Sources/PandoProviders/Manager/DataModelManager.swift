@@ -3,8 +3,8 @@ import PandoModels
 public import PandoStore
 import PandoSystem
 
-/// The one object that the providers of a service share: what keeps them consistent, and where their
-/// data lives.
+/// The object that the providers of a service share: it keeps them consistent and has their store
+/// or cache.
 ///
 /// ```swift
 /// let manager = try DataModelManager(store: store)
@@ -13,20 +13,23 @@ import PandoSystem
 /// try await manager.updateModel(Person(id: 7, name: "Ada")).committed()  // its author is Ada
 /// ```
 ///
-/// With a store, what is set is stored, and what is committed is shown, whoever wrote it. With a
-/// custom cache, data lives in memory and is handed to the cache. With neither, it lives in
-/// memory as long as the manager.
+/// - With a store, the manager stores each change. It shows every commit, also those of other
+///   writers.
+/// - With a custom cache, live data are in memory, and the manager passes changes to the cache.
+/// - Without both, the data are in memory until the manager is released.
+///
+/// Use a `ModelStore` without a manager if the program needs no live data.
 ///
 /// - Note: Any thread may use it.
 public final class DataModelManager: Sendable {
-  /// Where the data lives.
+  /// The place where the data are kept.
   enum Backing: Sendable {
     case store(StoreBridge)
     case cache(CacheAccess)
     case memory(MemoryShelf)
   }
 
-  /// Changes of what a custom cache has to be asked for first, one after another.
+  /// The chain of changes whose models must be loaded from a custom cache first.
   struct FetchedChanges {
     var last: Task<Void, Never>?
     var count = 0
@@ -36,9 +39,9 @@ public final class DataModelManager: Sendable {
     weak var delegate: (any DataModelManagerDelegate)?
   }
 
-  /// Keeps all live trees consistent.
+  /// The manager that keeps all live trees consistent.
   public let consistencyManager: ConsistencyManager
-  /// How far things may pile up.
+  /// The limits of queued callbacks.
   public let limits: Limits
   let backing: Backing
   let topics = StoreTopics()
@@ -48,15 +51,16 @@ public final class DataModelManager: Sendable {
   let isClosed = Locked(false)
   let fetchedChanges = Locked(FetchedChanges())
 
-  /// Makes a manager whose data lives in memory only, as long as the manager.
+  /// Creates a manager that keeps its data in memory, until it is released.
   ///
-  /// Committed models can be fetched by their identifiers, lists by their keys, and nodes inside them as long as
-  /// something holds them. No provider has to show them; they stay until they are deleted. A change with
-  /// `updateCache: false` adds nothing to memory, and changes what is there.
+  /// Committed models can be fetched by their identifiers, lists by their keys. Models and lists
+  /// stay until they are deleted, with or without a provider. A node inside them can be fetched
+  /// while a model or list contains it. A change with `updateCache: false` adds nothing to memory,
+  /// but changes what is there.
   ///
   /// - Parameters:
-  ///   - target: Where delegates are called.
-  ///   - limits: How far things may pile up.
+  ///   - target: The target on which delegates are called.
+  ///   - limits: The limits of queued callbacks.
   public init(deliveringOn target: DeliveryTarget = .ownQueue, limits: Limits = Limits()) {
     consistencyManager = ConsistencyManager(
       deliveringOn: target, backlogLimit: limits.undeliveredCallbacksMaximum)
@@ -65,15 +69,15 @@ public final class DataModelManager: Sendable {
     connect()
   }
 
-  /// Makes a manager whose data lives in a store.
+  /// Creates a manager with a store.
   ///
   /// - Parameters:
-  ///   - store: An open store; several managers may share one. It has to be closed by its owner, after
+  ///   - store: An open store; several managers may share one. Its owner must close it after
   ///     ``close()``.
-  ///   - target: Where delegates are called.
-  ///   - limits: How far things may pile up.
-  /// - Throws: `StoreError` when the store can't be read.
-  /// - Complexity: O(*m*) for *m* managers over the store, and two short reads for the first one.
+  ///   - target: The target on which delegates are called.
+  ///   - limits: The limits of queued callbacks.
+  /// - Throws: `StoreError` if the store can't be read.
+  /// - Complexity: O(*m*) for *m* managers of the store, and two short reads for the first one.
   public init(
     store: ModelStore, deliveringOn target: DeliveryTarget = .ownQueue, limits: Limits = Limits()
   ) throws {
@@ -85,12 +89,12 @@ public final class DataModelManager: Sendable {
     connect()
   }
 
-  /// Makes a manager whose data lives in a cache of the service's own.
+  /// Creates a manager with a custom cache.
   ///
   /// - Parameters:
-  ///   - cacheDelegate: The cache; kept alive.
-  ///   - target: Where delegates are called.
-  ///   - limits: How far things may pile up.
+  ///   - cacheDelegate: The cache; retained.
+  ///   - target: The target on which delegates are called.
+  ///   - limits: The limits of queued callbacks.
   public init(
     cacheDelegate: any CacheDelegate, deliveringOn target: DeliveryTarget = .ownQueue,
     limits: Limits = Limits()
@@ -110,22 +114,22 @@ public final class DataModelManager: Sendable {
     consistencyManager.setMistakeHandler { [reporter] in reporter.report(.mistake($0)) }
   }
 
-  /// Who hears of what goes wrong; not retained.
+  /// The delegate that receives failures and other events; not retained.
   public var delegate: (any DataModelManagerDelegate)? {
     get { listener.withLock { $0.delegate } }
     set { listener.withLock { $0.delegate = newValue } }
   }
 
-  /// Queues a change; its place in the order of all changes is fixed when this returns.
+  /// Queues a change; its position in the order of all changes is fixed when this returns.
   ///
-  /// Called under the lock of the provider that shows it already.
+  /// Called under the lock of the provider that shows the change already.
   ///
   /// - Parameters:
   ///   - operation: The change.
-  ///   - updatesCache: Whether it reaches the store or the cache.
+  ///   - updatesCache: True if the change is written to the store or cache.
   func perform(_ operation: any ManagedOperation, updatesCache: Bool) {
-    // In one step, so that live trees and a cache get changes in the same order, and `close()` is
-    // behind all changes that it does not refuse.
+    // Done in one step, so that live trees and a cache receive changes in the same order. All
+    // changes that `close()` does not refuse precede it.
     let isRefused = isClosed.withLock { isClosed in
       guard !isClosed else { return true }
       switch backing {
@@ -165,15 +169,15 @@ public final class DataModelManager: Sendable {
 }
 
 extension DataModelManager {
-  /// What was read from the store, as it is live where that was set in memory.
+  /// Combines models read from the store with data that were set in memory.
   ///
-  /// On the pipeline.
+  /// Called on the pipeline.
   func joined(_ models: [any SimpleModel], _ scope: PipelineScope) -> [(any SimpleModel)?] {
     guard case .store(let bridge) = backing, bridge.differsInMemory else { return models }
     return scope.joinStored(models)
   }
 
-  /// Why a model can't be set; `nil` if it can.
+  /// Returns the error that prevents setting a model; `nil` if it can be set.
   func refusal(of model: some SimpleModel) -> (any Error)? {
     if isClosed.withLock({ $0 }) { return DataProviderError.closed }
     if let identifier = model.modelIdentifier, identifier.isEmpty {
@@ -183,14 +187,14 @@ extension DataModelManager {
     return DataProviderError.notCodable(type(of: model))
   }
 
-  /// Why models of a type can't be fetched; `nil` if they can.
+  /// Returns the error that prevents fetching models of a type; `nil` if they can be fetched.
   func refusal(ofReading type: any SimpleModel.Type) -> (any Error)? {
     if isClosed.withLock({ $0 }) { return DataProviderError.closed }
     guard case .store = backing, !(type is any Codable.Type) else { return nil }
     return DataProviderError.notCodable(type)
   }
 
-  /// Refuses a change, and tells the delegate.
+  /// Refuses a change, and reports it to the delegate.
   func refuse(
     _ error: any Error, _ subjects: [String], _ context: (any Sendable)?
   ) -> PendingWrite {
@@ -204,7 +208,7 @@ extension DataModelManager {
     reporter.report(.refusedChange(error, of: subjects, context: context))
   }
 
-  /// Tells the delegate that a provider has too many undelivered callbacks.
+  /// Reports a provider with too many queued callbacks to the delegate.
   func reportLimit(_ type: any SimpleModel.Type) {
     reporter.report(
       .tooManyCallbacks(

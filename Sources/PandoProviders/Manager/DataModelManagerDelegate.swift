@@ -1,4 +1,4 @@
-/// Hears of what goes wrong.
+/// Receives failures and other events of a manager.
 ///
 /// ```swift
 /// final class FailureLog: DataModelManagerDelegate {
@@ -8,13 +8,13 @@
 /// }
 /// ```
 ///
-/// Called on a serial queue of its own, on no thread of a caller, so that a callback of a provider that never
-/// returns does not silence it.
+/// Pando calls it on a serial queue of its own, so a provider's callback that never returns does
+/// not stop it.
 public protocol DataModelManagerDelegate: AnyObject, Sendable {
   /// Called for each event, one after another.
   ///
   /// - Parameters:
   ///   - manager: The manager.
-  ///   - event: What has happened.
+  ///   - event: The event.
   func dataModelManager(_ manager: DataModelManager, hasEvent event: DataModelEvent)
 }

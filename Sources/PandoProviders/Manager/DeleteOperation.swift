@@ -4,7 +4,7 @@ import PandoModels
 import PandoStore
 import PandoSystem
 
-/// Nodes that are deleted, with all that can't be without them.
+/// A deletion of nodes and of all nodes that require them.
 final class DeleteOperation: ManagedOperation {
   let context: (any Sendable)?
   let outcome = PendingWrite()
@@ -14,7 +14,7 @@ final class DeleteOperation: ManagedOperation {
   private let manager: DataModelManager
   private let date = Date()
   let isWritten: Bool
-  /// The collections that have lost stored elements, and then what a custom cache is given of each.
+  /// The collections that have lost stored elements, then the writes of a custom cache for them.
   private let losses = Locked<(topics: [any StoreTopic], writes: [CacheLoss])>(([], []))
 
   init(
@@ -28,7 +28,7 @@ final class DeleteOperation: ManagedOperation {
     subjects = models.compactMap(\.modelIdentifier)
   }
 
-  /// Deletes nodes of which no model is known.
+  /// Creates a deletion of nodes whose models are not at hand.
   init(
     identifiers: [String], isWritten: Bool, context: (any Sendable)?, manager: DataModelManager
   ) {
@@ -61,9 +61,9 @@ final class DeleteOperation: ManagedOperation {
     }
   }
 
-  /// Notes a collection that loses stored elements.
+  /// Records a collection that loses stored elements.
   ///
-  /// On the pipeline.
+  /// Called on the pipeline.
   func noteLoss(of topic: any StoreTopic) { losses.withLock { $0.topics.append(topic) } }
 
   func finish(_ scope: PipelineScope) {
