@@ -1,6 +1,6 @@
 public import PandoConsistency
 
-/// What a service may want to log or act on; see ``DataModelManagerDelegate``.
+/// An event for a service's log; see ``DataModelManagerDelegate``.
 ///
 /// ```swift
 /// func dataModelManager(_ manager: DataModelManager, hasEvent event: DataModelEvent) {
@@ -8,16 +8,20 @@ public import PandoConsistency
 /// }
 /// ```
 public indirect enum DataModelEvent: Sendable {
-  /// A change was refused before it was shown: identifiers or cache keys it was about, its context.
+  /// A change was refused before it was shown; with its identifiers or cache keys, and its context.
   case refusedChange(any Error, of: [String], context: (any Sendable)?)
-  /// Writing a change has failed; providers have gone back to what is without it, unless a custom
-  /// cache has failed, which what is shown does not depend on.
+  /// A write of a change has failed.
+  ///
+  /// The providers have removed the change, unless a custom cache has failed. The shown data do not
+  /// depend on a cache.
   case failedWrite(any Error, of: [String], context: (any Sendable)?)
-  /// Something that live trees need could not be read; they stay as they were. Where the error is an
-  /// `UndecodableRecord`, an element of a stored list can't be decoded: the list leaves it out until it can
-  /// be, and says so once; one without identifier goes by the cache key.
+  /// A read that live trees need has failed; they stay unchanged.
+  ///
+  /// If the error is an `UndecodableRecord`, an element of a stored list can't be decoded. The list
+  /// hides it until it can be decoded, and reports it once. An element without an identifier is
+  /// reported under the cache key.
   case failedRead(any Error, of: String)
-  /// A provider has so many callbacks that are not delivered that it is paused until they are.
+  /// A provider has too many queued callbacks, and is paused until they are delivered.
   case tooManyCallbacks(limit: Int, modelType: String)
   /// A model contradicts itself or its type.
   case mistake(ConsistencyError)

@@ -1,12 +1,14 @@
 import Dispatch
 import PandoSystem
 
-/// Tells the manager's delegate of events, on a queue of its own.
+/// Reports events to the manager's delegate, on a queue of its own.
 final class ManagerReporter: Sendable {
   private let tell = Locked<(@Sendable (DataModelEvent) -> Void)?>(nil)
   private let queue = DispatchQueue(label: "pando.events")
 
-  /// Sets who is told, which must not retain the manager; nobody is before.
+  /// Sets the receiver of events, which must not retain the manager.
+  ///
+  /// Earlier events are dropped.
   func connect(_ tell: @escaping @Sendable (DataModelEvent) -> Void) {
     self.tell.withLock { $0 = tell }
   }
@@ -15,6 +17,6 @@ final class ManagerReporter: Sendable {
     queue.async { [self] in tell.withLock { $0 }?(event) }
   }
 
-  /// Calls back when everything reported so far has been told.
+  /// Calls `body` after all events reported so far were delivered.
   func afterReports(_ body: @escaping @Sendable () -> Void) { queue.async(execute: body) }
 }
