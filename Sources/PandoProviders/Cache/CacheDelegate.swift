@@ -1,6 +1,6 @@
 public import PandoModels
 
-/// Where providers without a store keep their data: anything that can get and set by key.
+/// A key-value cache in which a manager without a store keeps its data.
 ///
 /// ```swift
 /// func model<T: SimpleModel>(
@@ -12,31 +12,32 @@ public import PandoModels
 /// ) async throws { models.withLock { $0[cacheKey] = model } }
 /// ```
 ///
-/// Writes come one after another, in the order of the calls; reads come at any time, from several
-/// threads at once, but a read of a key behind the writes of that key. A slow cache delays nobody but
-/// those who ask it. Its errors reach who asked as they are.
+/// Writes are called one after another, in the order of the changes. Reads may be called at any
+/// time, by several threads at once. A read of a key is called after the queued writes of that key.
+/// A slow cache delays only its own reads and writes. Its errors reach the caller unchanged.
 ///
-/// A cache with completion handlers conforms to ``CompletionCacheDelegate``.
+/// Conform to ``CompletionCacheDelegate`` if the cache has completion handlers. Use a manager with a
+/// `ModelStore` instead, unless the program must keep its data in a database of its own.
 public protocol CacheDelegate: Sendable {
   /// Returns a model.
   ///
   /// - Parameters:
   ///   - cacheKey: The key, which is the model's identifier.
-  ///   - type: The type to return it as.
-  ///   - context: What the fetch was called with.
+  ///   - type: The type of the returned model.
+  ///   - context: The context of the fetch.
   /// - Returns: The model, or `nil` if there is none.
-  /// - Throws: Whatever the caller is to know.
+  /// - Throws: Any error; Pando passes it to the caller.
   func model<T: SimpleModel>(
     forKey cacheKey: String, as type: T.Type, context: (any Sendable)?
   ) async throws -> T?
 
-  /// Keeps a model.
+  /// Writes a model.
   ///
   /// - Parameters:
   ///   - model: The model.
   ///   - cacheKey: The key, which is the model's identifier.
-  ///   - context: What the change was made with.
-  /// - Throws: Whatever the caller and the manager's delegate are to know.
+  ///   - context: The context of the change.
+  /// - Throws: Any error; Pando passes it to the caller and the manager's delegate.
   func setModel<T: SimpleModel>(
     _ model: T, forKey cacheKey: String, context: (any Sendable)?
   ) async throws
@@ -46,20 +47,20 @@ public protocol CacheDelegate: Sendable {
   /// - Parameters:
   ///   - cacheKey: The key of the collection.
   ///   - type: The type of its elements.
-  ///   - context: What the fetch was called with.
+  ///   - context: The context of the fetch.
   /// - Returns: The elements in order, or `nil` if there is no such collection.
-  /// - Throws: Whatever the caller is to know.
+  /// - Throws: Any error; Pando passes it to the caller.
   func collection<T: SimpleModel>(
     forKey cacheKey: String, as type: T.Type, context: (any Sendable)?
   ) async throws -> [T]?
 
-  /// Keeps a collection.
+  /// Writes a collection.
   ///
   /// - Parameters:
   ///   - models: The elements in order.
   ///   - cacheKey: The key of the collection.
-  ///   - context: What the change was made with.
-  /// - Throws: Whatever the caller and the manager's delegate are to know.
+  ///   - context: The context of the change.
+  /// - Throws: Any error; Pando passes it to the caller and the manager's delegate.
   func setCollection<T: SimpleModel>(
     _ models: [T], forKey cacheKey: String, context: (any Sendable)?
   ) async throws
@@ -68,11 +69,11 @@ public protocol CacheDelegate: Sendable {
   ///
   /// - Parameters:
   ///   - cacheKey: The key, which is the model's identifier.
-  ///   - context: What the change was made with.
-  /// - Throws: Whatever the caller and the manager's delegate are to know.
+  ///   - context: The context of the change.
+  /// - Throws: Any error; Pando passes it to the caller and the manager's delegate.
   func deleteModel(forKey cacheKey: String, context: (any Sendable)?) async throws
 
-  /// Returns the model that a context leads to; asked where a fetch has a context and no key.
+  /// Returns the model of a context; called for a fetch with a context and without a key.
   ///
   /// ```swift
   /// func model<T: SimpleModel>(forContext context: any Sendable, as type: T.Type) async throws -> T? {
@@ -80,37 +81,37 @@ public protocol CacheDelegate: Sendable {
   ///   return try await model(forKey: key, as: type, context: context)
   /// }
   /// ```
-  /// There is no need to implement it: by default nothing is found.
+  /// The default implementation returns `nil`.
   ///
   /// - Parameters:
-  ///   - context: What the fetch was called with.
-  ///   - type: The type to return it as.
+  ///   - context: The context of the fetch.
+  ///   - type: The type of the returned model.
   /// - Returns: The model, or `nil` if there is none.
-  /// - Throws: Whatever the caller is to know.
+  /// - Throws: Any error; Pando passes it to the caller.
   func model<T: SimpleModel>(
     forContext context: any Sendable, as type: T.Type
   ) async throws -> T?
 
-  /// Returns the collection that a context leads to; asked where a fetch has a context and no key.
+  /// Returns the collection of a context; called for a fetch with a context and without a key.
   ///
-  /// There is no need to implement it: by default nothing is found.
+  /// The default implementation returns `nil`.
   ///
   /// - Parameters:
-  ///   - context: What the fetch was called with.
+  ///   - context: The context of the fetch.
   ///   - type: The type of its elements.
   /// - Returns: The elements in order, or `nil` if there is no such collection.
-  /// - Throws: Whatever the caller is to know.
+  /// - Throws: Any error; Pando passes it to the caller.
   func collection<T: SimpleModel>(
     forContext context: any Sendable, as type: T.Type
   ) async throws -> [T]?
 }
 
 extension CacheDelegate {
-  /// Finds nothing.
+  /// Returns `nil`.
   ///
   /// - Parameters:
-  ///   - context: What the fetch was called with.
-  ///   - type: The type to return it as.
+  ///   - context: The context of the fetch.
+  ///   - type: The type of the returned model.
   /// - Returns: `nil`.
   /// - Throws: Nothing.
   /// - Complexity: O(1).
@@ -118,10 +119,10 @@ extension CacheDelegate {
     forContext context: any Sendable, as type: T.Type
   ) async throws -> T? { nil }
 
-  /// Finds nothing.
+  /// Returns `nil`.
   ///
   /// - Parameters:
-  ///   - context: What the fetch was called with.
+  ///   - context: The context of the fetch.
   ///   - type: The type of its elements.
   /// - Returns: `nil`.
   /// - Throws: Nothing.
@@ -132,7 +133,7 @@ extension CacheDelegate {
 }
 
 extension CacheDelegate {
-  /// Returns a model of a type that is known at run time only; without key by the context.
+  /// Returns a model in a type given at run time; without a key, the model of the context.
   func find(
     _ cacheKey: String?, as type: any SimpleModel.Type, _ context: (any Sendable)?
   ) async throws -> (any SimpleModel)? {
@@ -145,7 +146,7 @@ extension CacheDelegate {
     try await model(orContext: cacheKey, as: type, context)
   }
 
-  /// Returns the model of a key; without key that which the context leads to.
+  /// Returns the model of a key; without a key, the model of the context.
   func model<T: SimpleModel>(
     orContext cacheKey: String?, as type: T.Type, _ context: (any Sendable)?
   ) async throws -> T? {
@@ -154,7 +155,7 @@ extension CacheDelegate {
     return try await model(forContext: context, as: type)
   }
 
-  /// Returns the collection of a key; without key that which the context leads to.
+  /// Returns the collection of a key; without a key, the collection of the context.
   func collection<T: SimpleModel>(
     orContext cacheKey: String?, as type: T.Type, _ context: (any Sendable)?
   ) async throws -> [T]? {
@@ -163,7 +164,7 @@ extension CacheDelegate {
     return try await collection(forContext: context, as: type)
   }
 
-  /// Keeps a model under its identifier, if it has one.
+  /// Writes a model under its identifier, if it has one.
   func set(_ model: any SimpleModel, _ context: (any Sendable)?) async throws {
     guard let identifier = model.modelIdentifier else { return }
     try await setModel(model, forKey: identifier, context: context)

@@ -1,7 +1,7 @@
 public import PandoModels
 import PandoSystem
 
-/// A cache whose calls answer through completion handlers.
+/// A cache with completion handlers.
 ///
 /// ```swift
 /// func modelForKey<T: SimpleModel>(
@@ -12,48 +12,52 @@ import PandoSystem
 /// }
 /// ```
 ///
-/// A second answer is ignored. A handler that is let go without having been called counts as the error
-/// `cacheNeverAnswered`; one that is kept for ever leaves that one caller waiting, and nobody else.
+/// A second call of a handler is ignored. A handler that is released without a call leads to the
+/// error `cacheNeverAnswered`. A handler that is never called or released leaves its one caller
+/// waiting forever.
+///
+/// Conform to ``CacheDelegate`` instead if the cache has `async` functions.
 public protocol CompletionCacheDelegate: CacheDelegate {
-  /// Gets a model.
+  /// Reads a model.
   ///
   /// - Parameters:
   ///   - cacheKey: The key, which is the model's identifier.
-  ///   - context: What the fetch was called with.
-  ///   - completion: To be called once: with the model, with `nil` if there is none, or with an error.
+  ///   - context: The context of the fetch.
+  ///   - completion: Must be called once: with the model, with `nil` if there is none, or with an
+  ///     error.
   func modelForKey<T: SimpleModel>(
     _ cacheKey: String, context: (any Sendable)?,
     completion: @escaping @Sendable (T?, (any Error)?) -> Void)
 
-  /// Keeps a model.
+  /// Writes a model.
   ///
   /// - Parameters:
   ///   - model: The model.
   ///   - cacheKey: The key, which is the model's identifier.
-  ///   - context: What the change was made with.
-  ///   - completion: To be called once, with what went wrong.
+  ///   - context: The context of the change.
+  ///   - completion: Must be called once, with an error or `nil`.
   func setModel<T: SimpleModel>(
     _ model: T, forKey cacheKey: String, context: (any Sendable)?,
     completion: @escaping @Sendable ((any Error)?) -> Void)
 
-  /// Gets a collection.
+  /// Reads a collection.
   ///
   /// - Parameters:
   ///   - cacheKey: The key of the collection.
-  ///   - context: What the fetch was called with.
-  ///   - completion: To be called once: with the elements in order, with `nil` if there is no such
-  ///     collection, or with an error.
+  ///   - context: The context of the fetch.
+  ///   - completion: Must be called once: with the elements in order, with `nil` if there is no
+  ///     such collection, or with an error.
   func collectionForKey<T: SimpleModel>(
     _ cacheKey: String, context: (any Sendable)?,
     completion: @escaping @Sendable ([T]?, (any Error)?) -> Void)
 
-  /// Keeps a collection.
+  /// Writes a collection.
   ///
   /// - Parameters:
   ///   - collection: The elements in order.
   ///   - cacheKey: The key of the collection.
-  ///   - context: What the change was made with.
-  ///   - completion: To be called once, with what went wrong.
+  ///   - context: The context of the change.
+  ///   - completion: Must be called once, with an error or `nil`.
   func setCollection<T: SimpleModel>(
     _ collection: [T], forKey cacheKey: String, context: (any Sendable)?,
     completion: @escaping @Sendable ((any Error)?) -> Void)
@@ -62,61 +66,62 @@ public protocol CompletionCacheDelegate: CacheDelegate {
   ///
   /// - Parameters:
   ///   - cacheKey: The key, which is the model's identifier.
-  ///   - context: What the change was made with.
-  ///   - completion: To be called once, with what went wrong.
+  ///   - context: The context of the change.
+  ///   - completion: Must be called once, with an error or `nil`.
   func deleteModel(
     forKey cacheKey: String, context: (any Sendable)?,
     completion: @escaping @Sendable ((any Error)?) -> Void)
 
-  /// Gets the model that a context leads to; asked where a fetch has a context and no key.
+  /// Reads the model of a context; called for a fetch with a context and without a key.
   ///
-  /// There is no need to implement it: by default nothing is found.
+  /// The default implementation finds nothing.
   ///
   /// - Parameters:
-  ///   - context: What the fetch was called with.
-  ///   - completion: To be called once: with the model, with `nil` if there is none, or with an error.
+  ///   - context: The context of the fetch.
+  ///   - completion: Must be called once: with the model, with `nil` if there is none, or with an
+  ///     error.
   func modelForContext<T: SimpleModel>(
     _ context: any Sendable, completion: @escaping @Sendable (T?, (any Error)?) -> Void)
 
-  /// Gets the collection that a context leads to; asked where a fetch has a context and no key.
+  /// Reads the collection of a context; called for a fetch with a context and without a key.
   ///
-  /// There is no need to implement it: by default nothing is found.
+  /// The default implementation finds nothing.
   ///
   /// - Parameters:
-  ///   - context: What the fetch was called with.
-  ///   - completion: To be called once: with the elements in order, with `nil` if there is no such
-  ///     collection, or with an error.
+  ///   - context: The context of the fetch.
+  ///   - completion: Must be called once: with the elements in order, with `nil` if there is no
+  ///     such collection, or with an error.
   func collectionForContext<T: SimpleModel>(
     _ context: any Sendable, completion: @escaping @Sendable ([T]?, (any Error)?) -> Void)
 }
 
 extension CompletionCacheDelegate {
-  /// Finds nothing.
+  /// Calls the handler with `nil`.
   ///
   /// - Parameters:
-  ///   - context: What the fetch was called with.
+  ///   - context: The context of the fetch.
   ///   - completion: Called at once.
   public func modelForContext<T: SimpleModel>(
     _ context: any Sendable, completion: @escaping @Sendable (T?, (any Error)?) -> Void
   ) { completion(nil, nil) }
 
-  /// Finds nothing.
+  /// Calls the handler with `nil`.
   ///
   /// - Parameters:
-  ///   - context: What the fetch was called with.
+  ///   - context: The context of the fetch.
   ///   - completion: Called at once.
   public func collectionForContext<T: SimpleModel>(
     _ context: any Sendable, completion: @escaping @Sendable ([T]?, (any Error)?) -> Void
   ) { completion(nil, nil) }
 
-  /// Waits for the completion handler of the call with the same arguments.
+  /// Calls the function with a completion handler, and waits for the handler.
   ///
   /// - Parameters:
-  ///   - context: What the fetch was called with.
-  ///   - type: The type to return it as.
+  ///   - context: The context of the fetch.
+  ///   - type: The type of the returned model.
   /// - Returns: The model, or `nil` if there is none.
-  /// - Throws: What the handler was called with; ``DataProviderError`` `cacheNeverAnswered`.
-  /// - Complexity: What that call costs, and the wait for its handler.
+  /// - Throws: The error of the handler; ``DataProviderError`` `cacheNeverAnswered`.
+  /// - Complexity: The cost of that call, and the wait for its handler.
   public func model<T: SimpleModel>(
     forContext context: any Sendable, as type: T.Type
   ) async throws -> T? {
@@ -125,14 +130,14 @@ extension CompletionCacheDelegate {
     }
   }
 
-  /// Waits for the completion handler of the call with the same arguments.
+  /// Calls the function with a completion handler, and waits for the handler.
   ///
   /// - Parameters:
-  ///   - context: What the fetch was called with.
+  ///   - context: The context of the fetch.
   ///   - type: The type of its elements.
   /// - Returns: The elements in order, or `nil` if there is no such collection.
-  /// - Throws: What the handler was called with; ``DataProviderError`` `cacheNeverAnswered`.
-  /// - Complexity: What that call costs, and the wait for its handler.
+  /// - Throws: The error of the handler; ``DataProviderError`` `cacheNeverAnswered`.
+  /// - Complexity: The cost of that call, and the wait for its handler.
   public func collection<T: SimpleModel>(
     forContext context: any Sendable, as type: T.Type
   ) async throws -> [T]? {
@@ -141,15 +146,15 @@ extension CompletionCacheDelegate {
     }
   }
 
-  /// Waits for the completion handler of the call with the same arguments.
+  /// Calls the function with a completion handler, and waits for the handler.
   ///
   /// - Parameters:
   ///   - cacheKey: The key, which is the model's identifier.
-  ///   - type: The type to return it as.
-  ///   - context: What the fetch was called with.
+  ///   - type: The type of the returned model.
+  ///   - context: The context of the fetch.
   /// - Returns: The model, or `nil` if there is none.
-  /// - Throws: What the handler was called with; ``DataProviderError`` `cacheNeverAnswered`.
-  /// - Complexity: What that call costs, and the wait for its handler.
+  /// - Throws: The error of the handler; ``DataProviderError`` `cacheNeverAnswered`.
+  /// - Complexity: The cost of that call, and the wait for its handler.
   public func model<T: SimpleModel>(
     forKey cacheKey: String, as type: T.Type, context: (any Sendable)?
   ) async throws -> T? {
@@ -158,14 +163,14 @@ extension CompletionCacheDelegate {
     }
   }
 
-  /// Waits for the completion handler of the call with the same arguments.
+  /// Calls the function with a completion handler, and waits for the handler.
   ///
   /// - Parameters:
   ///   - model: The model.
   ///   - cacheKey: The key, which is the model's identifier.
-  ///   - context: What the change was made with.
-  /// - Throws: What the handler was called with; ``DataProviderError`` `cacheNeverAnswered`.
-  /// - Complexity: What that call costs, and the wait for its handler.
+  ///   - context: The context of the change.
+  /// - Throws: The error of the handler; ``DataProviderError`` `cacheNeverAnswered`.
+  /// - Complexity: The cost of that call, and the wait for its handler.
   public func setModel<T: SimpleModel>(
     _ model: T, forKey cacheKey: String, context: (any Sendable)?
   ) async throws {
@@ -174,15 +179,15 @@ extension CompletionCacheDelegate {
     }
   }
 
-  /// Waits for the completion handler of the call with the same arguments.
+  /// Calls the function with a completion handler, and waits for the handler.
   ///
   /// - Parameters:
   ///   - cacheKey: The key of the collection.
   ///   - type: The type of its elements.
-  ///   - context: What the fetch was called with.
+  ///   - context: The context of the fetch.
   /// - Returns: The elements in order, or `nil` if there is no such collection.
-  /// - Throws: What the handler was called with; ``DataProviderError`` `cacheNeverAnswered`.
-  /// - Complexity: What that call costs, and the wait for its handler.
+  /// - Throws: The error of the handler; ``DataProviderError`` `cacheNeverAnswered`.
+  /// - Complexity: The cost of that call, and the wait for its handler.
   public func collection<T: SimpleModel>(
     forKey cacheKey: String, as type: T.Type, context: (any Sendable)?
   ) async throws -> [T]? {
@@ -193,14 +198,14 @@ extension CompletionCacheDelegate {
     }
   }
 
-  /// Waits for the completion handler of the call with the same arguments.
+  /// Calls the function with a completion handler, and waits for the handler.
   ///
   /// - Parameters:
   ///   - models: The elements in order.
   ///   - cacheKey: The key of the collection.
-  ///   - context: What the change was made with.
-  /// - Throws: What the handler was called with; ``DataProviderError`` `cacheNeverAnswered`.
-  /// - Complexity: What that call costs, and the wait for its handler.
+  ///   - context: The context of the change.
+  /// - Throws: The error of the handler; ``DataProviderError`` `cacheNeverAnswered`.
+  /// - Complexity: The cost of that call, and the wait for its handler.
   public func setCollection<T: SimpleModel>(
     _ models: [T], forKey cacheKey: String, context: (any Sendable)?
   ) async throws {
@@ -209,13 +214,13 @@ extension CompletionCacheDelegate {
     }
   }
 
-  /// Waits for the completion handler of the call with the same arguments.
+  /// Calls the function with a completion handler, and waits for the handler.
   ///
   /// - Parameters:
   ///   - cacheKey: The key, which is the model's identifier.
-  ///   - context: What the change was made with.
-  /// - Throws: What the handler was called with; ``DataProviderError`` `cacheNeverAnswered`.
-  /// - Complexity: What that call costs, and the wait for its handler.
+  ///   - context: The context of the change.
+  /// - Throws: The error of the handler; ``DataProviderError`` `cacheNeverAnswered`.
+  /// - Complexity: The cost of that call, and the wait for its handler.
   public func deleteModel(forKey cacheKey: String, context: (any Sendable)?) async throws {
     try await answer(cacheKey) { promise in
       deleteModel(forKey: cacheKey, context: context) { promise.finish((), $0) }
@@ -233,7 +238,7 @@ extension CompletionCacheDelegate {
   }
 }
 
-/// What a completion handler holds: it says when it is let go.
+/// The object that a completion handler retains; it detects a release without a call.
 private final class CachePromise<Value: Sendable>: Sendable {
   private let once: OneAnswer<Value>
   private let cacheKey: String
@@ -248,7 +253,7 @@ private final class CachePromise<Value: Sendable>: Sendable {
       .failure(
         DataProviderError(
           .cacheNeverAnswered, cacheKey,
-          "the cache let go of its completion handler without calling it")))
+          "the cache released its completion handler without calling it")))
   }
 
   func finish(_ value: Value, _ error: (any Error)?) {

@@ -1,9 +1,8 @@
 public import PandoModels
 
-/// Helpers for caches, which are asked for models of a type `T` that they know more about than the
-/// compiler does.
+/// Helpers for caches that make models of a type `T` which the compiler can't check.
 ///
-/// A cache that keeps bytes decodes them as the type that it is asked for:
+/// A cache that keeps bytes decodes them in the requested type:
 ///
 /// ```swift
 /// func model<T: SimpleModel>(
@@ -13,7 +12,7 @@ public import PandoModels
 ///   return try ParsingHelpers.decodeModel { try JSONDecoder().decode($0, from: data) }
 /// }
 /// ```
-/// One whose models all have a class in common makes them through it:
+/// A cache whose models have a common superclass makes them through it:
 ///
 /// ```swift
 /// let (model, error): (T?, (any Error)?) = ParsingHelpers.parseModel { (type: Record.Type) in
@@ -21,16 +20,17 @@ public import PandoModels
 /// }
 /// completion(model, error)
 /// ```
+///
 /// - Note: Any thread may use it.
 public enum ParsingHelpers {
-  /// Has a model decoded as a type that is known to be decodable at run time only.
+  /// Decodes a model in a type that is checked for `Decodable` at run time.
   ///
   /// - Parameters:
   ///   - type: The type.
   ///   - decode: Gets the type as a decodable one; returns a value of it.
   /// - Returns: The model.
   /// - Throws: ``DataProviderError`` `notCodable` if the type is not `Decodable`, `wrongType` if
-  ///   `decode` returns another type; what `decode` throws.
+  ///   `decode` returns another type; any error of `decode`.
   public static func decodeModel<T: SimpleModel>(
     as type: T.Type = T.self,
     _ decode: (any (SimpleModel & Decodable).Type) throws -> any SimpleModel
@@ -38,12 +38,12 @@ public enum ParsingHelpers {
     try checked(try decode(try decodable(type)))
   }
 
-  /// Has a collection decoded, one element after another, as a type that is known to be decodable at
-  /// run time only.
+  /// Decodes a collection, element by element, in a type that is checked for `Decodable` at run
+  /// time.
   ///
   /// - Parameters:
-  ///   - items: What the elements are decoded from, in order.
-  ///   - type: Their type.
+  ///   - items: The encoded elements, in order.
+  ///   - type: The type of the elements.
   ///   - decode: Gets the type as a decodable one and an item; returns a value of the type.
   /// - Returns: The elements in order.
   /// - Throws: As ``decodeModel(as:_:)``.
@@ -55,22 +55,22 @@ public enum ParsingHelpers {
     return try items.map { try checked(try decode(decodable, $0)) }
   }
 
-  /// Has a model made through a class that all models of a cache have in common.
+  /// Makes a model through the common superclass of a cache's models.
   ///
-  /// - Parameter parse: Gets `T` as a subclass of `U`; returns an instance of it, or `nil` if there is
-  ///   none. What it throws is returned.
-  /// - Returns: The model, or an error: that of `parse`; ``DataProviderError`` `wrongType` if `T` is no
-  ///   `U`, or the instance no `T`.
+  /// - Parameter parse: Gets `T` as a subclass of `U`; returns an instance of it, or `nil` if there
+  ///   is none. Its error is returned.
+  /// - Returns: The model, or an error: that of `parse`, or ``DataProviderError`` `wrongType` if
+  ///   `T` is not a `U`, or the instance is not a `T`.
   public static func parseModel<T: SimpleModel, U>(
     _ parse: (U.Type) throws -> U?
   ) -> (T?, (any Error)?) {
     answer { try parse(try subclass(T.self)).map { try checked($0) } }
   }
 
-  /// Has a collection made through a class that all models of a cache have in common.
+  /// Makes a collection through the common superclass of a cache's models.
   ///
-  /// - Parameter parse: Gets `T` as a subclass of `U`; returns instances of it, or `nil` if there is no
-  ///   such collection. What it throws is returned.
+  /// - Parameter parse: Gets `T` as a subclass of `U`; returns instances of it, or `nil` if the
+  ///   collection does not exist. Its error is returned.
   /// - Returns: The elements in order, or an error as by ``parseModel(_:)``.
   public static func parseCollection<T: SimpleModel, U>(
     _ parse: (U.Type) throws -> [U]?
@@ -95,13 +95,13 @@ extension ParsingHelpers {
     if let type = type as? U.Type { return type }
     throw DataProviderError(
       .wrongType, String(describing: type),
-      "is not a \(U.self), which all models of this cache have to be")
+      "is not a \(U.self); all models of this cache must be")
   }
 
   private static func checked<T>(_ model: Any) throws -> T {
     if let model = model as? T { return model }
     throw DataProviderError(
       .wrongType, String(describing: T.self),
-      "was asked for, and a \(type(of: model)) was made")
+      "was requested, but the cache made a \(type(of: model))")
   }
 }
