@@ -4,43 +4,55 @@ import PandoModels
 import PandoSystem
 import Synchronization
 
-/// The way to a custom cache: writes one after another in the order of the calls, and reads of a key
-/// behind the writes of that key.
+/// The queue of reads and writes of a custom cache.
 ///
-/// Calls run on threads of its own, so that a cache that blocks them blocks nobody else.
+/// Writes run one after another, in the order of the changes. A read of a key runs after the
+/// earlier writes of that key. All calls run on threads of its own, so a cache that blocks them
+/// delays no other work.
+///
+/// - `state` has its own lock; `written` and `hasWaiters` are atomic; `workedOut` belongs to the
+///   pipeline.
+/// - `written` never exceeds `state.announced`; a write has the number that it got by
+///   `announce(_:)`.
 final class CacheAccess: @unchecked Sendable {
-  // Sendable because `workedOut` is used on the pipeline only.
+  // Sendable because `workedOut` is used on the pipeline only, and the rest is synchronized.
 
-  /// Who waits until so many writes are done.
+  /// A reader that waits until the writes up to a number are done.
   fileprivate struct Waiter {
     let number: UInt64
     let continuation: CheckedContinuation<Void, Never>
   }
 
   fileprivate struct State {
-    /// How many writes have been announced: each has the number that it made of that.
+    /// The count of announced writes.
+    ///
+    /// Each write has the count after its announcement as its number.
     var announced: UInt64 = 0
-    /// The last write of each key; those that are done are left out now and then.
+    /// The number of the last write of each key.
+    ///
+    /// Writes that are done are removed from time to time.
     var lastWrites: [ByteString: UInt64] = [:]
     var waiters: [Waiter] = []
   }
 
   private let cache: any CacheDelegate
   private let state = Locked(State())
-  /// How many writes are done; they are done in the order in which they are announced.
+  /// The count of finished writes, which finish in the order of their announcement.
   private let written = Atomic<UInt64>(0)
-  /// Set before a waiter looks at ``written`` for the last time, and read after that has grown.
+  /// Set before a waiter reads ``written`` for the last time, and read after it has grown.
   private let hasWaiters = Atomic(false)
   private let writer = CacheWriter()
   private let questions = CacheQuestions()
-  /// Writes whose updates are worked out, until they are handed over.
+  /// Writes whose updates are published, before they are passed to the writer.
   private var workedOut: [CacheWriter.Write?] = []
 
   init(_ cache: any CacheDelegate) { self.cache = cache }
 
   deinit { writer.end() }
 
-  /// Notes a write that will be queued: who reads its keys from now on waits for it.
+  /// Announces a write.
+  ///
+  /// Later reads of its keys wait for it.
   func announce(_ operation: any ManagedOperation) {
     let keys = operation.cacheKeys
     state.withLock { state in
@@ -53,9 +65,10 @@ final class CacheAccess: @unchecked Sendable {
   /// Queues the write that was announced next; on the pipeline.
   ///
   /// - Parameters:
-  ///   - operation: What was announced; `nil` if it has failed, so that there is nothing to write.
-  ///   - reporter: Hears of failures.
-  ///   - scope: The pipeline, on which others may follow at once.
+  ///   - operation: The announced operation; `nil` if it has failed, so that there is nothing to
+  ///     write.
+  ///   - reporter: Receives failures.
+  ///   - scope: The pipeline.
   func write(
     _ operation: (any ManagedOperation)?, _ reporter: ManagerReporter, _ scope: PipelineScope
   ) {
@@ -63,7 +76,7 @@ final class CacheAccess: @unchecked Sendable {
     workedOut.append(CacheWriter.Write(access: self, operation: operation, reporter: reporter))
   }
 
-  /// Carries out a write; only the writer does.
+  /// Carries out a write; called by the writer only.
   func carryOut(_ write: CacheWriter.Write) async {
     if let operation = write.operation {
       do {
@@ -78,7 +91,7 @@ final class CacheAccess: @unchecked Sendable {
     finishWrite()
   }
 
-  /// Forgets the keys of writes, if there is none under way.
+  /// Removes the records of writes, if none is pending.
   func forgetWrites() {
     state.withLock { state in
       if written.load(ordering: .relaxed) == state.announced { state.lastWrites = [:] }
@@ -97,18 +110,18 @@ final class CacheAccess: @unchecked Sendable {
     for waiter in ready { waiter.continuation.resume() }
   }
 
-  /// Reads, behind the queued writes of the key.
+  /// Reads from the cache, after the queued writes of the key.
   ///
   /// - Parameters:
-  ///   - cacheKey: The key; `nil` to read behind all writes.
-  ///   - body: Asks the cache.
+  ///   - cacheKey: The key; `nil` to read after all queued writes.
+  ///   - body: Reads from the cache.
   ///   - completion: Called once; never if the cache never answers.
   func read<Value: Sendable>(
     _ cacheKey: String?,
     _ body: @escaping @Sendable (any CacheDelegate) async throws -> Value,
     completion: @escaping @Sendable (Result<Value, any Error>) -> Void
   ) {
-    // Looked up now: writes that are queued after this call are not waited for.
+    // Looked up now, so that the read does not wait for writes queued after this call.
     let number = state.withLock { state in
       guard let cacheKey else { return state.announced }
       return state.lastWrites.isEmpty ? 0 : state.lastWrites[ByteString(cacheKey)] ?? 0
@@ -124,7 +137,7 @@ final class CacheAccess: @unchecked Sendable {
     }
   }
 
-  /// Waits until so many writes are done.
+  /// Waits until the writes up to a number are done.
   private func finishedWrites(_ number: UInt64) async {
     await withCheckedContinuation { continuation in
       let isReady = state.withLock { state in
@@ -137,15 +150,15 @@ final class CacheAccess: @unchecked Sendable {
     }
   }
 
-  /// Waits until everything that has been announced has been written.
+  /// Waits until all announced writes are done.
   func idle() async { await finishedWrites(state.withLock { $0.announced }) }
 }
 
 extension CacheAccess.State {
-  /// How many keys may be remembered beside those of the writes under way.
+  /// The maximum count of records kept in addition to those of pending writes.
   private static let keptCountMaximum: UInt64 = 64
 
-  /// Forgets writes that are done, when they are more than those that are not.
+  /// Removes the records of finished writes, if they outnumber the pending ones.
   fileprivate mutating func forgetWrites(upTo written: UInt64) {
     guard UInt64(lastWrites.count) > 2 * (announced - written) + Self.keptCountMaximum else {
       return

@@ -1,23 +1,25 @@
 import Dispatch
 import PandoSystem
 
-/// Asks a cache many questions at a time, in few tasks where the answers come at once.
+/// Runs many reads of a cache at a time, in few tasks if the cache answers at once.
 ///
-/// A task goes on from one question to the next. As long as questions wait, there is another task that
-/// begins when a thread is free: so one that waits for its cache, or blocks its thread, holds up nobody.
+/// A task runs one read after another. While reads wait, a further task is ready to start when a
+/// thread is free. So a read that suspends or blocks its thread delays no other read.
 final class CacheQuestions: Sendable {
   typealias Question = @Sendable () async -> Void
 
   fileprivate struct State {
     var questions = Deque<Question>()
-    /// Whether a task has been made that has not begun; so it is as long as there are questions.
+    /// True if a task was made that has not started; always true while reads wait.
     var isTaskDue = false
   }
 
   private let state = Locked(State())
   private let executor = QueueExecutor("pando.cache.reading", attributes: .concurrent)
 
-  /// Asks a question; a caller that is a task has it asked with its own priority and values.
+  /// Runs a read.
+  ///
+  /// For a caller inside a task, the read has the task's priority and task-local values.
   func ask(_ question: @escaping Question) {
     if unsafe withUnsafeCurrentTask(body: { unsafe $0 != nil }) {
       Task(executorPreference: executor) { await question() }
@@ -49,9 +51,9 @@ final class CacheQuestions: Sendable {
 }
 
 extension CacheQuestions.State {
-  /// Takes the first question.
+  /// Removes the first read.
   ///
-  /// - Returns: Also whether another task has to be made.
+  /// - Returns: The read, and true if another task must be made.
   fileprivate mutating func takeNext(
     begins: Bool
   ) -> (question: CacheQuestions.Question?, starts: Bool) {

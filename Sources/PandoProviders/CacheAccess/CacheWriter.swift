@@ -1,8 +1,8 @@
 import PandoSystem
 
-/// Carries out the writes of a cache one after another, in one task that sleeps between them.
+/// Carries out the writes of a cache one after another, in one task that suspends between them.
 final class CacheWriter: Sendable {
-  /// A write in its place.
+  /// A queued write.
   struct Write {
     let access: CacheAccess
     /// `nil` if there is nothing to write.
@@ -14,17 +14,17 @@ final class CacheWriter: Sendable {
     var queue: [Write?] = []
     var hasTask = false
     var hasEnded = false
-    /// The task while it sleeps.
+    /// The suspended task.
     var sleeper: CheckedContinuation<Void, Never>?
   }
 
-  /// For how many writes room is kept.
+  /// The maximum capacity that an empty queue keeps.
   private static let keptCountMaximum = 1_024
 
   private let state = Locked(State())
   private let executor = QueueExecutor("pando.cache.writing", attributes: [])
 
-  /// Queues writes, and takes them from the list.
+  /// Queues writes, and removes them from the list.
   func take(_ writes: inout [Write?]) {
     let (starts, sleeper) = state.withLock { state in
       if state.queue.isEmpty { swap(&state.queue, &writes) } else { state.queue += writes }
@@ -36,7 +36,7 @@ final class CacheWriter: Sendable {
     if starts { Task.detached(executorPreference: executor) { await self.work() } }
   }
 
-  /// Ends the task once the queue is empty.
+  /// Ends the task after the queue is empty.
   func end() {
     let sleeper = state.withLock { state in
       state.hasEnded = true
@@ -59,7 +59,8 @@ final class CacheWriter: Sendable {
       }
       let last = writes.count - 1
       for index in writes.indices {
-        // Let go at once: there may be many, and the cache does not stay for a task that sleeps.
+        // Released at once: there may be many writes, and a suspended task must not retain the
+        // cache.
         guard let write = exchange(&writes[index], with: nil) else { continue }
         await write.access.carryOut(write)
         if index == last { write.access.forgetWrites() }
@@ -68,7 +69,7 @@ final class CacheWriter: Sendable {
     }
   }
 
-  /// Waits for writes, or the end.
+  /// Suspends until there are writes, or until the writer ends.
   private func sleep() async {
     await withCheckedContinuation { continuation in
       let isDue = state.withLock { state in
