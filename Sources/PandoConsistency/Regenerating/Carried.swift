@@ -1,15 +1,16 @@
 import PandoModels
 
-/// What an update carries for one identifier, as the regenerator needs it.
+/// The models of an update for one identifier, in the form that the regenerator needs.
 final class Carried {
-  /// What counts before the rest, for nodes of exactly its type.
+  /// The stored models, which take precedence for nodes of exactly their type.
   let stored: [any Model]
-  /// The only model that counts, if there is just one and it was given.
+  /// The only model, if there is just one and it was given.
   let only: (any Model)?
-  /// What was given, if it is not the only one that counts.
+  /// The given models, if there are several models.
   private let others: [any Model]
-  /// Whether no model of the update has nodes below it: then the identifiers of a tree stay the same
-  /// unless the old node had some.
+  /// True if no model of the update contains other nodes.
+  ///
+  /// The identifiers of a tree then stay the same, unless the old node contained some.
   let isLeaf: Bool
 
   init(_ versions: LiveUpdate.Versions, isOnlyOne: Bool) {
@@ -22,10 +23,10 @@ final class Carried {
       only = stored.isEmpty && given.count == 1 ? given[0] : nil
       others = given
     }
-    // What is given is flattened as well: with a node below it there would be another identifier.
+    // Given trees are flattened, so a child node would be another identifier of the update.
     isLeaf = isOnlyOne && stored.isEmpty
   }
 
-  /// What was given, one model a type, in traversal order.
+  /// The given models, one for each type, in traversal order.
   var given: [any Model] { others.isEmpty ? only.map { [$0] } ?? [] : others }
 }

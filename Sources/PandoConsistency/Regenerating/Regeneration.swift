@@ -1,12 +1,13 @@
 package import PandoModels
 
-/// A live tree as an update leaves it.
+/// A live tree after an update.
 package struct Regeneration: Sendable {
   /// The new tree; `nil` if its root is deleted.
   package var model: (any SimpleModel)?
-  /// Whether the new tree holds the same identifiers by the same types as the old one, so that nothing
-  /// has to be registered.
+  /// True if the new tree has the same identifiers in the same types as the old one.
+  ///
+  /// The registry then needs no change.
   package var hasSameNodes = false
-  /// Whether the tree holds every node that the update carries just as it is carried.
+  /// True if the tree contains each node of the update exactly as the update has it.
   var isAsCarried = false
 }

@@ -1,20 +1,20 @@
 import PandoModels
 import PandoSystem
 
-/// One time that the children of a model are asked for.
+/// One pass of a model's `map` over its children.
 struct ChildPass {
-  /// How many were asked for.
+  /// The count of children that `map` has passed.
   var count = 0
-  /// Whether one of them is another one now, or has gone.
+  /// True if a child was replaced or removed.
   var hasChanged = false
 }
 
-/// Children that a model's `forEach` names and its `map` leaves out.
+/// Children that a model's `forEach` visits and its `map` leaves out.
 ///
-/// The registry knows them, so updates find the tree, but without more it would keep them as they were.
-/// They are replaced through the model's coding.
+/// They are registered, so updates find the tree. `map` alone would keep them unchanged, so they
+/// are replaced through the model's coding.
 extension Regenerator {
-  /// What was known before the children of a model were asked for.
+  /// The regenerator's results before it visits the children of a model.
   struct Start {
     private let changedCount: Int
     private let replacementCount: Int
@@ -26,7 +26,7 @@ extension Regenerator {
       replacedCount = regenerator.replacedCount
     }
 
-    /// Forgets what was found since.
+    /// Discards the later results.
     func goBack(_ regenerator: inout Regenerator) {
       regenerator.changed.removeSubrange(changedCount...)
       regenerator.replacements.removeSubrange(replacementCount...)
@@ -34,16 +34,17 @@ extension Regenerator {
     }
   }
 
-  /// Whether a model has children that its `map` has not asked for.
+  /// Returns true if a model has children that its `map` has not passed.
   func leavesChildrenOut(_ node: any Model, _ pass: ChildPass) -> Bool {
     var count = 0
     node.forEach { _ in count += 1 }
     return count > pass.count
   }
 
-  /// Replaces the children of a model, with those that its `map` leaves out if its coding meets them.
+  /// Replaces the children of a model, including those that `map` leaves out if its coding reaches
+  /// them.
   ///
-  /// - Returns: What `map` returns.
+  /// - Returns: The result of `map`.
   mutating func mapAll(_ node: any Model, _ level: TreeLevel) -> (
     model: (any Model)?, pass: ChildPass
   ) {
@@ -71,7 +72,7 @@ extension Regenerator {
     return (mapped, pass)
   }
 
-  /// The children that are asked for.
+  /// Returns the children that a closure passes.
   private func children(
     _ map: ((any Model) -> (any Model)?) -> (any Model)?
   ) -> [any Model] {
@@ -84,13 +85,13 @@ extension Regenerator {
     return found
   }
 
-  /// Reports a child that would be another one now and can't be replaced.
+  /// Reports a child that has changed and can't be replaced.
   private mutating func noteLost(_ child: any Model, of node: any Model, _ level: TreeLevel) {
     let start = Start(self)
     let outcome = visit(child, level)
     start.goBack(&self)
     if case .unchanged = outcome { return }
-    // What is shown of it is not what others show.
+    // The shown child differs from the one in other trees.
     mergesOddly = true
     report(leftOut: child, by: node, "it stays as it was")
   }

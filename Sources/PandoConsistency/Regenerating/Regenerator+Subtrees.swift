@@ -1,14 +1,14 @@
 import PandoModels
 
-/// What a replacement does to the identifiers below the node that is replaced.
+/// The effect of a replacement on the identifiers below the replaced node.
 extension Regenerator {
-  /// Finds out whether two subtrees hold the same nodes, and which nodes of the old one changed.
+  /// Compares the nodes of two subtrees, and adds the changed nodes of the old one.
   mutating func compareSubtrees(
     _ old: any Model, _ new: any Model, _ carried: Carried, _ level: TreeLevel
   ) {
     if hasSameNodes {
-      // What was changed so far is the path to this place. If the tree has no other nodes, the old
-      // subtree has none, and nor has the new one if it is a leaf.
+      // `changed` has only the path to this node so far. If the tree has no other nodes, the old
+      // subtree is empty. The new one is empty too if it is a leaf.
       let hasNoneBelow = carried.isLeaf && replacedCount == 1 && changed.count == registeredCount
       hasSameNodes = hasNoneBelow || TreeNodes.haveSameNodes(old, new)
     }
@@ -20,10 +20,10 @@ extension Regenerator {
 
   /// Adds the changed nodes of an old subtree.
   ///
-  /// Changed is what the update carries in another version, and what stays in the tree around it. What
-  /// has merely gone is not.
+  /// A node is changed if the update has another version of it, or if it stays and contains a
+  /// change. A node that is merely missing in the new tree is not changed.
   ///
-  /// - Returns: Whether anything in the subtree changed.
+  /// - Returns: True if a node of the subtree changed.
   private mutating func collectChanged(
     _ node: any Model, _ new: any Model, _ newNodes: inout Set<ByteString>?,
     _ level: TreeLevel
@@ -55,7 +55,7 @@ extension Regenerator {
     return isChanged
   }
 
-  /// Describes what happened to the tree at work.
+  /// Makes the description of the current tree's changes.
   mutating func makeUpdates(_ root: any Model) -> ModelUpdates {
     var deleted: [String] = []
     if hasDeleted {
@@ -71,7 +71,7 @@ extension Regenerator {
       changedModelIdentifiers: Self.withoutRepetitions(changed), deletedModelIdentifiers: deleted)
   }
 
-  /// Lists the deleted nodes of the old tree and those that went with them, each once.
+  /// Lists the deleted nodes of the old tree and the nodes removed with them, each once.
   private mutating func list(
     _ node: any Model, isBelowGone: Bool, _ level: TreeLevel, _ named: inout Set<ByteString>,
     _ deleted: inout [String]
@@ -81,7 +81,8 @@ extension Regenerator {
     var isGone = isBelowGone
     if let identifier {
       let key = ByteString(identifier)
-      // A model that loses a required child need not ask for the others; what they lose goes as well.
+      // `map` may stop at a missing required child. The nodes below the other children are removed
+      // too.
       if isBelowGone, !visited.contains(key), !self.deleted.contains(key) {
         let start = changed.count
         _ = visit(node, level)

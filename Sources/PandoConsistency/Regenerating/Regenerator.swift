@@ -1,8 +1,10 @@
 import PandoModels
 
-/// Makes new trees from old ones and an update, sharing what has not changed.
+/// Makes new trees from old trees and an update, and shares the unchanged parts.
 ///
-/// There is one for all updates, which keeps what it needs for each of them.
+/// One regenerator serves all updates, one after another. The properties under "The update at work"
+/// are set by `begin` and cleared by `end`. Those under "The tree at work" belong to one call of
+/// `regenerate`.
 struct Regenerator {
   enum Outcome {
     case unchanged
@@ -10,69 +12,72 @@ struct Regenerator {
     case removed
   }
 
-  /// Tells models that need not be made anew.
+  /// Detects models that need no new copy.
   let watch: MapWatch
 
   // The update at work:
-  /// The identifiers that are deleted.
+  /// The deleted identifiers.
   private(set) var deleted: Set<ByteString> = []
-  /// Those that were deleted in memory before: no live tree has one, and what is read may.
+  /// Identifiers deleted in memory earlier.
+  ///
+  /// No live tree contains one, but data from a read may.
   private var vanished: Set<ByteString> = []
-  /// Whether carried models may hold older content of others.
+  /// True if models of the update may contain older data of each other.
   private var isNested = false
-  /// How many levels of nodes the trees have that were given.
+  /// The depth of the given trees, in levels of nodes.
   private var givenDepth = 0
-  /// In how many carried models the node at work is.
+  /// The count of models of the update that contain the current node.
   private var carriedDepth = 0
-  /// The identifiers that were deleted and are there again.
+  /// The identifiers that were deleted and exist again.
   private var renewed: Set<ByteString> = []
   private var versions = VersionTable()
-  /// What is carried for each identifier of `versions`, at the same places.
+  /// The models for each identifier of `versions`, in the same order.
   private var carried: [Carried] = []
-  /// Whether a delegate wants to hear of every replacement.
+  /// True if a delegate receives each replacement.
   private(set) var keepsReplacements = false
-  /// Whether places inside a replaced subtree can be concerned too.
+  /// True if the update may also change nodes inside a replaced subtree.
   private(set) var carriesSeveral = false
 
-  /// What was wrong, each mistake once an update.
+  /// The mistakes found, each once for an update.
   var mistakes: [ConsistencyError] = []
   var replacements: [Replacement] = []
 
   // The tree at work:
-  /// Identifiers of changed nodes, a parent before its children; a node that turns out to be unchanged
-  /// takes itself and what is behind it away again.
+  /// Identifiers of changed nodes, parents before children.
+  ///
+  /// If a node turns out to be unchanged, it is removed together with those after it.
   var changed: [String] = []
-  /// Nodes that went because of a required child.
+  /// Nodes removed because of a missing required child.
   var gone: Set<ByteString> = []
-  /// Nodes that were asked for, while something is deleted.
+  /// Visited nodes, recorded while the update deletes something.
   var visited: Set<ByteString> = []
-  /// Whether the work is done, and only deleted nodes are looked for.
+  /// True after the tree was made, while deleted nodes are listed.
   var isListing = false
   var hasDeleted = false
   var hasSameNodes = true
-  /// Whether merging has given something else than what is carried, as a type's own `merge` may.
+  /// True if a merge has returned other data than the update has, as a type's own `merge` may.
   var mergesOddly = false
-  /// The last type of a tree, and how it conforms to `Model`.
+  /// The type of the last tree, and its conformance to `Model`.
   private var rootType: (simple: any SimpleModel.Type, model: (any Model.Type)?)?
-  /// Whether a node was met that the update carries or deletes.
+  /// True if the tree contains a node of the update.
   var hasMet = false
-  /// Whether each model that is gone through is asked whether its `map` leaves children out.
+  /// True if the children of each model are compared with those that its `map` passes.
   private(set) var comparesChildren = false
-  /// Types whose `map` was found to leave out a child.
+  /// Types whose `map` has left out a child.
   private var forgetfulTypes: Set<ObjectIdentifier> = []
-  /// How many nodes were replaced by what the update carries.
+  /// The count of nodes that were replaced by models of the update.
   var replacedCount = 0
-  /// How many nodes are registered for the tree; 0 if that is not known.
+  /// The count of nodes registered for the tree; 0 if it is not available.
   private(set) var registeredCount = 0
 
   init(watch: MapWatch) { self.watch = watch }
 
-  /// Begins to work on an update.
+  /// Begins an update.
   ///
   /// - Parameters:
   ///   - update: The update.
-  ///   - vanished: Nodes that it does not carry, and that no tree may bring back.
-  ///   - keepsReplacements: Whether a delegate wants to hear of every replacement.
+  ///   - vanished: Deleted nodes that the update does not set, and that must not appear in a tree.
+  ///   - keepsReplacements: True if a delegate receives each replacement.
   mutating func begin(
     _ update: LiveUpdate, besides vanished: Set<ByteString>, keepsReplacements: Bool
   ) {
@@ -89,7 +94,7 @@ struct Regenerator {
     }
   }
 
-  /// Ends the work on an update, and keeps little of the room it took.
+  /// Ends an update, and releases most of its memory.
   mutating func end() {
     if !deleted.isEmpty { deleted = [] }
     if !vanished.isEmpty { vanished = [] }
@@ -106,15 +111,15 @@ struct Regenerator {
     rootType = nil
   }
 
-  /// For how many elements room is kept from one update to the next.
+  /// The maximum capacity of arrays that is kept between updates.
   private static let keptCountMaximum = 64
 
-  /// What an update makes of a tree; `nil` if it stays as it is.
+  /// Applies the update to a tree; returns `nil` if the tree does not change.
   ///
   /// - Parameters:
   ///   - root: The tree.
-  ///   - nodeCount: How many nodes are registered for it; 0 if that is not known.
-  ///   - isConcerned: Whether it holds a node of the update, as far as its `forEach` says.
+  ///   - nodeCount: The count of nodes registered for it; 0 if it is not available.
+  ///   - isConcerned: True if its `forEach` visits a node of the update.
   /// - Returns: The new tree.
   mutating func regenerate(
     _ root: any SimpleModel, nodeCount: Int = 0, isConcerned: Bool = false
@@ -132,7 +137,9 @@ struct Regenerator {
     }
   }
 
-  /// How the type of a tree conforms to `Model`; trees of one type come one after another.
+  /// Returns a type's conformance to `Model`.
+  ///
+  /// Trees of one type often follow each other.
   private mutating func modelType(_ type: any SimpleModel.Type) -> (any Model.Type)? {
     if let rootType, rootType.simple == type { return rootType.model }
     let model = ModelTypes.modelType(type)
@@ -140,12 +147,12 @@ struct Regenerator {
     return model
   }
 
-  /// What an update makes of a tree; `nil` if it stays as it is.
+  /// Applies the update to a tree; returns `nil` if the tree does not change.
   ///
   /// - Parameters:
   ///   - root: The tree.
-  ///   - registeredCount: How many nodes are registered for it; 0 if that is not known.
-  /// - Returns: The new tree, which is `nil` if the root is deleted, and what changed.
+  ///   - registeredCount: The count of nodes registered for it; 0 if it is not available.
+  /// - Returns: The new tree, which is `nil` if the root is deleted, and the changes.
   mutating func regenerate(
     _ root: any Model, registeredCount: Int
   ) -> (model: (any Model)?, updates: ModelUpdates)? {
@@ -159,7 +166,7 @@ struct Regenerator {
   private mutating func regenerateTree(
     _ root: any Model, registeredCount: Int, isConcerned: Bool
   ) -> Outcome {
-    // Of an update that carries one node it shows at the end whether a child was left out.
+    // For an update of one node, `hasMet` shows in the end whether a child was left out.
     comparesChildren = carriesSeveral
     let outcome = regenerateTree(root, registeredCount: registeredCount)
     guard isConcerned, !hasMet, !comparesChildren else { return outcome }
@@ -201,7 +208,7 @@ struct Regenerator {
   private mutating func visitHere(_ node: any Model, _ level: TreeLevel) -> Outcome {
     let identifier = node.modelIdentifier
     guard !level.isTooDeep(isNode: identifier != nil) else {
-      report(.nestingTooDeep, node, "a live tree is nested too deep, so what is below stays")
+      report(.nestingTooDeep, node, "a live tree is nested too deep; deeper levels stay unchanged")
       return .unchanged
     }
     guard let identifier else { return visitChildren(of: node, nil, level) }
@@ -225,7 +232,7 @@ struct Regenerator {
     hasMet = true
     var new = replacement(of: node, carried)
     if level.nodeCount + givenDepth > RecordLimits.maximumNodeDepth, isTooDeep(new, at: level) {
-      report(.nestingTooDeep, node, "its tree would be nested too deep here, so it stays")
+      report(.nestingTooDeep, node, "its tree would be nested too deep here; it stays unchanged")
       return .unchanged
     }
     if isNested {
@@ -247,7 +254,7 @@ struct Regenerator {
     return .changed(new)
   }
 
-  /// Whether the levels of a tree are too many where it is to lie.
+  /// Returns true if a tree would be nested too deep at a level.
   private func isTooDeep(_ model: any Model, at level: TreeLevel) -> Bool {
     var isTooDeep = false
     ModelChildren.walk(model, at: level, tooDeep: { isTooDeep = true }) { _, _ in !isTooDeep }
@@ -273,14 +280,14 @@ struct Regenerator {
     }
     guard type(of: mapped) == type(of: node) else {
       changed.removeSubrange(start...)
-      report(.wrongType, node, "`map` returned a \(type(of: mapped)), so the model stays as it was")
+      report(.wrongType, node, "`map` returned a \(type(of: mapped)), so the model stays unchanged")
       return .unchanged
     }
     if keepsReplacements { replaced(node, mapped) }
     return .changed(mapped)
   }
 
-  /// Replaces the children of a model, which lie at a level.
+  /// Replaces the children of a model, which are at a level.
   private mutating func mapChildren(
     of node: any Model, _ level: TreeLevel
   ) -> (model: (any Model)?, pass: ChildPass) {
@@ -291,7 +298,7 @@ struct Regenerator {
     var pass = ChildPass()
     watch.isCoded = false
     let mapped = node.mapAny { visit($0, level, &pass) }
-    // Who loses a required child need not ask for the others.
+    // `map` may stop at a missing required child.
     guard comparesChildren, !watch.isCoded, mapped != nil || !pass.hasChanged,
       leavesChildrenOut(node, pass)
     else { return (mapped, pass) }
@@ -300,15 +307,15 @@ struct Regenerator {
     return mapAll(node, level)
   }
 
-  /// Visits a child that is asked for, and lies at a level.
+  /// Visits a child that `map` passes, at a level.
   ///
-  /// - Returns: What replaces it.
+  /// - Returns: The child's replacement.
   mutating func visit(
     _ child: any Model, _ level: TreeLevel, _ pass: inout ChildPass
   ) -> (any Model)? {
     pass.count += 1
     let outcome = visit(child, level)
-    // What is below the child may have said otherwise.
+    // A model below the child may have set it.
     watch.isCoded = false
     switch outcome {
     case .unchanged:
@@ -325,7 +332,7 @@ struct Regenerator {
     }
   }
 
-  /// Whether a node was gone in between, and what is there now is not of its type.
+  /// Returns true if a node was deleted in between, and the new one does not have this type.
   private func isLost(_ key: ByteString, _ type: any SimpleModel.Type) -> Bool {
     guard !renewed.isEmpty, carriedDepth == 0, renewed.contains(key) else { return false }
     return versions[key]?.model(as: type) == nil
@@ -335,10 +342,10 @@ struct Regenerator {
     versions.position(of: key).map { carried[$0] }
   }
 
-  /// What an update makes of a node that it carries.
+  /// Returns the update's version of a node.
   private mutating func replacement(of node: any Model, _ carried: Carried) -> any Model {
     let nodeType = type(of: node)
-    // A newer version of the same type stands as it is; only other types are merged in.
+    // A newer version of the same type replaces the node. Only other types are merged.
     if let only = carried.only, type(of: only) == nodeType { return only }
     for stored in carried.stored where type(of: stored) == nodeType { return stored }
     var merged = node
@@ -348,14 +355,14 @@ struct Regenerator {
         merged = next
       } else {
         report(
-          .wrongType, node, "`merge` returned a \(type(of: next)), so the model stays as it was")
+          .wrongType, node, "`merge` returned a \(type(of: next)), so the model stays unchanged")
       }
     }
     if let last = carried.given.last, !merged.isEqual(to: last) { mergesOddly = true }
     return merged
   }
 
-  /// Merges a model of another type, and reports what could not be done.
+  /// Merges a model of another type, and reports the fields that can't be merged.
   private mutating func watchedMerge(_ node: any Model, _ given: any Model) -> any Model {
     let watch = MergeWatch()
     let merged = MergeWatch.$current.withValue(watch) { node.merge(given) }
@@ -368,7 +375,7 @@ struct Regenerator {
     return merged
   }
 
-  /// Keeps a replacement for the delegate.
+  /// Saves a replacement for the delegate.
   private mutating func replaced(_ old: any SimpleModel, _ new: (any SimpleModel)?) {
     if isListing { return }
     replacements.append(Replacement(old: old, new: new))
@@ -383,20 +390,20 @@ struct Regenerator {
     if !isKnown { mistakes.append(mistake) }
   }
 
-  /// Whether the update carries a node as it is.
+  /// Returns true if the update has a node in its current state.
   mutating func isUnchanged(_ node: any Model, _ key: ByteString) -> Bool {
     guard let carried = carried(key) else { return false }
     return !differs(node, carried)
   }
 
-  /// Whether what the update carries for a node differs from it.
+  /// Returns true if the update's version of a node differs from it.
   mutating func differs(_ node: any Model, _ carried: Carried) -> Bool {
     !replacement(of: node, carried).isEqual(to: node)
   }
 }
 
 extension LiveUpdate.Versions {
-  /// What counts for a type.
+  /// Returns the version for a type.
   func model(as type: any SimpleModel.Type) -> (any SimpleModel)? {
     for model in stored where Swift.type(of: model) == type { return model }
     for model in given where Swift.type(of: model) == type { return model }
