@@ -3,17 +3,17 @@ public import PandoModels
 import PandoSystem
 
 extension ConsistencyManager {
-  /// Registers a listener for every identifier in what it shows.
+  /// Registers a listener for all identifiers of its current model.
   ///
   /// - Parameter listener: Not retained.
   public func addListener(_ listener: any ConsistencyManagerListener) {
     register(listener, nil)
   }
 
-  /// Registers a listener for every identifier in a tree.
+  /// Registers a listener for all identifiers of a tree.
   ///
-  /// Registering again replaces the tree; what the listener shows is listened to in any case. A paused
-  /// listener stays paused.
+  /// A further registration replaces the tree. The listener's current model is registered in any
+  /// case. A paused listener stays paused.
   ///
   /// - Parameters:
   ///   - listener: Not retained.
@@ -22,39 +22,40 @@ extension ConsistencyManager {
     register(listener, model)
   }
 
-  /// Ends everything between a listener and the manager: it gets no call any more, not even for what is
-  /// on its way, and is not paused any more.
+  /// Removes a listener.
   ///
-  /// A call that another thread is in goes on.
+  /// It gets no further call, not even for queued changes, and its pause ends.
   ///
-  /// - Parameter listener: Nothing happens if it is not registered.
+  /// A call that is running on another thread continues.
+  ///
+  /// - Parameter listener: Ignored if it is not registered.
   public func removeListener(_ listener: any ConsistencyManagerListener) {
     listeners.withLock { table in
       if let holder = table.remove(listener) { remove([holder]) }
     }
   }
 
-  /// Returns when the last change that a listener was told of was made.
+  /// Returns the time of the last change that a listener received.
   ///
   /// - Parameter listener: Any listener.
-  /// - Returns: `nil` if it was not told of any.
+  /// - Returns: `nil` if it received none.
   public func lastUpdated(of listener: any ConsistencyManagerListener) -> Date? {
     listeners.withLock { $0.holder(of: listener) }.flatMap { holder in
       holder.state.withLock { $0.lastUpdated }
     }
   }
 
-  /// Registers a listener for every update and delete from now on.
+  /// Registers a listener for each later update and delete.
   ///
-  /// - Parameter listener: Not retained; registering it twice is registering it once.
+  /// - Parameter listener: Not retained; a second registration has no effect.
   public func addUpdatesListener(_ listener: any ConsistencyManagerUpdatesListener) {
     guard let holder = updatesListeners.makeHolder(listener) else { return }
     enqueue { [updatesListeners] _ in updatesListeners.activate(holder) }
   }
 
-  /// Ends what ``addUpdatesListener(_:)`` began, also for what is on its way.
+  /// Removes a listener of all updates, also for queued ones.
   ///
-  /// - Parameter listener: Nothing happens if it is not registered.
+  /// - Parameter listener: Ignored if it is not registered.
   public func removeUpdatesListener(_ listener: any ConsistencyManagerUpdatesListener) {
     updatesListeners.remove { $0.listener === listener }
   }
@@ -64,16 +65,16 @@ extension ConsistencyManager: ListenerKeeper {
   private func register(_ listener: any ConsistencyManagerListener, _ model: (any Model)?) {
     let isSweepDue = listeners.withLock { table in
       let holder = makeHolder(listener, &table)
-      // Queued under the lock: the order of the numbers is the order of registration.
+      // Queued under the lock, so that the holders' numbers follow the order of registration.
       enqueue { holder.listen(to: model, $0) }
       return table.isSweepDue
     }
     if isSweepDue { cleanMemory() }
   }
 
-  /// The holder of a listener, a new one if it has none.
+  /// Returns the holder of a listener; makes one if it has none.
   ///
-  /// Under the table's lock.
+  /// Called under the table's lock.
   func makeHolder(
     _ listener: any ConsistencyManagerListener, _ table: inout ListenerTable
   ) -> ListenerHolder {
@@ -83,7 +84,7 @@ extension ConsistencyManager: ListenerKeeper {
     return holder
   }
 
-  /// Ends holders that the table has no more.
+  /// Ends holders that were removed from the table.
   func remove(_ holders: [ListenerHolder]) {
     guard !holders.isEmpty else { return }
     for holder in holders { holder.state.withLock { $0.remove() } }
@@ -92,7 +93,7 @@ extension ConsistencyManager: ListenerKeeper {
     }
   }
 
-  /// Forgets the holder of a dead listener that the pipeline has met.
+  /// Removes the holder of a released listener that the pipeline has found.
   func forget(_ holder: ListenerHolder) {
     listeners.withLock { $0.remove(holder) }
   }

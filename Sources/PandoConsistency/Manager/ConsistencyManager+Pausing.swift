@@ -2,33 +2,35 @@ import PandoModels
 import PandoSystem
 
 extension ConsistencyManager {
-  /// Makes a listener stand still: it gets no call until it is resumed.
+  /// Pauses a listener: it gets no call until it is resumed.
   ///
-  /// Holds at once, also for what is on its way. Pausing twice is pausing once.
+  /// It takes effect at once, also for queued changes. A second call has no effect.
   ///
   /// - Parameter listener: Need not be registered yet; not retained.
   public func pauseListener(_ listener: any ConsistencyManagerListener) {
     listeners.withLock { makeHolder(listener, &$0) }.pause(by: .call)
   }
 
-  /// Ends a pause: the listener catches up with at most one call, which has the newest model, the newest
-  /// context, and the union of what changed.
+  /// Ends a pause.
   ///
-  /// - Parameter listener: Nothing happens if it is not paused.
+  /// The listener gets at most one call, with the newest model, the newest context, and the union
+  /// of the changes.
+  ///
+  /// - Parameter listener: Ignored if it is not paused.
   public func resumeListener(_ listener: any ConsistencyManagerListener) {
     guard let holder = listeners.withLock({ $0.holder(of: listener) }) else { return }
     if holder.resume(by: .call) { catchUp([holder]) }
   }
 
-  /// Tells whether a listener is paused, by itself or with its batch.
+  /// Returns true if a listener is paused, by itself or with its batch.
   ///
   /// - Parameter listener: Any listener.
-  /// - Returns: `false` also if it is not known.
+  /// - Returns: `false` if it is not paused or not registered.
   public func isPaused(_ listener: any ConsistencyManagerListener) -> Bool {
     listeners.withLock { $0.holder(of: listener) }?.isPaused ?? false
   }
 
-  /// Has holders catch up together, in their order.
+  /// Delivers the changes of pauses together, in the order of the holders.
   func catchUp(_ holders: [ListenerHolder]) {
     guard !holders.isEmpty else { return }
     enqueue { scope in
@@ -47,7 +49,7 @@ extension ConsistencyManager {
       report(
         ConsistencyError(
           .memberOfAnotherBatch, identifier: listener.currentModel()?.modelIdentifier,
-          reason: "the listener belongs to another batch and stays there"))
+          reason: "the listener already belongs to another batch, and stays there"))
       return nil
     }
     return holder

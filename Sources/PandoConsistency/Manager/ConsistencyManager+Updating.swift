@@ -2,36 +2,38 @@ public import PandoModels
 import PandoSystem
 
 extension ConsistencyManager {
-  /// Replaces a model, and everything in its tree, in every tree that holds it.
+  /// Replaces a model, and all nodes of its tree, in each tree that contains it.
   ///
   /// - Parameters:
-  ///   - model: The root of a tree. A cyclic one, one nested too deep, or one with an empty identifier
-  ///     is refused: nothing happens, and the delegate is told.
-  ///   - context: Travels to everyone who is told.
+  ///   - model: The root of a tree. The manager refuses a cyclic tree, one nested too deep, and an
+  ///     empty identifier. It then changes nothing and reports the mistake to its delegate.
+  ///   - context: Passed to the listeners of the change.
   public func updateModel(_ model: any Model, context: (any Sendable)? = nil) {
     updateModels([model], context: context)
   }
 
-  /// Replaces models, and everything in their trees, in one update.
+  /// Replaces models, and all nodes of their trees, in one update.
   ///
   /// - Parameters:
-  ///   - models: Roots of trees, in order: of one identifier the last one counts.
-  ///   - context: Travels to everyone who is told.
+  ///   - models: Roots of trees, in order. Of several models with one identifier, the last one is
+  ///     used.
+  ///   - context: Passed to the listeners of the change.
   public func updateModels(_ models: [any Model], context: (any Sendable)? = nil) {
     enqueueCancellable(LiveUpdate(setting: models, context: context))
   }
 
-  /// Deletes a node from every tree that holds it.
+  /// Deletes a node from each tree that contains it.
   ///
   /// - Parameters:
-  ///   - model: Only its identifier counts; without one nothing happens, and the delegate is told.
-  ///   - context: Travels to everyone who is told.
+  ///   - model: A model with the node's identifier. If it has none, nothing changes, and the
+  ///     manager reports the mistake to its delegate.
+  ///   - context: Passed to the listeners of the change.
   public func deleteModel(_ model: any SimpleModel, context: (any Sendable)? = nil) {
     guard let identifier = model.modelIdentifier, !identifier.isEmpty else {
       report(
         ConsistencyError(
           .missingIdentifier, type: type(of: model),
-          reason: "has no identifier, so there is nothing to delete"))
+          reason: "has no identifier, so it can't be deleted"))
       return
     }
     var update = LiveUpdate(deleting: [identifier], context: context)
@@ -43,9 +45,9 @@ extension ConsistencyManager {
     pipeline.enqueue(.cancellable(update, scope, epoch: context.epoch.withLock { $0 }))
   }
 
-  /// Waits until everything that is queued has been processed and told.
+  /// Waits until all queued updates are processed and delivered.
   ///
-  /// - Complexity: O(1), and the wait for what is queued.
+  /// - Complexity: O(1), and the wait for queued updates.
   public func drain() async {
     await withCheckedContinuation { continuation in
       enqueue { [deliverer, reporter] _ in
@@ -54,15 +56,13 @@ extension ConsistencyManager {
     }
   }
 
-  /// Removes all listeners, and cancels what was posted by this manager's own calls and is not worked
-  /// out yet.
+  /// Removes all listeners, and cancels queued updates of this manager's own calls.
   ///
-  /// Providers stay, and so do the changes that were posted through them. It holds at once; a call that
-  /// a listener is in goes on.
+  /// Providers and the changes made through them stay. The call takes effect at once; a listener's
+  /// running callback continues.
   ///
-  /// - Parameter completion: Called once on the manager's delivery target when it is carried out:
-  ///   nothing of the listeners is left then, and a call that one was in has returned. It is called
-  ///   behind what was queued before, also for providers.
+  /// - Parameter completion: Called once on the delivery target, after all earlier work, including
+  ///   that of providers. The listeners are removed then, and running callbacks have returned.
   public func clearListenersAndCancelAllTasks(_ completion: (@Sendable () -> Void)? = nil) {
     context.epoch.withLock { $0 += 1 }
     let holders = listeners.withLock { $0.removeAll() }
@@ -72,7 +72,9 @@ extension ConsistencyManager {
     enqueue { [deliverer] _ in deliverer.enqueue(completion) }
   }
 
-  /// Forgets dead listeners at once; by itself that happens now and then.
+  /// Removes released listeners at once.
+  ///
+  /// The manager also does so from time to time.
   public func cleanMemory() {
     remove(listeners.withLock { $0.sweep() })
     updatesListeners.remove { $0.listener == nil }

@@ -1,42 +1,47 @@
 package import PandoModels
 import PandoSystem
 
-/// Keeps every live tree true: a node that changes, changes in every tree that shows it.
+/// Keeps all live trees consistent: a changed node changes in each tree that contains it.
 ///
 /// ```swift
 /// let manager = ConsistencyManager()
 /// manager.addListener(view)
 /// manager.updateModel(Person(id: 7, name: "Ada"), context: "a push")
-/// await manager.drain()  // view has been told
+/// await manager.drain()  // view has received the change
 /// ```
 ///
-/// Updates are worked out one after another on a pipeline of the manager's own, published in one step
-/// each, and told on the delivery target. Any thread may call it.
+/// A pipeline processes updates one after another, and publishes each in one step. Listeners are
+/// called on the delivery target. Any thread may call the manager.
+///
+/// Use a `DataModelManager` with providers if the data are in a store or cache.
 public final class ConsistencyManager: Sendable {
-  /// How many callbacks may wait for one listener unless another limit is given: a minute's worth at
-  /// 160 updates a second, and a few megabytes.
+  /// The default maximum number of queued callbacks of one listener.
+  ///
+  /// It lasts for one minute of 160 updates a second, and takes a few megabytes.
   public static let defaultBacklogLimit = 10_000
 
   let registry = Locked(LiveRegistry())
   package let pipeline: Pipeline
-  /// What the pipeline works with on behalf of this manager; used on the pipeline only.
+  /// The state that the pipeline uses for this manager; used on the pipeline only.
   package let scope: PipelineScope
   let context: PipelineContext
   package let deliverer: Deliverer
   let reporter: Reporter
   let listeners = Locked(ListenerTable())
   let updatesListeners = UpdatesListeners()
-  /// How many callbacks may wait for one listener before it stands still and catches up with one.
+  /// The maximum number of queued callbacks of one listener.
+  ///
+  /// At the limit the listener is paused until its queue is empty.
   package let backlogLimit: Int
   private let lastHolder = Locked<UInt64>(0)
 
-  /// Makes a manager that nobody listens to.
+  /// Creates a manager without listeners.
   ///
   /// - Parameters:
-  ///   - target: Where listeners are called.
-  ///   - backlogLimit: How many callbacks may wait for one listener; at least 1. At the limit the
-  ///     listener stands still, the delegate is told, and it catches up with one callback when its
-  ///     queue is empty.
+  ///   - target: The target on which listeners are called.
+  ///   - backlogLimit: The maximum number of queued callbacks of one listener; at least 1. At the
+  ///     limit the manager pauses the listener and reports it to the delegate. When the queue is
+  ///     empty, one callback delivers the changes of the pause.
   public convenience init(
     deliveringOn target: DeliveryTarget = .ownQueue,
     backlogLimit: Int = ConsistencyManager.defaultBacklogLimit
@@ -44,14 +49,14 @@ public final class ConsistencyManager: Sendable {
     self.init(deliveringOn: target, backlogLimit: backlogLimit, on: Pipeline())
   }
 
-  /// Makes a manager whose updates are published in step with those of others.
+  /// Creates a manager that publishes its updates together with those of other managers.
   ///
   /// - Parameters:
-  ///   - target: Where listeners are called.
-  ///   - backlogLimit: How many callbacks may wait for one listener; at least 1.
-  ///   - pipeline: Where updates are worked out.
+  ///   - target: The target on which listeners are called.
+  ///   - backlogLimit: The maximum number of queued callbacks of one listener; at least 1.
+  ///   - pipeline: The pipeline that processes the updates.
   package init(deliveringOn target: DeliveryTarget, backlogLimit: Int, on pipeline: Pipeline) {
-    precondition(backlogLimit >= 1, "a backlog limit of \(backlogLimit)")
+    precondition(backlogLimit >= 1, "the backlog limit is \(backlogLimit); it must be at least 1")
     self.backlogLimit = backlogLimit
     deliverer = Deliverer(target)
     self.pipeline = pipeline
@@ -62,15 +67,16 @@ public final class ConsistencyManager: Sendable {
     reporter.attach(self)
   }
 
-  /// Who is told of replacements and mistakes, on a serial queue of its own; not retained.
+  /// The delegate that receives replacements and mistakes, on a serial queue of its own; not
+  /// retained.
   ///
-  /// Replacements are only collected while there is a delegate.
+  /// Replacements are collected only while there is a delegate.
   public weak var delegate: (any ConsistencyManagerDelegate)? {
     get { reporter.delegate }
     set { reporter.delegate = newValue }
   }
 
-  /// Gives a number to a new holder.
+  /// Returns a number for a new holder.
   package func makeHolderNumber() -> UInt64 {
     lastHolder.withLock { last in
       last += 1
@@ -78,7 +84,7 @@ public final class ConsistencyManager: Sendable {
     }
   }
 
-  /// Queues an update; its place in the order is fixed when this returns.
+  /// Queues an update; its position in the order is fixed when this returns.
   package func enqueue(_ update: LiveUpdate) { pipeline.enqueue(.update(update, scope)) }
 
   /// Queues work on the pipeline, in the same order as updates.
@@ -86,31 +92,33 @@ public final class ConsistencyManager: Sendable {
     pipeline.enqueue(.run(scope, work))
   }
 
-  /// Begins to keep a holder, in the same order as updates.
+  /// Registers a holder, in the same order as updates.
   package func add(_ holder: any LiveHolder) { pipeline.enqueue(.add(holder, scope)) }
 
   /// Reports a mistake or a failure to the delegate.
   package func report(_ mistake: ConsistencyError) { reporter.report([mistake]) }
 
-  /// Has mistakes told besides to the delegate; the handler is called where they are found.
+  /// Sets a second receiver of mistakes.
+  ///
+  /// It is called on the thread that finds them.
   package func setMistakeHandler(_ handler: @escaping @Sendable (ConsistencyError) -> Void) {
     reporter.setMistakeHandler(handler)
   }
 
-  /// How many providers, collections and listeners show something.
+  /// The count of providers, collections and listeners that show data.
   public var liveViewCount: Int { registry.withLock { $0.holders.count } }
 
-  /// Whether somebody shows anything, or listens to every update.
+  /// True if a holder shows data, or if there is a listener of all updates.
   package var isWatched: Bool {
     registry.withLock { $0.holders.count > 0 } || !updatesListeners.active.isEmpty
   }
 
-  /// Tells by which types live trees hold a node; empty if none does.
+  /// Returns the types in which live trees contain a node; empty if none contains it.
   package func liveTypes(of identifier: String) -> [any SimpleModel.Type] {
     registry.withLock { $0.types(of: ByteString(identifier)) }
   }
 
-  /// The nodes among some that live trees hold or wait for, with the types by which they do.
+  /// Returns the nodes that live trees contain or wait for, each with its types.
   package func liveNodes(
     among identifiers: [String], and others: [String] = []
   ) -> [(identifier: ByteString, types: [any SimpleModel.Type])] {
@@ -130,14 +138,14 @@ public final class ConsistencyManager: Sendable {
     }
   }
 
-  /// All nodes that live trees hold or wait for, with the types by which they do.
+  /// Returns all nodes that live trees contain or wait for, each with its types.
   package func liveNodes() -> [(identifier: ByteString, types: [any SimpleModel.Type])] {
     registry.withLock { registry in
       registry.entryNumbers.map { ($0.key, registry.entries[$0.value].types) }
     }
   }
 
-  /// How many nodes, trees and holders are registered.
+  /// The counts of registered nodes, trees, holders and listeners.
   package var registeredCounts: RegisteredCounts {
     let count = listeners.withLock { $0.holders.count }
     return registry.withLock {
@@ -147,7 +155,7 @@ public final class ConsistencyManager: Sendable {
   }
 }
 
-/// How much a manager keeps.
+/// The counts of a manager's registrations.
 package struct RegisteredCounts: Equatable, Sendable {
   package var nodes: Int
   package var trees: Int
@@ -163,7 +171,7 @@ package struct RegisteredCounts: Equatable, Sendable {
 }
 
 extension ConsistencyManager {
-  /// Calls a closure after everything that is on its way to the delegate.
+  /// Calls a closure after all queued calls of the delegate.
   package func reportQueueReached(_ body: @escaping @Sendable () -> Void) {
     reporter.afterAll(body)
   }

@@ -1,6 +1,6 @@
 public import PandoModels
 
-/// Is told what a consistency manager does and of every mistake it finds.
+/// Receives the replacements and mistakes of a consistency manager.
 ///
 /// ```swift
 /// final class MistakeLog: ConsistencyManagerDelegate {
@@ -10,25 +10,25 @@ public import PandoModels
 /// }
 /// ```
 ///
-/// Called on a serial queue of its own, on no thread of a caller, so that a listener whose callback never
-/// returns does not silence it.
+/// The manager calls it on a serial queue of its own, so a listener's callback that never returns
+/// does not stop it. Use a ``ConsistencyManagerListener`` to receive the changes of one tree.
 public protocol ConsistencyManagerDelegate: AnyObject, Sendable, FormerConsistencyManagerDelegate {
-  /// A model in a listener's tree is replaced by a newer one.
+  /// A model in a live tree is replaced by a newer one.
   ///
   /// - Parameters:
-  ///   - consistencyManager: The caller.
-  ///   - model: The model that is replaced.
-  ///   - newModel: What replaces it, of the same type; `nil` if it is deleted.
-  ///   - context: What the poster of the update passed along.
+  ///   - consistencyManager: The manager.
+  ///   - model: The replaced model.
+  ///   - newModel: The replacement, of the same type; `nil` if the model is deleted.
+  ///   - context: The context of the update.
   func consistencyManager(
     _ consistencyManager: ConsistencyManager, willReplace model: any SimpleModel,
     with newModel: (any SimpleModel)?, context: (any Sendable)?)
 
-  /// A mistake was found; the manager goes on without what was wrong.
+  /// A mistake was found; the manager continues without the invalid part.
   ///
   /// - Parameters:
-  ///   - consistencyManager: The caller.
-  ///   - mistake: What was wrong, and what was done instead.
+  ///   - consistencyManager: The manager.
+  ///   - mistake: The mistake, and its handling.
   func consistencyManager(
     _ consistencyManager: ConsistencyManager, found mistake: ConsistencyError)
 }
@@ -37,10 +37,10 @@ extension ConsistencyManagerDelegate {
   /// Does nothing.
   ///
   /// - Parameters:
-  ///   - consistencyManager: The caller.
-  ///   - model: The model that is replaced.
-  ///   - newModel: What replaces it.
-  ///   - context: What the poster of the update passed along.
+  ///   - consistencyManager: The manager.
+  ///   - model: The replaced model.
+  ///   - newModel: The replacement.
+  ///   - context: The context of the update.
   public func consistencyManager(
     _ consistencyManager: ConsistencyManager, willReplace model: any SimpleModel,
     with newModel: (any SimpleModel)?, context: (any Sendable)?
@@ -49,8 +49,8 @@ extension ConsistencyManagerDelegate {
   /// Does nothing.
   ///
   /// - Parameters:
-  ///   - consistencyManager: The caller.
-  ///   - mistake: What was wrong.
+  ///   - consistencyManager: The manager.
+  ///   - mistake: The mistake.
   public func consistencyManager(
     _ consistencyManager: ConsistencyManager, found mistake: ConsistencyError
   ) {}

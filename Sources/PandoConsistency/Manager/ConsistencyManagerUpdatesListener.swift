@@ -1,4 +1,4 @@
-/// Is told of every update and delete, also when it concerns no listener.
+/// Receives all updates and deletes, also those that change no listener's tree.
 ///
 /// ```swift
 /// final class UpdateLog: ConsistencyManagerUpdatesListener {
@@ -10,14 +10,17 @@
 /// }
 /// ```
 ///
-/// Called on the manager's delivery target, after the listeners whose trees the update changed. It must not
-/// block the thread there: the calls behind it wait. The manager does not retain it.
+/// The manager calls it on its delivery target, after the listeners whose trees the update changed.
+/// It must not block the thread, because later callbacks wait for it. The manager does not retain
+/// it.
+///
+/// Use a ``ConsistencyManagerListener`` for the changes of one tree.
 public protocol ConsistencyManagerUpdatesListener: AnyObject, Sendable {
   /// Models were set or deleted.
   ///
   /// - Parameters:
-  ///   - consistencyManager: The caller.
-  ///   - update: What was set and deleted, and the context.
+  ///   - consistencyManager: The manager.
+  ///   - update: The models set and deleted, and the context.
   func consistencyManager(
     _ consistencyManager: ConsistencyManager, processed update: ConsistencyManagerUpdate)
 }

@@ -1,9 +1,9 @@
 public import PandoModels
 
-/// Methods of a delegate in forms that the manager does not call: to declare one is a compile error that says
-/// what to declare instead.
+/// Former methods of a delegate, which the manager does not call.
 ///
-/// No type conforms to this protocol by itself; ``ConsistencyManagerDelegate`` has it.
+/// A declaration of one is a compile error that shows the method to declare instead. Do not conform
+/// to this protocol directly; ``ConsistencyManagerDelegate`` inherits it.
 ///
 /// ```swift
 /// final class MistakeLog: ConsistencyManagerDelegate {
@@ -13,56 +13,56 @@ public import PandoModels
 /// }
 /// ```
 public protocol FormerConsistencyManagerDelegate {
-  /// What a mistake is in a declaration of the former form; `Never` without one.
+  /// The type of a mistake in a declaration of the former method; `Never` without one.
   associatedtype FormerMistake
-  /// What is replaced in a declaration of the former form; `Never` without one.
+  /// The type of a replaced model in a declaration of the former method; `Never` without one.
   associatedtype FormerModel
-  /// What replaces it in a declaration of the former form; `Never` without one.
+  /// The type of a replacement in a declaration of the former method; `Never` without one.
   associatedtype FormerNewModel
-  /// The context in a declaration of the former form; `Never` without one.
+  /// The type of a context in a declaration of the former method; `Never` without one.
   associatedtype FormerContext
-  /// What is replaced, as the delegate declares it.
+  /// The type of a replaced model in the delegate's declaration.
   associatedtype ReplacedModel
-  /// What replaces it, as the delegate declares it.
+  /// The type of a replacement in the delegate's declaration.
   associatedtype ReplacingModel
-  /// The context of a replacement, as the delegate declares it.
+  /// The type of a replacement's context in the delegate's declaration.
   associatedtype ReplacingContext
 
-  /// A form that is not called.
+  /// A former method, which is not called.
   ///
   /// - Parameters:
   ///   - consistencyManager: The manager.
-  ///   - error: What was wrong.
+  ///   - error: The mistake.
   func consistencyManager(
     _ consistencyManager: ConsistencyManager, failedWithCriticalError error: FormerMistake)
 
-  /// A form that is not called.
+  /// A former method, which is not called.
   ///
   /// - Parameters:
   ///   - consistencyManager: The manager.
-  ///   - model: The model that is replaced.
-  ///   - newModel: What replaces it.
+  ///   - model: The replaced model.
+  ///   - newModel: The replacement.
   ///   - context: The context.
   func consistencyManager(
     _ consistencyManager: ConsistencyManager, willReplaceModel model: FormerModel,
     withModel newModel: FormerNewModel, context: FormerContext)
 
-  /// The form of ``ConsistencyManagerDelegate``, or one of other types, which is not called.
+  /// The method of ``ConsistencyManagerDelegate``, or one with other types, which is not called.
   ///
   /// - Parameters:
   ///   - consistencyManager: The manager.
-  ///   - model: The model that is replaced.
-  ///   - newModel: What replaces it.
+  ///   - model: The replaced model.
+  ///   - newModel: The replacement.
   ///   - context: The context.
   func consistencyManager(
     _ consistencyManager: ConsistencyManager, willReplace model: ReplacedModel,
     with newModel: ReplacingModel, context: ReplacingContext)
 
-  /// There unless a former form is declared.
+  /// Available unless a former method is declared.
   static var hasNoCriticalError: Void { get }
-  /// There unless a former form is declared.
+  /// Available unless a former method is declared.
   static var hasNoReplacedModel: Void { get }
-  /// There unless a form of other types is declared.
+  /// Available unless a method with other types is declared.
   static var hasReplacementOfSimpleModels: Void { get }
 }
 
@@ -71,7 +71,7 @@ extension FormerConsistencyManagerDelegate {
   ///
   /// - Parameters:
   ///   - consistencyManager: The manager.
-  ///   - error: There is none.
+  ///   - error: Has no value.
   public func consistencyManager(
     _ consistencyManager: ConsistencyManager, failedWithCriticalError error: Never
   ) {}
@@ -80,15 +80,15 @@ extension FormerConsistencyManagerDelegate {
   ///
   /// - Parameters:
   ///   - consistencyManager: The manager.
-  ///   - model: There is none.
-  ///   - newModel: There is none.
-  ///   - context: There is none.
+  ///   - model: Has no value.
+  ///   - newModel: Has no value.
+  ///   - context: Has no value.
   public func consistencyManager(
     _ consistencyManager: ConsistencyManager, willReplaceModel model: Never,
     withModel newModel: Never, context: Never
   ) {}
 
-  /// Unavailable where a former form is declared.
+  /// Unavailable if a former method is declared.
   @available(
     *, unavailable,
     message: """
@@ -98,7 +98,7 @@ extension FormerConsistencyManagerDelegate {
   )
   public static var hasNoCriticalError: Void { () }
 
-  /// Unavailable where a former form is declared.
+  /// Unavailable if a former method is declared.
   @available(
     *, unavailable,
     message: """
@@ -109,7 +109,7 @@ extension FormerConsistencyManagerDelegate {
   )
   public static var hasNoReplacedModel: Void { () }
 
-  /// Unavailable where a form of other types is declared.
+  /// Unavailable if a method with other types is declared.
   @available(
     *, unavailable,
     message: """
@@ -122,12 +122,12 @@ extension FormerConsistencyManagerDelegate {
 }
 
 extension FormerConsistencyManagerDelegate where FormerMistake == Never {
-  /// There, as no former form is declared.
+  /// Available, because no former method is declared.
   public static var hasNoCriticalError: Void { () }
 }
 
 extension FormerConsistencyManagerDelegate where FormerModel == Never {
-  /// There, as no former form is declared.
+  /// Available, because no former method is declared.
   public static var hasNoReplacedModel: Void { () }
 }
 
@@ -136,6 +136,6 @@ where
   ReplacedModel == any SimpleModel, ReplacingModel == (any SimpleModel)?,
   ReplacingContext == (any Sendable)?
 {
-  /// There, as no form of other types is declared.
+  /// Available, because no method with other types is declared.
   public static var hasReplacementOfSimpleModels: Void { () }
 }

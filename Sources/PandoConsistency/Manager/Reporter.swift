@@ -2,7 +2,7 @@ import Dispatch
 import PandoModels
 import PandoSystem
 
-/// Tells a manager's delegate, on a queue of its own, and those who listen to every update.
+/// Calls a manager's delegate, on a queue of its own, and the listeners of all updates.
 final class Reporter: PipelineReporter {
   private struct State {
     weak var manager: ConsistencyManager?
@@ -25,7 +25,9 @@ final class Reporter: PipelineReporter {
 
   var hasDelegate: Bool { delegate != nil }
 
-  /// Hears of mistakes besides the delegate; called where they are found, so it hands them on.
+  /// Sets a second receiver of mistakes.
+  ///
+  /// It is called on the thread that finds them, so it must be quick.
   func setMistakeHandler(_ handler: @escaping @Sendable (ConsistencyError) -> Void) {
     state.withLock { $0.mistakeHandler = handler }
   }
@@ -62,7 +64,7 @@ final class Reporter: PipelineReporter {
     }
   }
 
-  /// Calls a closure after everything that is on its way to the delegate.
+  /// Calls a closure after all queued calls of the delegate.
   func afterAll(_ body: @escaping @Sendable () -> Void) { queue.async(execute: body) }
 
   private func tell(

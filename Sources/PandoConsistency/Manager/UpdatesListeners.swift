@@ -1,6 +1,6 @@
 import PandoSystem
 
-/// Who listens to every update, in the order of registration.
+/// The listeners of all updates, in the order of registration.
 final class UpdatesListeners: Sendable {
   final class Holder: Sendable {
     weak let listener: (any ConsistencyManagerUpdatesListener)?
@@ -14,15 +14,15 @@ final class UpdatesListeners: Sendable {
   }
 
   private struct State {
-    /// Everyone, also those whose registration is still on its way.
+    /// All listeners, including those whose registration is queued.
     var known: [Holder] = []
-    /// Those who are told, as an update finds them.
+    /// The listeners that receive an update.
     var active: [Holder] = []
   }
 
   private let state = Locked(State())
 
-  /// Makes a holder for a listener; `nil` if it has one.
+  /// Makes a holder for a listener; returns `nil` if it has one.
   func makeHolder(_ listener: any ConsistencyManagerUpdatesListener) -> Holder? {
     state.withLock { state in
       state.known.removeAll { $0.listener == nil }
