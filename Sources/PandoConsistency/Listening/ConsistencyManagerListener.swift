@@ -1,6 +1,6 @@
 public import PandoModels
 
-/// Anything with a current model that is told when the model changes elsewhere.
+/// An object with a current model that receives changes of this model.
 ///
 /// ```swift
 /// final class View: ConsistencyManagerListener {
@@ -12,12 +12,14 @@ public import PandoModels
 /// }
 /// ```
 ///
-/// The manager never retains a listener. It asks for the current model from its own threads, so a
-/// listener guards its model by a lock or an actor's equivalent.
+/// The manager never retains a listener. It calls `currentModel()` on its own threads, so a
+/// listener must guard its model with a lock or an equivalent.
+///
+/// Use a `DataProvider` instead if the model comes from a `DataModelManager`.
 public protocol ConsistencyManagerListener: AnyObject, Sendable {
-  /// Returns what the listener shows now; `nil` if nothing.
+  /// Returns the current model; `nil` if there is none.
   ///
-  /// Called from the manager's threads, outside every lock.
+  /// Called on the manager's threads, outside every lock.
   ///
   /// - Returns: The root of a tree.
   func currentModel() -> (any Model)?
@@ -28,8 +30,8 @@ public protocol ConsistencyManagerListener: AnyObject, Sendable {
   ///
   /// - Parameters:
   ///   - model: The new tree; `nil` if its root is deleted.
-  ///   - updates: What changed in it.
-  ///   - context: What the poster of the update passed along.
+  ///   - updates: The changes in the tree.
+  ///   - context: The context of the update.
   func modelUpdated(
     _ model: (any Model)?, updates: ModelUpdates, context: (any Sendable)?)
 }

@@ -1,14 +1,14 @@
 import FoundationEssentials
 import PandoModels
 
-/// What happened to a tree while its listener could not be told: one after another, as a union.
+/// The union of changes to a tree that its listener has not received.
 struct HeldChanges: Sendable {
   private(set) var updates: ModelUpdates
   /// The context of the last change.
   private(set) var context: (any Sendable)?
-  /// When the last change was made.
+  /// The time of the last change.
   private(set) var date: Date
-  /// Which update was the last one.
+  /// The number of the last update.
   private(set) var order: UInt64
 
   init(_ updates: ModelUpdates, _ origin: ChangeOrigin) {
@@ -25,7 +25,7 @@ struct HeldChanges: Sendable {
     order = later.order
   }
 
-  /// An identifier that was deleted and is back in the tree is not deleted.
+  /// Moves deleted identifiers that are in the tree again to the changed ones.
   mutating func revive(in tree: any Model) {
     guard !updates.deletedModelIdentifiers.isEmpty else { return }
     let present = TreeNodes.identifiers(of: tree)
@@ -34,9 +34,9 @@ struct HeldChanges: Sendable {
     updates.changedModelIdentifiers += back
   }
 
-  /// What of all that is true between what is shown and what is newest.
+  /// Returns the part of the changes that differs between the shown and the newest tree.
   ///
-  /// - Returns: `nil` if nothing is.
+  /// - Returns: `nil` if both trees are equal.
   func difference(from shown: any Model, to newest: (any Model)?) -> ModelUpdates? {
     if let newest, newest.isEqual(to: shown) { return nil }
     var present: [ByteString: any SimpleModel] = [:]

@@ -1,11 +1,11 @@
 import PandoModels
 import PandoSystem
 
-/// One change on its way to a listener.
+/// One queued change of a listener.
 final class ListenerChange: StagedChange, @unchecked Sendable {
-  // Sendable because `told` is used on the delivery target only, where calls come one after another.
+  // Sendable because `batch` is used on the delivery target only, which makes one call at a time.
 
-  /// What a listener was told.
+  /// A change that a listener has received.
   struct Told {
     let batch: (any LiveBatch)?
     let listener: any ConsistencyManagerListener
@@ -15,7 +15,7 @@ final class ListenerChange: StagedChange, @unchecked Sendable {
   }
 
   let sequence: UInt64
-  /// The root of the tree that changed.
+  /// The root of the changed tree.
   let root: String?
   let model: (any Model)?
   let updates: ModelUpdates
@@ -41,7 +41,7 @@ final class ListenerChange: StagedChange, @unchecked Sendable {
 
   var batches: [any LiveBatch] { batch.map { [$0] } ?? [] }
 
-  /// What the listener was told; `nil` if it was not.
+  /// The received change; `nil` if the listener has been released.
   var told: Told? {
     guard let listener = holder.listener else { return nil }
     return Told(
@@ -50,12 +50,12 @@ final class ListenerChange: StagedChange, @unchecked Sendable {
   }
 }
 
-/// Everything that was kept back from a listener, on its way to it.
+/// All held-back changes of a listener, queued as one call.
 final class CatchUp: StagedChange, @unchecked Sendable {
-  // Sendable because `told` is used on the delivery target only, where calls come one after another.
+  // Sendable because `told` is used on the delivery target only, which makes one call at a time.
 
   let sequence: UInt64
-  /// The root of the tree that changed.
+  /// The root of the changed tree.
   let root: String?
   let model: (any Model)?
   let changes: HeldChanges?

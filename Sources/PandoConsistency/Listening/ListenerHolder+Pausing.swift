@@ -2,7 +2,7 @@ import PandoModels
 import PandoSystem
 
 extension ListenerHolder {
-  /// Who paused a listener.
+  /// The origin of a pause.
   enum Pauser {
     case call, batch
   }
@@ -23,7 +23,7 @@ extension ListenerHolder {
 
   /// Ends a pause.
   ///
-  /// - Returns: Whether the listener has to catch up.
+  /// - Returns: True if the changes of the pause must be delivered.
   func resume(by pauser: Pauser) -> Bool {
     state.withLock { state in
       let wasPaused = state.isPaused
@@ -35,11 +35,11 @@ extension ListenerHolder {
     }
   }
 
-  /// Stages everything that was kept back.
+  /// Stages the held-back changes.
   ///
-  /// On the pipeline.
+  /// Called on the pipeline.
   ///
-  /// - Returns: `nil` if the listener is paused again, or gone.
+  /// - Returns: `nil` if the listener is paused again or removed, or has no such changes.
   func catchUp(_ scope: PipelineScope) -> CatchUp? {
     let (change, endsWaiting) = state.withLock { state -> (CatchUp?, String?) in
       if state.isRemoved || state.isPaused || !state.keepsBack { return (nil, nil) }

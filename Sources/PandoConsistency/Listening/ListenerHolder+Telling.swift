@@ -1,15 +1,15 @@
 import PandoModels
 import PandoSystem
 
-/// What happens on the delivery target.
+/// The part of a listener's holder that runs on the delivery target.
 extension ListenerHolder {
   private enum Decision {
     case drop, fold, tell
   }
 
-  /// Tells the listener of one change, unless it is to hear nothing now or any more.
+  /// Delivers one change to the listener, unless it is paused or removed.
   ///
-  /// - Returns: The batch that is told as well; `nil` if the listener was not told.
+  /// - Returns: The batch to notify too; `nil` if the listener was not called.
   func tell(_ change: ListenerChange) -> (any LiveBatch)? {
     let listener = listener
     let decision = state.withLock { state -> Decision in
@@ -31,13 +31,13 @@ extension ListenerHolder {
     return finish(change.sequence)
   }
 
-  /// Tells the listener of everything that was kept back.
+  /// Delivers all held-back changes to the listener.
   func tell(_ change: CatchUp) -> ListenerChange.Told? {
     let listener = listener
     let held = state.withLock { state -> HeldChanges? in
       if listener == nil || state.isRemoved || change.sequence <= state.abandoned { return nil }
       if state.isPaused {
-        // Paused again on the way: it waits for the next time.
+        // The listener was paused again meanwhile. The changes wait for the end of that pause.
         if let changes = change.changes { state.fold(changes) }
         return nil
       }
@@ -61,7 +61,7 @@ extension ListenerHolder {
       order: held.order)
   }
 
-  /// What the listener shows, if that has the root that a change is for.
+  /// Returns the current model of the listener if its root is that of a change.
   private func isStillAt(
     _ root: String?, _ listener: any ConsistencyManagerListener
   ) -> (any Model)? {
@@ -70,7 +70,7 @@ extension ListenerHolder {
     return current
   }
 
-  /// Notes that a change needs no telling any more.
+  /// Records that a change was delivered or dropped.
   ///
   /// - Returns: The listener's batch.
   @discardableResult

@@ -2,35 +2,41 @@ import FoundationEssentials
 import PandoModels
 import PandoSystem
 
-/// A listener as the manager keeps it: by a weak reference, with what is on its way to it.
+/// A listener in the manager: a weak reference, and its undelivered changes.
 ///
-/// The pipeline stages changes, numbered from 1, and the delivery target tells them. As long as some
-/// are untold the pipeline goes on from its own newest result instead of the listener's model.
+/// The pipeline stages changes, numbered from 1, and the delivery target delivers them. While
+/// changes are undelivered, the pipeline starts from its own newest result instead of the
+/// listener's model.
+///
+/// - `newest`, `root` and `rootType` are valid while `staged` and `told` differ.
+/// - `keptBack` grows on the pipeline while `keepsBack` is true; `folded` grows on the delivery
+///   target while `folds` is true.
+/// - The lock of `state` guards all mutable properties.
 final class ListenerHolder: LiveHolder {
   struct State {
     var isRemoved = false
-    /// Paused by a call, and as a member of a batch.
+    /// Paused by a call, or as a member of a batch.
     var isPausedAlone = false
     var isPausedInBatch = false
-    /// Whether the pipeline keeps changes back until the holder catches up.
+    /// True if the pipeline holds changes back until `catchUp` runs.
     var keepsBack = false
-    /// Whether the delivery target keeps changes back until the holder catches up.
+    /// True if the delivery target holds changes back until `catchUp` is delivered.
     var folds = false
     var isBacklogged = false
 
-    /// The last change staged and the last one told or dropped.
+    /// The numbers of the last staged change, and of the last one delivered or dropped.
     var staged: UInt64 = 0
     var told: UInt64 = 0
-    /// Changes up to this one belong to a root that the listener has left.
+    /// Changes up to this number belong to a root that the listener no longer shows.
     var abandoned: UInt64 = 0
-    /// How many calls are on their way.
+    /// The count of queued calls.
     var queuedCount = 0
 
-    /// The newest tree, its root and the root's type, while changes are untold.
+    /// The newest tree, its root and the root's type, while changes are undelivered.
     var newest: (any Model)?
     var root: String?
     var rootType: (any SimpleModel.Type)?
-    /// The tree that the update at work starts from.
+    /// The tree from which the running update starts.
     var base: (any Model)?
     var isDead = false
 
@@ -56,9 +62,9 @@ final class ListenerHolder: LiveHolder {
     self.manager = manager
   }
 
-  /// Begins to listen to a tree.
+  /// Registers the listener for a tree.
   ///
-  /// On the pipeline.
+  /// Called on the pipeline.
   func listen(to model: (any Model)?, _ scope: PipelineScope) {
     guard !state.withLock({ $0.isRemoved }) else { return }
     guard let listener else { return }
@@ -70,9 +76,9 @@ final class ListenerHolder: LiveHolder {
     scope.setTrees(self, row: 0, trees)
   }
 
-  /// Forgets the listener.
+  /// Removes the listener from the registry.
   ///
-  /// On the pipeline.
+  /// Called on the pipeline.
   func leave(_ scope: PipelineScope) { scope.remove(self) }
 
   func liveTrees(ofRows rows: [LiveRow], asksListeners: Bool) -> [any SimpleModel] {
@@ -89,10 +95,10 @@ final class ListenerHolder: LiveHolder {
     }
   }
 
-  /// What a listener shows once everything that is on its way has been told.
+  /// Returns the tree that the listener has after all queued changes.
   ///
-  /// Its own code runs outside the lock. If a change was told meanwhile it is asked again: what it
-  /// showed before must not be taken for what it shows now.
+  /// The listener's own code runs outside the lock. If a change is delivered meanwhile, it runs
+  /// again, because the first result may be the model before that change.
   private func base(_ listener: (any ConsistencyManagerListener)?) -> (any Model)? {
     while true {
       let told = state.withLock { $0.told }
@@ -128,7 +134,7 @@ final class ListenerHolder: LiveHolder {
     return staged
   }
 
-  /// Makes a change the newest one; it is told at once or kept back.
+  /// Makes a change the newest one, and queues it or holds it back.
   private func take(
     _ model: (any Model)?, _ base: any Model, _ updates: ModelUpdates, _ scope: PipelineScope
   ) -> ListenerChange? {
@@ -157,20 +163,22 @@ final class ListenerHolder: LiveHolder {
       scope.report(
         ConsistencyError(
           .backlogLimitReached, identifier: root, type: type(of: base),
-          reason: "a listener has \(limit) callbacks waiting; it catches up with one later"))
+          reason: "a listener has \(limit) queued callbacks; it pauses until they are delivered"))
     }
     return staged
   }
 
-  /// A root that is deleted is heard of no more; a listener that stands still waits for its return,
-  /// because what is gone and back again was never gone for it.
+  /// Unregisters a deleted root.
+  ///
+  /// A paused listener waits for the identifier. A node that is deleted and set again during a
+  /// pause is reported as changed.
   private func leaveDeletedRoot(_ base: any Model, _ scope: PipelineScope) {
     scope.setTrees(self, row: 0, [])
     guard let root = base.modelIdentifier, state.withLock({ $0.keepsBack }) else { return }
     scope.registerAbsent(self, row: 0, identifier: root, as: type(of: base))
   }
 
-  /// A root that was deleted while the listener stood still is back.
+  /// Stages the return of a root that was deleted during the pause.
   private func stageReturn(of update: LiveUpdate, _ scope: PipelineScope) -> (any StagedChange)? {
     let (root, type) = state.withLock { state in
       state.keepsBack && state.isAhead && state.newest == nil
@@ -210,7 +218,7 @@ extension ListenerHolder.State {
     if folded == nil { folded = change } else { folded?.add(change) }
   }
 
-  /// Ends everything.
+  /// Ends all activity of the holder.
   mutating func remove() {
     isRemoved = true
     isPausedAlone = false
@@ -219,21 +227,21 @@ extension ListenerHolder.State {
     abandon()
   }
 
-  /// What the listener shows once everything that is on its way has been told.
+  /// Returns the tree that the listener has after all queued changes.
   ///
-  /// - Parameter current: What it shows now.
-  /// - Returns: The tree that an update starts from.
+  /// - Parameter current: The listener's current model.
+  /// - Returns: The tree from which an update starts.
   mutating func base(_ current: (any Model)?) -> (any Model)? {
     guard isAhead else { return current }
     if let current, !ListenerHolder.sameText(current.modelIdentifier, root) {
-      // It has moved to another root: what is on its way is not for it any more.
+      // The listener shows another root, so the queued changes no longer apply to it.
       abandon()
       return current
     }
     return newest
   }
 
-  /// Forgets everything that is on its way.
+  /// Drops all undelivered changes.
   mutating func abandon() {
     abandoned = staged
     told = staged

@@ -1,14 +1,14 @@
-/// The manager as the holders of its listeners know it.
+/// A manager as seen by the holders of its listeners.
 protocol ListenerKeeper: AnyObject, Sendable {
-  /// How many callbacks may wait for one listener.
+  /// The maximum number of queued callbacks of one listener.
   var backlogLimit: Int { get }
 
-  /// Gives a number to a new holder.
+  /// Returns a number for a new holder.
   func makeHolderNumber() -> UInt64
 
-  /// Has holders catch up together, in their order.
+  /// Delivers the changes of pauses together, in the order of the holders.
   func catchUp(_ holders: [ListenerHolder])
 
-  /// Forgets the holder of a dead listener that the pipeline has met.
+  /// Removes the holder of a released listener that the pipeline has found.
   func forget(_ holder: ListenerHolder)
 }

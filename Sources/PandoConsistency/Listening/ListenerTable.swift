@@ -1,7 +1,7 @@
 /// The holders of listeners, by listener.
 struct ListenerTable {
   private(set) var holders: [ObjectIdentifier: ListenerHolder] = [:]
-  /// How many may come before the next search for dead ones.
+  /// The count of insertions before the next search for released listeners.
   private var untilSweep = 64
 
   func holder(of listener: AnyObject) -> ListenerHolder? {
@@ -11,9 +11,9 @@ struct ListenerTable {
     return holder
   }
 
-  /// Keeps a holder.
+  /// Inserts a holder.
   ///
-  /// - Returns: The one of a dead listener that had the same address.
+  /// - Returns: The holder of a released listener that had the same address.
   mutating func insert(_ holder: ListenerHolder, for listener: AnyObject) -> ListenerHolder? {
     untilSweep -= 1
     return holders.updateValue(holder, forKey: ObjectIdentifier(listener))
@@ -25,14 +25,14 @@ struct ListenerTable {
   }
 
   mutating func remove(_ holder: ListenerHolder) {
-    // A dead listener has no address: looked for by the holder itself.
+    // A released listener has no address, so the holder itself is searched.
     if let entry = holders.first(where: { $0.value === holder }) { holders[entry.key] = nil }
   }
 
-  /// Whether so many came since the last search that dead ones are worth another.
+  /// True if enough listeners were added since the last search for released ones.
   var isSweepDue: Bool { untilSweep <= 0 }
 
-  /// Takes the holders of dead listeners out.
+  /// Removes and returns the holders of released listeners.
   mutating func sweep() -> [ListenerHolder] {
     let dead = holders.filter { $0.value.listener == nil }
     for key in dead.keys { holders[key] = nil }
