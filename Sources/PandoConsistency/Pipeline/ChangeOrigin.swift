@@ -1,11 +1,11 @@
 import FoundationEssentials
 
-/// Where changes come from: one object an update, which all its changes share.
+/// The origin of an update's changes; one object that all of them share.
 final class ChangeOrigin: Sendable {
   let context: (any Sendable)?
-  /// When the update was made.
+  /// The time of the update.
   let date: Date
-  /// Which update of the pipeline it was.
+  /// The number of the update in the pipeline.
   let order: UInt64
 
   init(context: (any Sendable)?, date: Date, order: UInt64) {

@@ -1,6 +1,8 @@
-/// The numbers of a holder's rows: nearly all holders have rows 0 and 1 only.
+/// The numbers of a holder's rows.
+///
+/// Most holders have rows 0 and 1 only.
 struct HolderRows {
-  /// The numbers of rows 0 and 1; negative if there are none.
+  /// The numbers of rows 0 and 1; negative if they do not exist.
   private var first: Int32 = -1
   private var second: Int32 = -1
   private var others: [LiveRow: Int32]?

@@ -1,52 +1,56 @@
 import PandoModels
 
-/// What updates have carried since the oldest tree was asked for that is still to come from a cache.
+/// The changes of all updates since the oldest pending request to a cache.
 ///
-/// What a cache answers is older than the updates since it was asked, and nobody need show the nodes
-/// that they changed: so these are remembered until the answer is there. Nothing is while none is asked.
+/// The answer of a cache is older than the updates since the request. The changed nodes need not be
+/// in a live tree, so the journal keeps their models until the answer arrives. Without pending
+/// requests it records nothing.
 struct JoinJournal {
-  /// What has become of one node.
+  /// The changes of one node.
   private struct Entry {
-    /// What was given since the node was last deleted, one model a type, the newest last.
+    /// The models given since the last deletion of the node, one for each type, the newest last.
     var given: [any SimpleModel] = []
-    /// The last update that carried the node, and the last one that deleted it; 0 if none did.
+    /// The last update that set or deleted the node, and the last one that deleted it; 0 if there
+    /// is none.
     var changed: UInt64 = 0
     var deleted: UInt64 = 0
-    /// Whether the last change reached the cache.
+    /// True if the last change was written to the cache.
     var isWritten = false
   }
 
-  /// How many nodes are remembered; who asked before there were more has to ask again.
+  /// The maximum count of recorded nodes.
+  ///
+  /// If it is exceeded, pending requests must be repeated.
   private static let nodeCountMaximum = 65_536
 
   private var entries: [ByteString: Entry] = [:]
-  /// How many answers are still to come.
+  /// The count of pending answers.
   private var openCount = 0
-  /// How many updates have been noted.
+  /// The count of recorded updates.
   private var number: UInt64 = 0
-  /// Nothing is known of this update and those before.
+  /// The journal has no information about this update and earlier ones.
   private var floor: UInt64 = 0
 
   var isOpen: Bool { openCount > 0 }
 
-  /// Begins to remember what comes.
+  /// Starts to record updates.
   ///
-  /// - Returns: The last update before.
+  /// - Returns: The number of the last earlier update.
   mutating func begin() -> UInt64 {
     openCount += 1
     return number
   }
 
-  /// Ends what ``begin()`` began.
+  /// Ends the recording that ``begin()`` started.
   mutating func end() {
     openCount -= 1
     if openCount == 0 { entries = [:] }
   }
 
-  /// Whether everything after an update is known.
+  /// Returns true if all updates after a number are recorded.
   func isComplete(since number: UInt64) -> Bool { number >= floor }
 
-  /// Remembers what an update carries.
+  /// Records the changes of an update.
   mutating func note(_ update: LiveUpdate) {
     number += 1
     let isWritten = update.operation?.isWritten ?? false
@@ -69,13 +73,13 @@ struct JoinJournal {
     }
   }
 
-  /// Adds what has become of a node to an update.
+  /// Adds the changes of a node to an update.
   ///
   /// - Parameters:
   ///   - key: The node's identifier.
-  ///   - number: The last update that does not count.
-  ///   - isWritten: Whether only what reached the cache counts.
-  ///   - update: What joins.
+  ///   - number: The last update to ignore.
+  ///   - isWritten: True to add only changes that were written to the cache.
+  ///   - update: The update for the joining trees.
   func add(
     _ key: ByteString, since number: UInt64, isWritten: Bool, to update: inout LiveUpdate
   ) {

@@ -1,51 +1,52 @@
 package import PandoModels
 
-/// Names one live tree of a holder: a collection has one a row, everybody else has row 0.
+/// The number of one live tree in its holder.
+///
+/// A collection has one for each row; other holders have row 0.
 package typealias LiveRow = UInt32
 
-/// The owner of live trees: the part of a listener, a provider or a shared collection that the
-/// consistency manager knows.
+/// The owner of live trees: a listener, a provider or a shared collection, as seen by the manager.
 ///
-/// The manager holds a registered holder strongly, and the holder refers weakly to whom it serves;
-/// when that one dies it has the holder removed.
+/// The manager retains a registered holder. The holder has a weak reference to its listener or
+/// provider. After that is released, the holder is removed.
 package protocol LiveHolder: AnyObject, Sendable {
-  /// The number that the manager gave it: smaller means registered earlier.
+  /// The number that the manager gave to the holder, in the order of registration.
   var number: UInt64 { get }
 
-  /// Reads whatever the trees depend on outside the manager.
+  /// Reads the state outside the manager on which the trees depend.
   ///
-  /// Called on the pipeline for every holder that an update concerns, before the first is staged: all
-  /// are read at one moment. Does nothing by default.
+  /// Called on the pipeline for each affected holder before the first one is staged, so that all
+  /// are read at one moment. The default implementation does nothing.
   func prepare()
 
-  /// The tree of a row as it is registered, to find out whether an update changes anything.
+  /// Returns the registered tree of a row, to decide if an update changes it.
   ///
-  /// Asked on the pipeline, only of rows whose updates were taken by
+  /// Called on the pipeline, only for rows whose updates were taken by
   /// ``PipelineScope/regenerate(_:of:row:)`` and ``PipelineScope/register(_:row:_:)``.
   ///
   /// - Parameter row: A registered row.
-  /// - Returns: `nil`, which is the default, if it is not kept.
+  /// - Returns: `nil` if the holder does not keep its trees; this is the default.
   func tree(ofRow row: LiveRow) -> (any SimpleModel)?
 
-  /// The committed trees of some rows, for somebody who begins to show a part of them.
+  /// Returns the committed trees of some rows, for trees that join the live ones.
   ///
-  /// Asked on the pipeline. By default those of ``tree(ofRow:)``.
+  /// Called on the pipeline. The default implementation uses ``tree(ofRow:)``.
   ///
   /// - Parameters:
   ///   - rows: Registered rows, in ascending order.
-  ///   - asksListeners: Whether a listener's own code may be asked.
-  /// - Returns: Those that are known, in any order.
+  ///   - asksListeners: True if a listener's own code may run.
+  /// - Returns: The trees found, in any order.
   func liveTrees(ofRows rows: [LiveRow], asksListeners: Bool) -> [any SimpleModel]
 
-  /// Works out what an update does to the trees, without showing it.
+  /// Stages the changes of an update to the trees, without showing them.
   ///
-  /// Called on the pipeline, also when this holder's own operation or a topic of it is concerned.
+  /// Called on the pipeline, also if the update has this holder's operation or one of its topics.
   ///
   /// - Parameters:
-  ///   - update: What happened.
-  ///   - rows: The trees that hold an identifier of the update, in ascending order, each once.
-  ///   - scope: Regenerates trees and keeps the registry; to be used in this call only.
-  /// - Returns: What is to be published, or `nil` if nothing is, or if it was added to
+  ///   - update: The update.
+  ///   - rows: The trees with an identifier of the update, in ascending order, each once.
+  ///   - scope: Regenerates trees and updates the registry; valid during this call only.
+  /// - Returns: The change to publish. `nil` if there is none, or if it was added to
   ///   ``PipelineScope/group``.
   func stage(
     _ update: LiveUpdate, rows: [LiveRow], _ scope: PipelineScope

@@ -2,24 +2,25 @@ import PandoModels
 import PandoSystem
 
 extension LiveRegistry {
-  /// A holder that an update may concern.
+  /// A holder that an update may change.
   struct Affected {
     let holder: any LiveHolder
     let holderNumber: UInt64
     var rows: [LiveRow]
-    /// The number of the row, if just one is concerned; else negative.
+    /// The number of the row, if exactly one is affected; else negative.
     var number: Int32 = -1
-    /// How many nodes the row has, if just one is concerned; else 0.
+    /// The count of nodes of the row, if exactly one is affected; else 0.
     var nodeCount = 0
   }
 
-  /// The trees an update may change, by holder, in the order in which the holders were registered.
+  /// Finds the trees that an update may change, in the order in which their holders were
+  /// registered.
   ///
   /// - Parameters:
-  ///   - update: What happened.
-  ///   - carried: Where the nodes are that it carries.
-  ///   - unchanged: Those of them that stay as they are in all settled rows.
-  /// - Returns: The holders, the numbers of the rows, and the mark that they have.
+  ///   - update: The update.
+  ///   - carried: The entries of the nodes that the update sets.
+  ///   - unchanged: The entries among them that stay unchanged in all settled rows.
+  /// - Returns: The holders, the numbers of the rows, and the mark that the rows have now.
   mutating func affected(
     by update: LiveUpdate, _ carried: [Int32], unchanged: [Int32]
   ) -> (holders: [Affected], rows: [Int32], mark: UInt64) {
@@ -54,7 +55,7 @@ extension LiveRegistry {
     return (affected, found, mark)
   }
 
-  /// Where the nodes are that an update carries and somebody holds.
+  /// Finds the entries of the nodes that an update sets.
   mutating func entries(of update: LiveUpdate) -> [Int32] {
     foundEntries.removeAll(keepingCapacity: foundEntries.count < Self.keptCountMaximum)
     var numbers: [Int32] = []
@@ -66,7 +67,7 @@ extension LiveRegistry {
     return numbers
   }
 
-  /// For how many entries room is kept from one update to the next.
+  /// The maximum capacity of the array that is kept between updates.
   private static let keptCountMaximum = 64
 
   private static let firstRow: [LiveRow] = [0]
@@ -93,7 +94,7 @@ extension LiveRegistry {
     found = keys.map { $0.2 }
   }
 
-  /// Adds holders that are asked though none of their trees is concerned.
+  /// Adds the holders of operations and topics, also if none of their trees is affected.
   private func addAskedHolders(_ update: LiveUpdate, _ affected: inout [Affected]) {
     if update.topics.isEmpty, update.earlierOperations.isEmpty {
       if let number = update.operation?.holderNumber { add(number, to: &affected) }
@@ -114,7 +115,7 @@ extension LiveRegistry {
     affected = affected.ordered { $0.holderNumber < $1.holderNumber }
   }
 
-  /// Adds one holder at its place in the order, unless it is there.
+  /// Inserts one holder in the order of the numbers, unless it is there.
   private func add(_ number: UInt64, to affected: inout [Affected]) {
     let place = affected.partitioningIndex { $0.holderNumber >= number }
     if place < affected.count, affected[place].holderNumber == number { return }

@@ -2,11 +2,11 @@ import PandoModels
 import PandoSystem
 
 extension LiveRegistry {
-  /// Trees that hold nodes, by holder.
+  /// Finds trees that contain nodes, by holder.
   ///
   /// - Parameters:
   ///   - nodes: Identifiers of nodes.
-  ///   - all: Whether all trees that hold one of them are wanted, and not one for each.
+  ///   - all: True to find all trees with one of the nodes; false to find one for each node.
   /// - Returns: The holders, each with its rows in ascending order.
   mutating func rows(
     holding nodes: some Sequence<ByteString>, all: Bool

@@ -1,19 +1,19 @@
 import PandoModels
 
 extension LiveRegistry {
-  /// A node of a tree as it is registered.
+  /// A registered node of a tree.
   typealias Node = TreeNodes.Node
 
-  /// Makes a row hold exactly the given nodes, besides those it waits for.
+  /// Sets the nodes of a row; awaited nodes stay.
   mutating func setNodes(_ nodes: [Node], of holder: UInt64, row: LiveRow) {
     guard nodes.isEmpty == false || rowNumber(holder, row) != nil else { return }
     guard let number = makeRow(holder, row) else { return }
     setNodes(nodes, ofRow: number, areInUpdate: false)
   }
 
-  /// Makes a row hold exactly the nodes that the update at work gives, besides those it waits for.
+  /// Sets the nodes of a row to those of the running update; awaited nodes stay.
   ///
-  /// The mark is that of the update if it is in the row's tree; else 0.
+  /// `resolved` is the mark of the update if the row's tree contains it, else 0.
   mutating func setOwnNodes(
     _ nodes: [Node], of holder: UInt64, row: LiveRow, resolved: UInt64
   ) {
@@ -24,8 +24,9 @@ extension LiveRegistry {
     setNodes(nodes, ofRow: number, areInUpdate: nodes.count == foundEntries.count)
   }
 
-  /// Makes a row hold exactly the given nodes, which may be those of the update at work in its order,
-  /// besides those it waits for.
+  /// Sets the nodes of a row; awaited nodes stay.
+  ///
+  /// `areInUpdate` is true if the nodes are those of the running update, in its order.
   private mutating func setNodes(_ nodes: [Node], ofRow number: Int32, areInUpdate: Bool) {
     let met = makeMark()
     let kept = makeMark()
@@ -58,7 +59,7 @@ extension LiveRegistry {
     dropRowIfEmpty(number)
   }
 
-  /// Has a row wait for a node.
+  /// Registers a row as waiting for a node.
   mutating func await(
     _ identifier: ByteString, _ type: any SimpleModel.Type, of holder: UInt64, row: LiveRow
   ) {
@@ -71,7 +72,7 @@ extension LiveRegistry {
     }
   }
 
-  /// Ends what ``await(_:_:of:row:)`` began.
+  /// Ends the waiting that ``await(_:_:of:row:)`` started.
   mutating func endAwaiting(_ identifier: ByteString, of holder: UInt64, row: LiveRow) {
     guard let number = rowNumber(holder, row), let entry = entryNumbers[identifier],
       let index = rows[number].links.firstIndex(where: { $0.entry == entry })
@@ -103,7 +104,9 @@ extension LiveRegistry {
     if rows[number].links.isEmpty { removeRow(number) }
   }
 
-  /// The entry of a node; where it may be, unless that is negative, saves the search.
+  /// Returns the entry of a node; makes one if there is none.
+  ///
+  /// A correct `expected` saves the search.
   private mutating func makeEntry(
     _ identifier: ByteString, _ type: any SimpleModel.Type, expected: Int32 = -1
   ) -> Int32 {
@@ -132,7 +135,9 @@ extension LiveRegistry {
     rows[row].links.append(link)
   }
 
-  /// Takes a node from a row; the last ones of both lists take the places that become free.
+  /// Removes a node from a row.
+  ///
+  /// The last elements of both lists fill the free positions.
   private mutating func removeLink(_ index: Int, ofRow row: Int32) {
     let link = rows[row].links[index]
     let lastLink = rows[row].links.count - 1
@@ -157,7 +162,7 @@ extension LiveRegistry {
     }
   }
 
-  /// Puts one slot of a node in the place of another that is no longer needed.
+  /// Moves one slot of a node to the position of another that is no longer used.
   private mutating func fill(_ position: Int, ofEntry entry: Int32, from other: Int) {
     guard position != other else { return }
     let moved = entries[entry].slots[other]

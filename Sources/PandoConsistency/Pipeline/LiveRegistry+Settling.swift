@@ -1,14 +1,14 @@
 import PandoModels
 
 extension LiveRegistry {
-  /// A node that an update carries, and a row that speaks for all that are settled on it.
+  /// A node that an update sets, and a row that represents all rows settled on it.
   struct Spokesman {
     let entry: Int32
     let identifier: ByteString
     let holder: any LiveHolder
     let row: LiveRow
 
-    /// The node as the row's tree holds it; asked outside the registry's lock.
+    /// The node in the row's tree; read outside the registry's lock.
     var node: (any Model)? {
       holder.tree(ofRow: row).flatMap(ModelTypes.asModel).flatMap {
         TreeNodes.find(identifier, in: $0)
@@ -16,15 +16,15 @@ extension LiveRegistry {
     }
   }
 
-  /// From how many settled rows on it pays to ask one of them first.
+  /// The minimum count of settled rows for which a comparison with one of them pays.
   private static let settledCountMinimum = 4
-  /// How many nodes a row may have to be asked: its tree is searched.
+  /// The maximum count of nodes of a representative row, because its tree is searched.
   private static let askedNodeCountMaximum = 64
 
-  /// Whom to ask whether what an update carries changes anything for the settled rows.
+  /// Finds rows to decide if an update changes anything for the settled rows.
   ///
-  /// - Parameter carried: Where the nodes are that it carries.
-  /// - Returns: One row for each node for which that pays.
+  /// - Parameter carried: The entries of the nodes that the update sets.
+  /// - Returns: One representative row for each node for which the comparison pays.
   func spokesmen(for carried: [Int32]) -> [Spokesman] {
     var spokesmen: [Spokesman] = []
     for number in carried where entries[number].settledCount >= Self.settledCountMinimum {
@@ -33,7 +33,8 @@ extension LiveRegistry {
     return spokesmen
   }
 
-  /// Whom to ask about a node on which a row is settled; `nil` if that does not pay.
+  /// Returns the representative row of a node with settled rows; `nil` if the comparison does not
+  /// pay.
   private func spokesman(for number: Int32) -> Spokesman? {
     guard entries[number].otherTypes == nil else { return nil }
     let row = entries[number].slots[0].row
@@ -44,30 +45,29 @@ extension LiveRegistry {
       entry: number, identifier: entries[number].identifier, holder: holder, row: rows[row].row)
   }
 
-  /// Notes that an update is in a row's tree.
+  /// Records that a row's tree contains an update.
   mutating func resolve(_ holder: UInt64, _ row: LiveRow, _ mark: UInt64) {
     if let number = rowNumber(holder, row) { rows[number].resolved = mark }
   }
 
-  /// How many nodes a row has.
+  /// Returns the count of nodes of a row.
   func nodeCount(of holder: UInt64, _ row: LiveRow) -> Int {
     rowNumber(holder, row).map { rows[$0].links.count } ?? 0
   }
 
-  /// Unsettles a row whose tree is another one, for another reason than an update.
+  /// Unsettles a row whose tree was replaced without an update.
   mutating func unsettle(_ holder: UInt64, _ row: LiveRow) {
     if let number = rowNumber(holder, row) { unsettle(number) }
   }
 
-  /// Settles the rows that have taken an update on the nodes it carries, and unsettles those that were
-  /// asked and have not.
+  /// Settles the rows that have taken an update on its nodes, and unsettles those that have not.
   ///
   /// - Parameters:
-  ///   - update: What happened.
-  ///   - carried: Where the nodes were that it carries.
-  ///   - found: The rows that were asked.
-  ///   - resolved: Rows that have taken the update, besides those that say so.
-  ///   - mark: The mark of the search that found them.
+  ///   - update: The update.
+  ///   - carried: The entries of its nodes, found before the update was staged.
+  ///   - found: The rows that the search found.
+  ///   - resolved: Rows that have taken the update, in addition to those marked as resolved.
+  ///   - mark: The mark of the search.
   mutating func settle(
     _ update: LiveUpdate, _ carried: [Int32], _ found: [Int32], _ resolved: [Int32],
     _ mark: UInt64
@@ -78,7 +78,7 @@ extension LiveRegistry {
       if rows[number].resolved != mark { unsettle(number) }
     }
     for number in carried where entries.isInside(number) {
-      // Nobody may hold the node any more, and another one have its place.
+      // The entry may have been removed, and its number used again for another node.
       guard entries[number].otherTypes == nil,
         let versions = update.versions[entries[number].identifier],
         versions.holdsOnly(entries[number].type)
@@ -118,20 +118,21 @@ extension LiveRegistry {
   }
 }
 
-/// Rows that are settled as they come.
+/// Settling of new rows.
 extension LiveRegistry {
-  /// A node of a new row that may be what the rows hold that are settled on it.
+  /// A node of a new row that may equal the node of the rows settled on it.
   struct Candidate {
-    /// Which of the row's nodes it is.
+    /// The index of the node in the row.
     let index: Int
     let row: Int32
     let spokesman: Spokesman
   }
 
-  /// Makes a new row hold nodes, and settles it on those that no other row is settled on.
+  /// Registers the nodes of a new row, and settles the row on nodes without settled rows.
   ///
-  /// - Returns: Those that others are settled on, for ``settle(_:)`` if they have the same content. A
-  ///   tree that holds a node several times has none: the occurrences may differ.
+  /// - Returns: The nodes that have settled rows. If their contents are equal, the caller passes
+  ///   them to ``settle(_:)``. A tree with several occurrences of a node has none, because they may
+  ///   differ.
   mutating func setFirstNodes(_ nodes: [Node], of holder: UInt64, row: LiveRow) -> [Candidate] {
     let isNew = rowNumber(holder, row) == nil
     setNodes(nodes, of: holder, row: row)
@@ -151,7 +152,7 @@ extension LiveRegistry {
     return candidates
   }
 
-  /// Settles a new row on nodes that have the content of those that others are settled on.
+  /// Settles a new row on nodes whose contents equal those of the settled rows.
   mutating func settle(_ candidates: [Candidate]) {
     for candidate in candidates {
       let link = rows[candidate.row].links[candidate.index]
@@ -161,7 +162,7 @@ extension LiveRegistry {
 }
 
 extension LiveUpdate.Versions {
-  /// Whether what counts for a node is of one type.
+  /// Returns true if all versions of a node have one type.
   func holdsOnly(_ type: any SimpleModel.Type) -> Bool {
     stored.allSatisfy { Swift.type(of: $0) == type }
       && given.allSatisfy { Swift.type(of: $0) == type }

@@ -1,36 +1,36 @@
 import PandoModels
 
-/// Who holds which node: identifier → live trees, and back.
+/// The index of live trees: from identifiers to trees, and from trees to identifiers.
 ///
-/// It holds no model, and forgets a node with the last tree that holds it. Trees ("rows") and nodes
-/// ("entries") are numbered, and each keeps where it stands in the other's list, so that joining and
-/// leaving cost the same however many trees share a node.
+/// It contains no models, and removes a node with the last tree that contains it. Trees ("rows")
+/// and nodes ("entries") have numbers. Each records its position in the other's list. So insertion
+/// and removal cost the same for any number of trees that share a node.
 struct LiveRegistry {
-  /// One node of a row: where the row stands in the node's list.
+  /// One node of a row, with the row's position in the node's list.
   struct Link {
     let entry: Int32
     var position: Int32
-    /// Whether the row's tree holds the node.
+    /// True if the row's tree contains the node.
     var isInTree: Bool
-    /// Whether the row waits for the node.
+    /// True if the row waits for the node.
     var isAwaited: Bool
   }
 
   struct Row {
-    /// The number of its holder.
+    /// The number of the row's holder.
     let holder: UInt64
     let row: LiveRow
     let owner: (any LiveHolder)?
     var links: [Link] = []
-    /// The last search that found this row.
+    /// The mark of the last search that found this row.
     var mark: UInt64 = 0
-    /// The last search whose update is in the row's tree.
+    /// The mark of the last search whose update the row's tree contains.
     var resolved: UInt64 = 0
-    /// In how many of its nodes' lists the row is among the settled.
+    /// The count of the row's nodes on which it is settled.
     var settledCount: Int32 = 0
   }
 
-  /// One row of a node: where the node stands in the row's list.
+  /// One row of a node, with the node's position in the row's list.
   struct Slot {
     let row: Int32
     var link: Int32
@@ -38,23 +38,23 @@ struct LiveRegistry {
 
   struct Entry {
     let identifier: ByteString
-    /// The settled rows, and then the others.
+    /// The settled rows, followed by the others.
     ///
-    /// Settled rows hold the node with the same content: as the last update had it that carried the
-    /// node. So one of them speaks for all when an update changes nothing.
+    /// Settled rows contain the node with the same content: that of the last update that set the
+    /// node. One of them therefore represents all if an update changes nothing.
     var slots: [Slot] = []
     var settledCount = 0
-    /// The type by which live trees hold the node.
+    /// The type in which live trees contain the node.
     let type: any SimpleModel.Type
-    /// The others by which they do, since somebody last began to hold it; nearly always none.
+    /// Further types in which trees have contained the node since its entry was made; rarely any.
     var otherTypes: [any SimpleModel.Type]?
-    /// The last comparison of a row's nodes that met this entry.
+    /// The mark of the last comparison that found this entry.
     var mark: UInt64 = 0
 
-    /// All types by which live trees hold the node, since somebody last began to hold it.
+    /// All types in which trees have contained the node since its entry was made.
     var types: [any SimpleModel.Type] { [type] + (otherTypes ?? []) }
 
-    /// Adds a type, if it is another one.
+    /// Adds a type, unless it is there.
     mutating func add(_ newType: any SimpleModel.Type) {
       if type == newType { return }
       let others = otherTypes ?? []
@@ -62,7 +62,7 @@ struct LiveRegistry {
     }
   }
 
-  /// Stands where no entry is.
+  /// The type of a vacant entry.
   private struct NoModel: SimpleModel, Equatable {
     var modelIdentifier: String? { nil }
   }
@@ -77,7 +77,7 @@ struct LiveRegistry {
   var entries = NumberedTable(vacant: Entry(identifier: ByteString(""), type: NoModel.self))
   var entryNumbers: [ByteString: Int32] = [:]
   var topics: [ByteString: Set<UInt64>] = [:]
-  /// Where the nodes of the last update were, in its order; negative where there was none.
+  /// The entries of the last update's nodes, in its order; negative if there was none.
   var foundEntries: [Int32] = []
   private(set) var lastMark: UInt64 = 0
 
@@ -90,7 +90,7 @@ struct LiveRegistry {
     if holders[holder.number] == nil { holders[holder.number] = Holder(holder: holder) }
   }
 
-  /// Forgets a holder and all its rows.
+  /// Removes a holder and all its rows.
   mutating func remove(holder: UInt64) {
     guard let removed = holders.removeValue(forKey: holder) else { return }
     removed.rows.forEach { removeRow($0) }

@@ -1,13 +1,13 @@
-/// Values under numbers that are small and used again.
+/// A table of values with small numbers, which are used again after a removal.
 struct NumberedTable<Value> {
   private var values: [Value] = []
   private var free: [Int32] = []
-  /// What stands where no value is.
+  /// The value of a vacant number.
   private let vacant: Value
 
   init(vacant: Value) { self.vacant = vacant }
 
-  /// How many values there are.
+  /// The count of values.
   var count: Int { values.count - free.count }
 
   mutating func insert(_ value: Value) -> Int32 {
@@ -22,14 +22,14 @@ struct NumberedTable<Value> {
   mutating func remove(_ number: Int32) {
     values[Int(number)] = vacant
     free.append(number)
-    // A table that was large once does not stay so.
+    // An empty table releases its memory.
     if free.count == values.count {
       values = []
       free = []
     }
   }
 
-  /// Whether a number is that of a value, or of one that was removed while others stayed.
+  /// Returns true if a number is in use, or was removed while other values stayed.
   func isInside(_ number: Int32) -> Bool { Int(number) < values.count }
 
   subscript(number: Int32) -> Value {

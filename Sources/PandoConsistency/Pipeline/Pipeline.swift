@@ -2,29 +2,32 @@ import Dispatch
 import PandoModels
 package import PandoSystem
 
-/// The one place where updates are worked out and published, in the order in which they were queued.
+/// Processes and publishes updates, in the order in which they were queued.
 ///
-/// Managers over one store share one: what a commit changes is published for all of them in one step.
+/// Managers of one store share a pipeline, so that a commit is published for all of them in one
+/// step.
 ///
-/// Whoever has nothing more to work out goes on to tell what was published, if nobody does already: on
-/// the delivery queue, but without waking another thread. Others may work meanwhile.
+/// If the queue is empty, the thread of the pipeline also delivers the published changes, unless
+/// another thread does so. It uses the delivery queue without starting another thread. Meanwhile
+/// another thread may process new updates.
 package final class Pipeline: @unchecked Sendable {
-  // Sendable because `owing` and the scopes are used by the one who drains only, and `state` says who
-  // that is.
+  // Sendable because `owing` and the scopes are used by the draining thread only. `state`
+  // determines which thread that is.
 
   enum Command: Sendable {
     indirect case update(LiveUpdate, PipelineScope)
-    /// An update in memory that ``ConsistencyManager/clearListenersAndCancelAllTasks(_:)`` can cancel.
+    /// An update in memory that ``ConsistencyManager/clearListenersAndCancelAllTasks(_:)`` can
+    /// cancel.
     indirect case cancellable(LiveUpdate, PipelineScope, epoch: UInt64)
     case run(PipelineScope, @Sendable (PipelineScope) -> Void)
     case add(any LiveHolder, PipelineScope)
-    /// Work that concerns several scopes.
+    /// Work that affects several scopes.
     case work(@Sendable () -> Void)
-    /// One that has been carried out.
+    /// A command that was carried out.
     case done
   }
 
-  /// Scopes that owe something to others: callbacks that nobody makes yet, or work for afterwards.
+  /// Scopes with callbacks that no thread delivers yet, or with deferred work.
   final class Owing {
     var scopes: [PipelineScope] = []
   }
@@ -34,11 +37,12 @@ package final class Pipeline: @unchecked Sendable {
     var isDraining = false
   }
 
-  /// How often others are woken to go on with what is worked out, while there is more to work out.
+  /// The minimum interval at which delivery threads are started while more updates are queued.
   private static let nanosecondsBetweenWakings: UInt64 = 50_000
-  /// For how many commands room is kept.
+  /// The maximum capacity of the array that is kept.
   private static let keptCountMaximum = 4_096
-  /// Held for writing while something is published, so that readers of several trees see all or none.
+  /// Held for writing during publishing, so that readers of several trees see all of a change or
+  /// none.
   package let publishing = ReadWriteLock()
   private let queue = DispatchQueue(label: "pando.consistency", attributes: .concurrent)
   private let state = Locked(State())
@@ -46,7 +50,7 @@ package final class Pipeline: @unchecked Sendable {
 
   package init() {}
 
-  /// Queues a command; its place in the order is fixed when this returns.
+  /// Queues a command; its position in the order is fixed when this returns.
   func enqueue(_ command: Command) {
     let starts = state.withLock { state in
       state.commands.append(command)
@@ -56,18 +60,18 @@ package final class Pipeline: @unchecked Sendable {
     if starts { queue.async { self.drain() } }
   }
 
-  /// Queues work that concerns several managers, in the same order as their updates.
+  /// Queues work for several managers, in the same order as their updates.
   package func enqueue(_ work: @escaping @Sendable () -> Void) { enqueue(.work(work)) }
 
-  /// Whether all that was queued before has been worked out and published.
+  /// True if all queued work has been processed and published.
   package var rests: Bool { state.withLock { !$0.isDraining } }
 
-  /// Does something at once, as if it had been queued and carried out, if nothing is queued or at work.
+  /// Runs work at once, as if it had been queued, if nothing is queued or running.
   ///
-  /// What is queued meanwhile is carried out afterwards, on another thread.
+  /// Commands queued meanwhile run afterwards, on another thread.
   ///
-  /// - Parameter work: Quick, and waits for nobody.
-  /// - Returns: Whether it was done.
+  /// - Parameter work: A quick closure that does not wait.
+  /// - Returns: True if the work was done.
   package func runIfResting(_ work: () -> Void) -> Bool {
     let isFree = state.withLock { state in !exchange(&state.isDraining, with: true) }
     guard isFree else { return false }
@@ -80,7 +84,7 @@ package final class Pipeline: @unchecked Sendable {
     return true
   }
 
-  /// Works off what is queued.
+  /// Processes the queued commands.
   private func drain() {
     var commands: [Command] = []
     var owed: [PipelineScope] = []
@@ -90,7 +94,7 @@ package final class Pipeline: @unchecked Sendable {
       if !owed.isEmpty { beginDelivery(exchange(&owed, with: []), isLast: commands.isEmpty) }
       if commands.isEmpty { return }
       for index in commands.indices {
-        // Let go at once: there may be many.
+        // Released at once, because there may be many commands.
         carryOut(exchange(&commands[index], with: .done))
         guard index != commands.count - 1, !owing.scopes.isEmpty else { continue }
         let now = DispatchTime.now().uptimeNanoseconds
@@ -102,9 +106,9 @@ package final class Pipeline: @unchecked Sendable {
     }
   }
 
-  /// Does what was left for afterwards.
+  /// Does the deferred work.
   ///
-  /// - Returns: Those who owe callbacks besides.
+  /// - Returns: The scopes whose callbacks must be delivered.
   private func finishAfterwards() -> [PipelineScope] {
     if owing.scopes.isEmpty { return [] }
     var owed: [PipelineScope] = []
@@ -114,9 +118,11 @@ package final class Pipeline: @unchecked Sendable {
     return owed
   }
 
-  /// Takes what is queued; if that is nothing, somebody else may drain.
+  /// Takes the queued commands.
   ///
-  /// - Parameter commands: Commands that are carried out; their room is used again.
+  /// If there are none, another thread may drain the queue.
+  ///
+  /// - Parameter commands: Finished commands; their memory is used again.
   private func take(_ commands: inout [Command]) {
     commands.removeAll(keepingCapacity: commands.count <= Self.keptCountMaximum)
     state.withLock { state in
@@ -137,7 +143,7 @@ package final class Pipeline: @unchecked Sendable {
     }
   }
 
-  /// Has told what was published: beside the work that is left, or here if there is none.
+  /// Starts the delivery of published changes on other threads, or here if no work is left.
   private func beginDelivery(_ owed: [PipelineScope], isLast: Bool) {
     if isLast, owed.count == 1, owed[0].deliverer.canDrainHere {
       owed[0].deliverer.drainHere()

@@ -1,11 +1,11 @@
 import PandoSystem
 
-/// What a pipeline works on.
+/// The objects that a pipeline uses for one manager.
 struct PipelineContext: Sendable {
   let registry: Locked<LiveRegistry>
   let deliverer: Deliverer
   let pipeline: Pipeline
   let reporter: any PipelineReporter
-  /// Grows when what is queued is cancelled.
+  /// Grows when queued updates are cancelled.
   let epoch = Locked<UInt64>(0)
 }

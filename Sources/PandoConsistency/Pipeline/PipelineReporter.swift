@@ -1,16 +1,16 @@
 import PandoModels
 
-/// Whom the pipeline tells of what it does and finds.
+/// The receiver of a pipeline's replacements and mistakes.
 protocol PipelineReporter: AnyObject, Sendable {
-  /// Whether anybody hears of replacements.
+  /// True if a delegate receives replacements.
   var hasDelegate: Bool { get }
 
   func report(_ mistakes: [ConsistencyError])
 
   func report(_ replacements: [Replacement], context: (any Sendable)?)
 
-  /// Finds those who listen to every update now.
+  /// Returns a closure that calls the current listeners of all updates.
   ///
-  /// - Returns: Tells them of one, on the delivery target; `nil` if there are none.
+  /// - Returns: The closure, for the delivery target; `nil` if there are no listeners.
   func updatesTelling() -> (@Sendable (LiveUpdate) -> Void)?
 }

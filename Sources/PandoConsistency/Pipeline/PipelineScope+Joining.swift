@@ -1,27 +1,28 @@
 package import PandoModels
 import PandoSystem
 
-/// Trees that were read elsewhere and are shown from now on: they join the live ones.
+/// Joining of trees that were read elsewhere and become live.
 ///
-/// Nodes that others show are shown as these show them, and nobody else changes.
+/// They take the nodes of live trees in their current state. Other trees do not change.
 extension PipelineScope {
-  /// Begins to remember what updates carry, for trees that a cache is being asked for.
+  /// Starts to record the changes of updates, for a request to a cache.
   ///
-  /// - Returns: For ``join(_:since:)``.
+  /// - Returns: The join number, for ``join(_:since:)``.
   package func beginJoin() -> UInt64 { journal.begin() }
 
-  /// Ends what ``beginJoin()`` began.
+  /// Ends the recording that ``beginJoin()`` started.
   package func endJoin() { journal.end() }
 
-  /// Whether all is remembered that updates have carried since; else the cache has to be asked again.
+  /// Returns true if all changes since a join number are recorded; else the request must be
+  /// repeated.
   package func canJoin(since number: UInt64) -> Bool { journal.isComplete(since: number) }
 
-  /// Makes trees that a cache has answered what they are among the live ones.
+  /// Combines trees from a cache with the newer data of updates and live trees.
   ///
   /// - Parameters:
-  ///   - trees: The answer.
-  ///   - number: When the cache was asked.
-  /// - Returns: The trees; `nil` in the place of those whose roots have been deleted since.
+  ///   - trees: The answer of the cache.
+  ///   - number: The join number of the request.
+  /// - Returns: The trees; `nil` for each tree whose root was deleted meanwhile.
   package func join(_ trees: [any SimpleModel], since number: UInt64) -> [(any SimpleModel)?] {
     let nodes = Self.nodes(of: trees)
     var update = LiveUpdate()
@@ -34,12 +35,12 @@ extension PipelineScope {
     return bring(trees, upTo: update, besides: vanished)
   }
 
-  /// Makes trees that a cache has answered what they are after those changes that it is given.
+  /// Combines trees from a cache with the newer changes that were written to the cache.
   ///
   /// - Parameters:
-  ///   - trees: The answer.
-  ///   - number: When the cache was asked.
-  /// - Returns: The trees; `nil` in the place of those whose roots have been deleted since.
+  ///   - trees: The answer of the cache.
+  ///   - number: The join number of the request.
+  /// - Returns: The trees; `nil` for each tree whose root was deleted meanwhile.
   package func joinWritten(
     _ trees: [any SimpleModel], since number: UInt64
   ) -> [(any SimpleModel)?] {
@@ -50,10 +51,10 @@ extension PipelineScope {
     return bring(trees, upTo: update, besides: [])
   }
 
-  /// Makes trees that were read from a store show what is live otherwise, because it was set in memory.
+  /// Combines trees from a store with live data that were set in memory.
   ///
-  /// - Parameter trees: What the store holds, as new as what is live.
-  /// - Returns: The trees; `nil` in the place of those whose roots were deleted in memory.
+  /// - Parameter trees: Trees from the store, at the commit that live trees show.
+  /// - Returns: The trees; `nil` for each tree whose root was deleted in memory.
   package func joinStored(_ trees: [any SimpleModel]) -> [(any SimpleModel)?] {
     var update = LiveUpdate()
     for (node, models) in liveModels(of: Self.nodes(of: trees), asksListeners: false) {
@@ -62,12 +63,12 @@ extension PipelineScope {
     return bring(trees, upTo: update, besides: vanished)
   }
 
-  /// What live trees hold of some nodes, one model a type.
+  /// Returns the models of some nodes in live trees, one for each type.
   ///
   /// - Parameters:
-  ///   - nodes: Their identifiers.
-  ///   - asksListeners: Whether listeners are asked what they show; that is their own code.
-  /// - Returns: The models of those nodes that are live.
+  ///   - nodes: The identifiers of the nodes.
+  ///   - asksListeners: True to call listeners for their current models, which is their own code.
+  /// - Returns: The models of the live nodes.
   package func liveModels(
     of nodes: Set<ByteString>, asksListeners: Bool
   ) -> [ByteString: [any SimpleModel]] {

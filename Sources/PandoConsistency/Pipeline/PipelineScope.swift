@@ -2,17 +2,24 @@ import FoundationEssentials
 package import PandoModels
 import PandoSystem
 
-/// What may be done on the pipeline: regenerate trees, register them, publish and deliver.
+/// The operations of the pipeline: regenerating and registering trees, publishing and delivering
+/// changes.
 ///
-/// It is confined to the pipeline; work that gets one uses it in that call only.
+/// Work on the pipeline receives a scope and must use it during that call only.
+///
+/// - `asked`, `resolved`, `group`, `hasBegunGroup`, `affectedCount`, `mark`, `hasResolved`,
+///   `lastOrigin` and `source` belong to the running update.
+/// - `owesDelivery`, `isOwing` and `afterwards` describe work that is still to be done for this
+///   scope.
+/// - `journal`, `vanished` and `updateNumber` live as long as the scope.
 package final class PipelineScope: @unchecked Sendable {
-  // Sendable because only the one who drains the pipeline uses it.
+  // Sendable because only the draining thread of the pipeline uses it.
 
-  /// The row of the holder that is asked, if just one is concerned, as it was found.
+  /// The row of the current holder, if the update affects exactly one, as found by the search.
   private struct Asked {
     var holder: UInt64 = 0
     var row: LiveRow = 0
-    /// Negative if there are several, or if the holder has changed what is registered.
+    /// Negative if there are several rows, or if the holder has changed its registration.
     var number: Int32 = -1
     var nodeCount = 0
 
@@ -24,35 +31,37 @@ package final class PipelineScope: @unchecked Sendable {
   let context: PipelineContext
   let watch = MapWatch()
   var regenerator: Regenerator
-  /// What updates carry while a cache is being asked.
+  /// The changes of updates while requests to a cache are pending.
   var journal = JoinJournal()
-  /// Nodes that were deleted in memory only: what is read holds them, and is shown without.
+  /// Nodes deleted in memory only.
+  ///
+  /// Data from a read may contain them, and are shown without them.
   package private(set) var vanished: Set<ByteString> = []
-  /// The row of the holder that is asked, if just one is concerned.
+  /// The row of the current holder, if the update affects exactly one.
   private var asked = Asked()
-  /// The rows, by number, that have taken the update at work.
+  /// The numbers of the rows that have taken the running update.
   private var resolved: [Int32] = []
-  /// What the holders before have staged together, if that is the last that was staged.
+  /// The shared change to which the current holder may add, if the previous holder has staged it.
   package private(set) var group: AnyObject?
   private var hasBegunGroup = false
-  /// How many holders the update at work concerns.
+  /// The count of holders that the running update affects.
   package private(set) var affectedCount = 0
-  /// Whether nobody tells yet what is queued.
+  /// True if queued callbacks are not delivered by a thread yet.
   private var owesDelivery = false
-  /// Whether the pipeline knows that this owes something.
+  /// True if the scope is in the pipeline's list of scopes with open work.
   private var isOwing = false
-  /// What is done when some of what is queued has been worked out.
+  /// Work that is done after a part of the queued updates was processed.
   private var afterwards: [@Sendable () -> Void] = []
-  /// The mark of the rows that the update at work concerns; 0 if there is none.
+  /// The mark of the rows that the running update affects; 0 if there is no update.
   private var mark: UInt64 = 0
   private var hasResolved = false
-  /// How many updates have been worked out before: orders what holders keep for later.
+  /// The count of processed updates; it orders the changes that holders keep.
   private var updateNumber: UInt64 = 0
-  /// What holders keep of the update at work; made when it is asked for.
+  /// The origin of the running update; made at its first use.
   private var lastOrigin: ChangeOrigin?
   private var source: (context: (any Sendable)?, date: Date) = (nil, .distantPast)
 
-  /// The update at work, for what holders keep of it.
+  /// The origin of the running update, for changes that holders keep.
   var origin: ChangeOrigin {
     if let lastOrigin { return lastOrigin }
     let new = ChangeOrigin(context: source.context, date: source.date, order: updateNumber)
@@ -60,7 +69,7 @@ package final class PipelineScope: @unchecked Sendable {
     return new
   }
 
-  /// How much room for rows is kept from one update to the next.
+  /// The maximum capacity of the array of rows that is kept between updates.
   private static let keptCountMaximum = 1_024
 
   init(_ context: PipelineContext) {
@@ -72,10 +81,10 @@ package final class PipelineScope: @unchecked Sendable {
 
   func isCurrent(_ epoch: UInt64) -> Bool { context.epoch.withLock { $0 == epoch } }
 
-  /// Works out an update, publishes it in one step, and queues what is to be told.
+  /// Stages an update, publishes it in one step, and queues its callbacks.
   package func apply(_ update: LiveUpdate) { publish(stage(update)) }
 
-  /// Works out an update; it has to be published before the next one is staged.
+  /// Stages an update; it must be published before the next one is staged.
   package func stage(_ update: LiveUpdate) -> StagedUpdate {
     updateNumber += 1
     if journal.isOpen { journal.note(update) }
@@ -96,7 +105,8 @@ package final class PipelineScope: @unchecked Sendable {
     affectedCount = affected.count
     self.mark = mark
     hasResolved = false
-    // Before the watch is set: what a listener's own code starts here would inherit it.
+    // Called before the watch is set, because work started by a listener's own code would inherit
+    // the watch.
     for entry in affected { entry.holder.prepare() }
     let changes =
       affected.isEmpty ? [] : MapWatch.$current.withValue(watch) { stage(update, affected) }
@@ -114,13 +124,13 @@ package final class PipelineScope: @unchecked Sendable {
       changes: changes, update: update, tellListeners: context.reporter.updatesTelling())
   }
 
-  /// Whether the root of a tree was deleted in memory only.
+  /// Returns true if the root of a tree was deleted in memory only.
   package func hasVanished(_ tree: any SimpleModel) -> Bool {
     guard !vanished.isEmpty, let identifier = tree.modelIdentifier else { return false }
     return vanished.contains(ByteString(identifier))
   }
 
-  /// Forgets that nodes were deleted in memory only: they are set, deleted or asked for.
+  /// Removes nodes from `vanished`, because they are set, deleted or loaded again.
   package func bringBack(_ nodes: some Sequence<ByteString>) {
     if !vanished.isEmpty { vanished.subtract(nodes) }
   }
@@ -133,7 +143,8 @@ package final class PipelineScope: @unchecked Sendable {
     if !update.vanished.isEmpty { vanished.formUnion(update.vanished) }
   }
 
-  /// The nodes that an update carries without changing anything for whoever is settled on them.
+  /// Returns the entries of nodes that an update sets without a change for the rows settled on
+  /// them.
   private func findUnchanged(_ spokesmen: [LiveRegistry.Spokesman]) -> [Int32] {
     var unchanged: [Int32] = []
     for spokesman in spokesmen {
@@ -161,9 +172,9 @@ package final class PipelineScope: @unchecked Sendable {
     return changes
   }
 
-  /// Lets the holders after the one that is asked add to what it has staged.
+  /// Allows later holders to add their changes to that of the current holder.
   ///
-  /// - Parameter group: What the holder goes on to return.
+  /// - Parameter group: The change that the current holder returns.
   package func begin(_ group: any StagedChange & AnyObject) {
     self.group = group
     hasBegunGroup = true
@@ -175,11 +186,11 @@ package final class PipelineScope: @unchecked Sendable {
       update.conflicts.map {
         ConsistencyError(
           .conflictingContent, identifier: $0,
-          reason: "occurs several times in one tree with different content; the last one counts")
+          reason: "occurs several times in one tree with different content; the last one is used")
       })
   }
 
-  /// Publishes changes in one step and queues what is to be told of them.
+  /// Publishes changes in one step and queues their callbacks.
   package func publish(_ changes: [any StagedChange], _ update: LiveUpdate) {
     publish(StagedUpdate(changes: changes, update: update))
   }
@@ -189,7 +200,7 @@ package final class PipelineScope: @unchecked Sendable {
     tell(staged)
   }
 
-  /// Queues what is to be told of an update that has been published.
+  /// Queues the callbacks of a published update.
   package func tell(_ staged: StagedUpdate) {
     let (changes, update) = (staged.changes, staged.update)
     guard let tellListeners = staged.tellListeners, !update.carriesNothing else {
@@ -202,10 +213,10 @@ package final class PipelineScope: @unchecked Sendable {
     }
   }
 
-  /// Queues what is to be told of something else than an update.
+  /// Queues a callback that belongs to no update.
   package func tell(_ call: @escaping @Sendable () -> Void) { deliver(call) }
 
-  /// Queues what is to be told.
+  /// Queues a callback.
   private func deliver(_ call: @escaping @Sendable () -> Void) {
     if context.deliverer.add(call) {
       owesDelivery = true
@@ -213,7 +224,7 @@ package final class PipelineScope: @unchecked Sendable {
     }
   }
 
-  /// Has something done once for what is worked out now and what follows at once.
+  /// Defers work until the updates processed in sequence are done; it then runs once.
   package func afterwards(_ work: @escaping @Sendable () -> Void) {
     afterwards.append(work)
     owe()
@@ -224,9 +235,9 @@ package final class PipelineScope: @unchecked Sendable {
     context.pipeline.owing.scopes.append(self)
   }
 
-  /// Does what was left for afterwards.
+  /// Does the deferred work.
   ///
-  /// - Returns: Whether the caller has to have callbacks made.
+  /// - Returns: True if the caller must start the delivery of callbacks.
   func finishAfterwards() -> Bool {
     isOwing = false
     if !afterwards.isEmpty {
@@ -235,26 +246,27 @@ package final class PipelineScope: @unchecked Sendable {
     return exchange(&owesDelivery, with: false)
   }
 
-  /// What the update that is being worked out makes of a tree; `nil` if it stays as it is.
+  /// Applies the running update to a tree; returns `nil` if the tree does not change.
   ///
   /// - Parameters:
   ///   - tree: A tree.
-  ///   - isConcerned: Whether it is registered for a node of the update.
+  ///   - isConcerned: True if the tree is registered for a node of the update.
   /// - Returns: The new tree.
   package func regenerate(_ tree: any SimpleModel, isConcerned: Bool = false) -> Regeneration? {
     regenerator.regenerate(tree, isConcerned: isConcerned)
   }
 
-  /// What the update that is being worked out makes of a registered tree.
+  /// Applies the running update to a registered tree.
   ///
-  /// A holder that takes all its updates this way, and keeps its trees for ``LiveHolder/tree(ofRow:)``,
-  /// is not asked about updates that carry a node without changing it.
+  /// A holder that uses this function for all its updates must keep its trees for
+  /// ``LiveHolder/tree(ofRow:)``. It is then not called for updates that set a node without
+  /// changing it.
   ///
   /// - Parameters:
-  ///   - tree: Exactly what is registered for the row.
+  ///   - tree: Exactly the registered tree of the row.
   ///   - holder: The owner.
-  ///   - row: Which of its trees.
-  /// - Returns: `nil` if the tree stays as it is; else to be passed on to ``register(_:row:_:)``.
+  ///   - row: The row of the tree.
+  /// - Returns: `nil` if the tree does not change; else the value for ``register(_:row:_:)``.
   package func regenerate(
     _ tree: any SimpleModel, of holder: any LiveHolder, row: LiveRow
   ) -> Regeneration? {
@@ -272,7 +284,7 @@ package final class PipelineScope: @unchecked Sendable {
     return regeneration
   }
 
-  /// Notes that a row has taken the update at work.
+  /// Records that a row has taken the running update.
   private func resolve(_ holder: UInt64, _ row: LiveRow) {
     guard mark != 0 else { return }
     if asked.isRow(holder, row) {
@@ -283,7 +295,7 @@ package final class PipelineScope: @unchecked Sendable {
     context.registry.withLock { $0.resolve(holder, row, mark) }
   }
 
-  /// What the update makes of a tree, and whether that holds the same nodes.
+  /// Applies the running update to a tree, and returns the changes.
   func regenerateModel(
     _ tree: any Model
   ) -> (model: (any Model)?, updates: ModelUpdates, hasSameNodes: Bool)? {
@@ -295,16 +307,18 @@ package final class PipelineScope: @unchecked Sendable {
   /// Reports a mistake to the manager's delegate.
   package func report(_ mistake: ConsistencyError) { context.reporter.report([mistake]) }
 
-  /// Begins to keep a holder; its trees are registered one by one.
+  /// Registers a holder; its trees are registered one by one.
   package func add(_ holder: any LiveHolder) { registry { $0.add(holder) } }
 
-  /// Changes the registry; what was found of the holder that is asked does not hold any more.
+  /// Changes the registry.
+  ///
+  /// The row found for the current holder is invalid afterwards.
   private func registry(_ body: (inout LiveRegistry) -> Void) {
     asked.number = -1
     context.registry.withLock(body)
   }
 
-  /// Forgets a holder with all its trees; its topics have been unsubscribed before.
+  /// Removes a holder with all its trees; it has no topics any more.
   package func remove(_ holder: any LiveHolder) {
     registry { $0.remove(holder: holder.number) }
   }
@@ -313,9 +327,9 @@ package final class PipelineScope: @unchecked Sendable {
   ///
   /// - Parameters:
   ///   - holder: The owner.
-  ///   - row: Which of its trees.
-  ///   - old: The tree that is registered; `nil` if there is none.
-  ///   - new: The tree from now on; `nil` to unregister it.
+  ///   - row: The row of the tree.
+  ///   - old: The registered tree; `nil` if there is none.
+  ///   - new: The new tree; `nil` to unregister the old one.
   package func register(
     _ holder: any LiveHolder, row: LiveRow, old: (any SimpleModel)?, new: (any SimpleModel)?
   ) {
@@ -323,13 +337,14 @@ package final class PipelineScope: @unchecked Sendable {
     setTrees(holder, row: row, new.map { [$0] } ?? [])
   }
 
-  /// Puts a tree in the registry for a holder that will take its updates by
-  /// ``regenerate(_:of:row:)``, and keeps its trees for ``LiveHolder/tree(ofRow:)``.
+  /// Registers the first tree of a holder that takes its updates by ``regenerate(_:of:row:)``.
+  ///
+  /// The holder must keep its trees for ``LiveHolder/tree(ofRow:)``.
   ///
   /// - Parameters:
-  ///   - holder: The owner, for which no tree is registered.
-  ///   - row: Which of its trees.
-  ///   - tree: The tree from now on.
+  ///   - holder: The owner, which has no registered tree.
+  ///   - row: The row of the tree.
+  ///   - tree: The tree.
   package func registerFirst(_ holder: any LiveHolder, row: LiveRow, _ tree: any SimpleModel) {
     guard let root = ModelTypes.asModel(tree) else {
       return setTrees(holder, row: row, [tree])
@@ -343,7 +358,7 @@ package final class PipelineScope: @unchecked Sendable {
     var candidates: [LiveRegistry.Candidate] = []
     registry { candidates = $0.setFirstNodes(nodes, of: holder.number, row: row) }
     guard !candidates.isEmpty else { return }
-    // Compared outside the lock: it runs the models' own code.
+    // Compared outside the lock, because the comparison runs the models' own code.
     candidates.removeAll { candidate in
       guard let other = candidate.spokesman.node else { return true }
       return !other.isEqual(to: models[candidate.index])
@@ -351,12 +366,12 @@ package final class PipelineScope: @unchecked Sendable {
     if !candidates.isEmpty { registry { $0.settle(candidates) } }
   }
 
-  /// Replaces the tree of a row in the registry by what an update made of it.
+  /// Replaces the tree of a row in the registry by a regenerated one.
   ///
   /// - Parameters:
   ///   - holder: The owner.
-  ///   - row: Which of its trees.
-  ///   - regeneration: What ``regenerate(_:)`` returned for the tree that is registered.
+  ///   - row: The row of the tree.
+  ///   - regeneration: The result of ``regenerate(_:)`` for the registered tree.
   package func register(
     _ holder: any LiveHolder, row: LiveRow, _ regeneration: Regeneration
   ) {
@@ -366,16 +381,16 @@ package final class PipelineScope: @unchecked Sendable {
     if regeneration.isAsCarried { resolve(holder.number, row) }
   }
 
-  /// Replaces the tree of a row in the registry by the one that its holder has given to the update at
-  /// work.
+  /// Replaces the tree of a row in the registry by the tree that its holder has set in the running
+  /// update.
   ///
   /// - Parameters:
   ///   - holder: The owner.
-  ///   - row: Which of its trees.
-  ///   - tree: The only tree that was given.
-  ///   - update: The update at work.
-  ///   - isUsable: Whether the holder can show another one in its place.
-  /// - Returns: What else the update carries has made of the tree; `nil` if it is shown as it is.
+  ///   - row: The row of the tree.
+  ///   - tree: The only tree of the update.
+  ///   - update: The running update.
+  ///   - isUsable: Returns true if the holder can show another tree instead.
+  /// - Returns: The tree changed by other data of the update; `nil` if it is shown unchanged.
   package func registerOwn(
     _ holder: any LiveHolder, row: LiveRow, _ tree: any SimpleModel, _ update: LiveUpdate,
     _ isUsable: (any SimpleModel) -> Bool
@@ -397,33 +412,33 @@ package final class PipelineScope: @unchecked Sendable {
     return other
   }
 
-  /// Makes a row hold exactly the nodes of some trees.
+  /// Sets the nodes of a row to those of some trees.
   func setTrees(_ holder: any LiveHolder, row: LiveRow, _ trees: [any SimpleModel]) {
     var nodes: [LiveRegistry.Node] = []
     for tree in trees { TreeNodes.append(tree, to: &nodes) }
     registry { $0.setNodes(nodes, of: holder.number, row: row) }
   }
 
-  /// Registers a row for an identifier that is not there yet.
+  /// Registers a row for an identifier that does not exist yet.
   package func registerAbsent(
     _ holder: any LiveHolder, row: LiveRow, identifier: String, as type: any SimpleModel.Type
   ) {
     registry { $0.await(ByteString(identifier), type, of: holder.number, row: row) }
   }
 
-  /// Ends what ``registerAbsent(_:row:identifier:as:)`` began.
+  /// Ends the registration that ``registerAbsent(_:row:identifier:as:)`` made.
   package func unregisterAbsent(_ holder: any LiveHolder, row: LiveRow, identifier: String) {
     registry { $0.endAwaiting(ByteString(identifier), of: holder.number, row: row) }
   }
 
-  /// Has a holder asked when an update touches a topic.
+  /// Subscribes a holder to a topic of updates.
   package func subscribe(_ holder: any LiveHolder, to topic: String) {
     context.registry.withLock {
       _ = $0.topics[ByteString(topic), default: []].insert(holder.number)
     }
   }
 
-  /// Ends what ``subscribe(_:to:)`` began.
+  /// Ends the subscription that ``subscribe(_:to:)`` made.
   package func unsubscribe(_ holder: any LiveHolder, from topic: String) {
     context.registry.withLock { registry in
       let key = ByteString(topic)
@@ -433,11 +448,11 @@ package final class PipelineScope: @unchecked Sendable {
   }
 }
 
-/// An update that is worked out and not shown yet.
+/// An update that is staged and not shown yet.
 package struct StagedUpdate {
   fileprivate let changes: [any StagedChange]
   fileprivate let update: LiveUpdate
-  /// Tells those who listen to every update, if there were any.
+  /// Calls the listeners of all updates, if there are any.
   fileprivate let tellListeners: (@Sendable (LiveUpdate) -> Void)?
 
   fileprivate init(
@@ -449,9 +464,9 @@ package struct StagedUpdate {
     self.tellListeners = tellListeners
   }
 
-  /// Whether nothing changes.
+  /// True if the update changes nothing.
   package var isEmpty: Bool { changes.isEmpty }
 
-  /// Shows it; with the pipeline's publishing lock held for writing.
+  /// Publishes the update; the caller holds the pipeline's publishing lock for writing.
   package func publish() { for change in changes { change.publish() } }
 }
