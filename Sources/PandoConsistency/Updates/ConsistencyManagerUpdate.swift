@@ -2,7 +2,7 @@ public import FoundationEssentials
 public import PandoModels
 import PandoSystem
 
-/// One update as it was posted.
+/// One update, as the caller made it.
 ///
 /// ```swift
 /// func consistencyManager(
@@ -25,7 +25,7 @@ public struct ConsistencyManagerUpdate: Sendable {
   public struct Change: Sendable {
     /// The identifier.
     public let modelIdentifier: String
-    /// The models, one a type, in traversal order.
+    /// The models, one for each type, in traversal order.
     public let models: [any SimpleModel]
   }
 
@@ -33,10 +33,10 @@ public struct ConsistencyManagerUpdate: Sendable {
 
   init(_ update: LiveUpdate) { self.update = update }
 
-  /// The top models that were given to the call.
+  /// The models that the caller passed.
   public var models: [any SimpleModel] { update.models }
 
-  /// What the update carries, by identifier, sorted by the identifiers' bytes.
+  /// The models of the update, sorted by the bytes of their identifiers.
   ///
   /// - Complexity: O(*n* log *n*) for *n* identifiers.
   public var changes: [Change] {
@@ -48,19 +48,19 @@ public struct ConsistencyManagerUpdate: Sendable {
   /// The identifiers that were deleted, sorted by their bytes.
   public var deletedModelIdentifiers: [String] { update.deleted.ordered().map(\.text) }
 
-  /// What the poster passed along.
+  /// The context that the caller passed.
   public var context: (any Sendable)? { update.context }
 
-  /// When the change was made.
+  /// The time of the change.
   public var date: Date { update.date }
 
-  /// The commit behind the update; `nil` for one in memory only.
+  /// The commit of the update; `nil` for an update in memory only.
   public var changeSet: ChangeSet? { update.changeSet }
 
-  /// Returns what the update carries for one identifier.
+  /// Returns the models of the update for one identifier.
   ///
-  /// - Parameter modelIdentifier: Compared byte by byte.
-  /// - Returns: The models, one a type, in traversal order; empty if it carries none.
+  /// - Parameter modelIdentifier: An identifier, compared byte by byte.
+  /// - Returns: The models, one for each type, in traversal order; empty if there are none.
   public func models(forIdentifier modelIdentifier: String) -> [any SimpleModel] {
     guard let versions = update.versions[ByteString(modelIdentifier)] else { return [] }
     return versions.stored + versions.given

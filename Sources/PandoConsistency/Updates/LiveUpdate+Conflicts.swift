@@ -1,10 +1,10 @@
 import PandoModels
 
 extension LiveUpdate {
-  /// Makes every given model hold, at every place, what counts for each identifier.
+  /// Updates all given models, so that each identifier has the same content in all of them.
   ///
-  /// An identifier that was given several times counts as it came last. What holds an older version of
-  /// it is brought up to date, so that trees that take the one and trees that take the other agree.
+  /// The last occurrence of an identifier is used. A model with an older occurrence is updated. So
+  /// all trees agree, whichever of the models they contain.
   mutating func resolveConflicts() {
     guard hasSeveralVersions, refusal == nil else { return }
     var resolved: [ByteString: [any SimpleModel]] = [:]
@@ -14,10 +14,11 @@ extension LiveUpdate {
     }
   }
 
-  /// Works out what counts for an identifier.
+  /// Determines the content of an identifier.
   ///
-  /// The last occurrence of a parent comes before the last occurrence of each child it holds. Several
-  /// types of one identifier can still hold each other: whoever is at work already stays as given.
+  /// The last occurrence of a parent precedes the last occurrence of each of its children. Several
+  /// types of one identifier may contain each other. A model whose content is being determined then
+  /// stays as given.
   private func resolve(
     _ key: ByteString, _ level: TreeLevel, _ resolved: inout [ByteString: [any SimpleModel]]
   ) {
@@ -29,7 +30,7 @@ extension LiveUpdate {
       level.onStack { replaced = replaceChildren(of: model, level, &resolved) }
       return replaced
     }
-    // Several types of one identifier: each takes what came after it.
+    // Each type of the identifier is merged with those after it.
     resolved[key] = inner.indices.map { index in
       inner[(index + 1)...].reduce(inner[index]) { Self.merged($0, $1) }
     }
@@ -49,7 +50,8 @@ extension LiveUpdate {
     } ?? model
   }
 
-  /// What one model makes of a later one of another type; itself if that is impossible.
+  /// Returns a model merged with a later one of another type, or the model itself if that is
+  /// impossible.
   private static func merged(_ model: any SimpleModel, _ later: any SimpleModel) -> any SimpleModel
   {
     guard let older = model as? any Model, let newer = later as? any Model else { return model }

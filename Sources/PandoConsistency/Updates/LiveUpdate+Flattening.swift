@@ -2,16 +2,16 @@ package import FoundationEssentials
 package import PandoModels
 
 extension LiveUpdate {
-  /// Flattens trees to identifier → models.
+  /// Creates an update that sets trees.
   ///
-  /// A tree that is cyclic, nested too deep or has an empty identifier makes the update carry nothing;
-  /// ``refusal`` says why.
+  /// If a tree is cyclic, nested too deep or has an empty identifier, the update contains no model,
+  /// and ``refusal`` has the error.
   ///
   /// - Parameters:
-  ///   - models: The top models, in order.
-  ///   - context: Travels to everyone who is told.
-  ///   - date: When the change was made.
-  ///   - keepsNodes: Whether somebody will register the tree.
+  ///   - models: The roots of the trees, in order.
+  ///   - context: Passed to the listeners of the change.
+  ///   - date: The time of the change.
+  ///   - keepsNodes: True if a holder will register the tree.
   package init(
     setting models: [any SimpleModel], context: (any Sendable)? = nil, date: Date = Date(),
     keepsNodes: Bool = false
@@ -24,18 +24,18 @@ extension LiveUpdate {
     resolveConflicts()
   }
 
-  /// An update that deletes nodes.
+  /// Creates an update that deletes nodes.
   ///
   /// - Parameters:
-  ///   - identifiers: What is deleted.
-  ///   - context: Travels to everyone who is told.
+  ///   - identifiers: The identifiers of the nodes.
+  ///   - context: Passed to the listeners of the change.
   package init(deleting identifiers: [String], context: (any Sendable)? = nil) {
     self.init()
     self.context = context
     deleted = Set(identifiers.map { ByteString($0) })
   }
 
-  /// Adds a tree, after those that are there.
+  /// Adds a tree after the existing ones.
   package mutating func add(_ root: any SimpleModel) {
     treeCount += 1
     var path: [ByteString] = []
@@ -45,10 +45,10 @@ extension LiveUpdate {
     if refusal != nil { versions.removeAll() }
   }
 
-  /// How deep most trees are at the most.
+  /// The usual maximum depth of trees.
   private static let expectedDepth = 4
 
-  /// Adds what a store holds of an identifier after the commit.
+  /// Adds the stored model of an identifier after the commit.
   package mutating func addStored(_ model: any SimpleModel, _ identifier: String) {
     let key = ByteString(identifier)
     if let position = versions.position(of: key) {
@@ -60,7 +60,7 @@ extension LiveUpdate {
     }
   }
 
-  /// Adds what another update gives for an identifier, in place of what was given before.
+  /// Sets the given models of an identifier; earlier given models are replaced.
   package mutating func give(_ given: [any SimpleModel], _ key: ByteString) {
     guard let position = versions.position(of: key) else {
       return versions.append(key, Versions(given: given, tree: 0))
@@ -68,7 +68,7 @@ extension LiveUpdate {
     versions[position: position].given = given
   }
 
-  /// Adds a node, and what is below it if it can hold others.
+  /// Adds a node, and the nodes of its tree if it can have children.
   private mutating func visit(
     _ node: any SimpleModel, _ model: (any Model)?, _ level: TreeLevel, _ path: inout [ByteString]
   ) {
@@ -102,7 +102,7 @@ extension LiveUpdate {
       identifier.text.isEmpty
       ? ConsistencyError(
         .emptyIdentifier, identifier: "", type: type(of: node),
-        reason: "an identifier can't be empty, so the tree is refused")
+        reason: "an identifier must not be empty, so the tree is refused")
       : ConsistencyError(
         .cyclicModel, identifier: identifier.text, type: type(of: node),
         reason: "occurs inside its own subtree, so the tree is refused")

@@ -1,20 +1,20 @@
 package import FoundationEssentials
 package import PandoModels
 
-/// One step of the live world: what was set and deleted together, and on whose behalf.
+/// One step of all live data: the nodes set and deleted together, with their origin.
 ///
-/// Made from models in memory (``init(setting:context:)``), or from the change set of a commit with
-/// the models that its write was given, or that were read behind it.
+/// It is made from models in memory (``init(setting:context:)``), or from the change set of a
+/// commit. The models of a commit were passed to its write, or read after it.
 package struct LiveUpdate: Sendable {
   /// The new models of one identifier.
   package struct Versions: Sendable {
-    /// What was given, one model a type, in traversal order.
+    /// The given models, one for each type, in traversal order.
     ///
-    /// A tree that shows the node as another type merges them in this order.
+    /// A tree that contains the node in another type merges them in this order.
     package var given: [any SimpleModel] = []
-    /// What the store holds after the commit, one model a type; it counts before what was given.
+    /// The stored models after the commit, one for each type; they take precedence over given ones.
     package var stored: [any SimpleModel] = []
-    /// The last tree that gave the identifier.
+    /// The number of the last tree that contains the identifier.
     var tree = 0
 
     package init() {}
@@ -28,73 +28,75 @@ package struct LiveUpdate: Sendable {
 
   /// The new models, by identifier.
   package var versions = VersionTable()
-  /// Identifiers that are deleted, with all that went with them.
+  /// The deleted identifiers, including those deleted with them.
   package var deleted: Set<ByteString> = []
-  /// Identifiers that were deleted and are there again: who shows one as a type that the update does not
-  /// carry has lost it.
-  package var renewed: Set<ByteString> = []
-  /// Of several changes that are shown together, the nodes that were deleted, be they there again: how
-  /// many of the operations that it carries out came before, each time.
-  package var departed: [ByteString: [Int]] = [:]
-  /// The same of what was deleted where it is stored, too.
-  package var storedDeparted: [ByteString: [Int]] = [:]
-  /// Those among the deleted ones that vanish from what is shown, and stay where they are stored.
-  package var vanished: Set<ByteString> = []
-  /// Whether models that it carries may hold others that it carries, too, with older content.
-  package var isNested = false
-  /// Whether what was read of lists may be live otherwise, as it is carried.
-  package var overlaysLists = false
-  /// The top models given to the call, for those who listen to every update.
-  package var models: [any SimpleModel] = []
-  /// Travels to everyone who is told.
-  package var context: (any Sendable)?
-  /// When the change was made.
-  package var date: Date
-  /// The commit behind this update; `nil` for one in memory only.
-  package var changeSet: ChangeSet?
-  /// The queued operation that this update carries out; its holder is always asked.
-  package var operation: (any LiveOperation)?
-  /// Operations that it carries out besides, before that one.
-  package var earlierOperations: [any LiveOperation] = []
-  /// What happened to collections, by cache key.
+  /// Identifiers that were deleted and exist again.
   ///
-  /// Whoever is subscribed to such a topic is asked.
+  /// A tree that contains one in a type without a model in the update has lost it.
+  package var renewed: Set<ByteString> = []
+  /// The deletions in a group of changes that are shown together, also of nodes that exist again.
+  ///
+  /// The values are the counts of operations that precede each deletion of the node.
+  package var departed: [ByteString: [Int]] = [:]
+  /// The same for deletions that were also made in the store or cache.
+  package var storedDeparted: [ByteString: [Int]] = [:]
+  /// The deleted identifiers that disappear from shown data only, and stay stored.
+  package var vanished: Set<ByteString> = []
+  /// True if models of the update may contain older data of each other.
+  package var isNested = false
+  /// True if elements of lists that were read may be live in a newer state, given in the update.
+  package var overlaysLists = false
+  /// The models passed to the call, for the listeners of all updates.
+  package var models: [any SimpleModel] = []
+  /// Passed to all notified listeners.
+  package var context: (any Sendable)?
+  /// The time of the change.
+  package var date: Date
+  /// The commit of this update; `nil` for an update in memory only.
+  package var changeSet: ChangeSet?
+  /// The queued operation that this update carries out; its holder always stages the update.
+  package var operation: (any LiveOperation)?
+  /// Further operations of the update, before `operation`.
+  package var earlierOperations: [any LiveOperation] = []
+  /// The changes of collections, by cache key.
+  ///
+  /// The subscribers of these topics stage the update.
   package var topics: [ByteString: any Sendable] = [:]
-  /// Identifiers that one given tree holds several times with different content.
+  /// Identifiers with different contents in one given tree.
   package var conflicts: [String] = []
-  /// Why a given tree can't be used; the update then carries no model.
+  /// The error of an invalid tree; the update then contains no model.
   package internal(set) var refusal: ConsistencyError?
   /// The nodes of the given trees, if they are kept.
   var givenNodes: [TreeNodes.Node]?
-  /// How many trees were given.
+  /// The count of given trees.
   var treeCount = 0
-  /// How many levels of nodes the deepest of them has.
+  /// The depth of the deepest given tree, in levels of nodes.
   var nodeDepth = 0
-  /// Whether an identifier was given with different content, or as different types.
+  /// True if an identifier was given with different contents or in different types.
   var hasSeveralVersions = false
 
   package init() { date = Date() }
 
-  /// An update that carries nothing yet.
+  /// Creates an empty update.
   package init(date: Date) { self.date = date }
 
-  /// All operations that it carries out, in order.
+  /// All operations of the update, in order.
   package var operations: [any LiveOperation] {
     guard let operation else { return [] }
     return earlierOperations.isEmpty ? [operation] : earlierOperations + [operation]
   }
 
-  /// Whether the given models alone do not say what becomes of each node.
+  /// True if the given models alone do not determine each node.
   package var isAmbiguous: Bool { hasSeveralVersions || !conflicts.isEmpty }
 
-  /// Whether it sets and deletes nothing.
+  /// True if the update sets and deletes nothing.
   var carriesNothing: Bool { versions.isEmpty && deleted.isEmpty }
 }
 
 /// A change that a holder has queued, until it is committed or has failed.
 package protocol LiveOperation: AnyObject, Sendable {
-  /// The number of the holder that shows it already; `nil` if none does.
+  /// The number of the holder that shows the change already; `nil` if there is none.
   var holderNumber: UInt64? { get }
-  /// Whether it reaches the store or the cache; else it is shown only.
+  /// True if the change is written to the store or cache; false if it changes shown data only.
   var isWritten: Bool { get }
 }

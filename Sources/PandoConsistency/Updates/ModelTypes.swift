@@ -1,13 +1,13 @@
 import PandoModels
 
-/// How types conform to `Model`.
+/// Conversions of models and types to `Model`.
 enum ModelTypes {
-  /// A model as one that can hold others; `nil` if it can't.
+  /// Returns a model as a `Model`, which can have children; `nil` if it does not conform.
   static func asModel(_ model: any SimpleModel) -> (any Model)? {
     modelType(type(of: model)).map { ModelBoxes.model(model, $0) }
   }
 
-  /// A type as one whose models can hold others; `nil` if they can't.
+  /// Returns a type as a `Model` type; `nil` if it does not conform.
   static func modelType(_ type: any SimpleModel.Type) -> (any Model.Type)? {
     ModelBoxes.modelType(type)
   }

@@ -1,7 +1,9 @@
 import PandoModels
 
 extension ModelUpdates {
-  /// Adds what another update changed; an identifier that is named already keeps its place.
+  /// Adds the changes of another update.
+  ///
+  /// An identifier that is listed already keeps its position.
   mutating func formUnion(_ other: ModelUpdates) {
     var named = Set(deletedModelIdentifiers.map { ByteString($0) })
     for identifier in other.deletedModelIdentifiers

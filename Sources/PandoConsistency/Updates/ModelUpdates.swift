@@ -1,4 +1,4 @@
-/// What one update changed in one tree.
+/// The changes of one update to one tree.
 ///
 /// ```swift
 /// func modelUpdated(_ model: (any Model)?, updates: ModelUpdates, context: (any Sendable)?) {
@@ -6,20 +6,19 @@
 /// }
 /// ```
 ///
-/// Each identifier is named once, in one of the two lists only. They are lists and no sets because a
-/// `Set<String>` takes two identifiers for one where Unicode calls them equivalent.
+/// Each identifier occurs once, in one of the two lists only. They are arrays, because a
+/// `Set<String>` treats identifiers as equal if they are equivalent in Unicode.
 public struct ModelUpdates: Sendable, Equatable {
-  /// Identifiers of the old tree whose node changed, and all their ancestors; a parent before its
-  /// children.
+  /// The identifiers of changed nodes of the old tree and all their ancestors, parents first.
   public var changedModelIdentifiers: [String]
-  /// Identifiers that were deleted, with every ancestor that could not be without them.
+  /// The identifiers of deleted nodes, and of ancestors deleted because they require one.
   public var deletedModelIdentifiers: [String]
 
-  /// Makes a description of what changed.
+  /// Creates a description of changes.
   ///
   /// - Parameters:
-  ///   - changedModelIdentifiers: Identifiers of the old tree whose node changed.
-  ///   - deletedModelIdentifiers: Identifiers that were deleted.
+  ///   - changedModelIdentifiers: The identifiers of changed nodes of the old tree.
+  ///   - deletedModelIdentifiers: The identifiers of deleted nodes.
   public init(changedModelIdentifiers: [String] = [], deletedModelIdentifiers: [String] = []) {
     self.changedModelIdentifiers = changedModelIdentifiers
     self.deletedModelIdentifiers = deletedModelIdentifiers

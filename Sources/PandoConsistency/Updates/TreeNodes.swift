@@ -1,10 +1,10 @@
 import PandoModels
 
-/// The nodes of a tree: those models in it that have an identifier.
+/// The nodes of a tree: its models with an identifier.
 enum TreeNodes {
   typealias Node = (identifier: ByteString, type: any SimpleModel.Type)
 
-  /// Calls a closure with every node, a node before its children; what is nested too deep is left out.
+  /// Calls a closure with each node, parents first; levels that are nested too deep are left out.
   static func forEach(of tree: any Model, _ visit: (any Model, String) -> Void) {
     ModelChildren.walk(tree) { model, identifier in
       if let identifier, !identifier.isEmpty { visit(model, identifier) }
@@ -12,7 +12,7 @@ enum TreeNodes {
     }
   }
 
-  /// The first node of a tree that has an identifier.
+  /// Returns the first node of a tree with an identifier.
   static func find(_ identifier: ByteString, in tree: any Model) -> (any Model)? {
     var found: (any Model)?
     ModelChildren.walk(tree) { model, own in
@@ -22,7 +22,7 @@ enum TreeNodes {
     return found
   }
 
-  /// Adds the nodes of a tree to a list.
+  /// Adds the nodes of a tree to an array.
   static func append(_ tree: any SimpleModel, to nodes: inout [Node]) {
     if let model = ModelTypes.asModel(tree) {
       append(model, to: &nodes)
@@ -41,15 +41,16 @@ enum TreeNodes {
     return identifiers
   }
 
-  /// Whether two trees hold the same identifiers by the same types below their roots, in the same
-  /// order.
+  /// Returns true if two trees have the same nodes below their roots, in the same order.
+  ///
+  /// Nodes are the same if identifiers and types are equal.
   static func haveSameNodes(_ old: any Model, _ new: any Model) -> Bool {
     let (old, new) = (below(old), below(new))
     return old.count == new.count
       && zip(old, new).allSatisfy { $0.type == $1.type && $0.identifier == $1.identifier }
   }
 
-  /// The nodes below a model.
+  /// Returns the nodes below a model.
   static func below(_ model: any Model) -> [Node] {
     var nodes: [Node] = []
     model.forEach { append($0, to: &nodes) }

@@ -1,11 +1,11 @@
 package import PandoModels
 
-/// What an update carries, by identifier, in the order in which the identifiers came.
+/// The models of an update by identifier, in the order of their insertion.
 ///
-/// Nearly all updates carry one identifier or two: those are looked through, which costs less than a
-/// hash of the identifier that is looked for.
+/// Most updates have one or two identifiers. A search through them costs less than the hash of an
+/// identifier.
 package struct VersionTable: Sendable, Sequence {
-  /// How many identifiers are looked through; of more there is an index.
+  /// The maximum count of identifiers that are searched; more of them have an index.
   private static let searchedCountMaximum = 4
 
   private var entries: [(key: ByteString, value: LiveUpdate.Versions)] = []
@@ -16,17 +16,17 @@ package struct VersionTable: Sendable, Sequence {
   /// The identifiers, in order.
   package var keys: [ByteString] { entries.map(\.key) }
 
-  /// Where an identifier stands in the order; `nil` if the update does not carry it.
+  /// Returns the position of an identifier; `nil` if the update does not contain it.
   func position(of key: ByteString) -> Int? {
     if entries.count > Self.searchedCountMaximum { return index[key] }
     for position in entries.indices where entries[position].key == key { return position }
     return nil
   }
 
-  /// The identifier at a place in the order.
+  /// Returns the identifier at a position.
   func key(at position: Int) -> ByteString { entries[position].key }
 
-  /// The models at a place in the order.
+  /// The models at a position.
   subscript(position position: Int) -> LiveUpdate.Versions {
     get { entries[position].value }
     _modify { yield &entries[position].value }
@@ -36,7 +36,7 @@ package struct VersionTable: Sendable, Sequence {
     position(of: key).map { entries[$0].value }
   }
 
-  /// Adds an identifier that the update does not carry yet.
+  /// Appends an identifier that the update does not contain yet.
   mutating func append(_ key: ByteString, _ versions: LiveUpdate.Versions) {
     if entries.isEmpty { entries.reserveCapacity(2) }
     entries.append((key, versions))
