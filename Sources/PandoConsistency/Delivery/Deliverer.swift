@@ -1,19 +1,19 @@
 import Dispatch
 import PandoSystem
 
-/// Calls people back, one after another, in the order in which the calls were queued.
+/// Makes queued callbacks, one after another, in the order of the queue.
 package final class Deliverer: Sendable {
   private struct State {
     var calls: [(@Sendable () -> Void)?] = []
-    /// Whether somebody drains, or is about to.
+    /// True if a thread drains the queue or is about to.
     var isDraining = false
-    /// The thread that makes calls now; 0 if none does.
+    /// The thread that makes callbacks now; 0 if there is none.
     var caller: UInt = 0
-    /// Whether a drain of a concurrent queue waits for the caller.
+    /// True if a drain of a concurrent queue waits for the caller.
     var isDrainDue = false
   }
 
-  /// For how many calls room is kept.
+  /// The maximum capacity of the array that is kept.
   private static let keptCountMaximum = 4_096
   private static let key = DispatchSpecificKey<ObjectIdentifier>()
   private let target: DeliveryTarget
@@ -26,9 +26,10 @@ package final class Deliverer: Sendable {
     }
   }
 
-  /// Makes a call if this runs on the queue that calls come on and no other call is under way, or in such a call.
+  /// Makes a callback at once, if this runs on the delivery queue while no callback runs, or inside
+  /// a callback.
   ///
-  /// - Returns: Whether it was made.
+  /// - Returns: True if the callback was made.
   package func callHere(_ call: () -> Void) -> Bool {
     let thread = currentThread()
     let isOnQueue = isOnQueue
@@ -43,13 +44,13 @@ package final class Deliverer: Sendable {
     return true
   }
 
-  /// Whether this runs on the queue that calls come on.
+  /// True if this runs on the delivery queue.
   private var isOnQueue: Bool {
     guard case .queue(let queue) = target.kind else { return false }
     return DispatchQueue.getSpecific(key: Self.key) == ObjectIdentifier(queue)
   }
 
-  /// Lets others make calls again.
+  /// Ends a callback, so that other threads may make theirs.
   private func end() {
     let isDrainDue = state.withLock { state in
       state.caller = 0
@@ -58,14 +59,14 @@ package final class Deliverer: Sendable {
     if isDrainDue { start() }
   }
 
-  /// Queues a call.
+  /// Queues a callback.
   package func enqueue(_ call: @escaping @Sendable () -> Void) {
     if add(call) { start() }
   }
 
-  /// Queues a call.
+  /// Queues a callback without starting its delivery.
   ///
-  /// - Returns: Whether the caller has to have it made, by ``start()`` or ``drainHere()``.
+  /// - Returns: True if the caller must start the delivery, by ``start()`` or ``drainHere()``.
   func add(_ call: @escaping @Sendable () -> Void) -> Bool {
     state.withLock { state in
       state.calls.append(call)
@@ -74,18 +75,18 @@ package final class Deliverer: Sendable {
     }
   }
 
-  /// Whether ``drainHere()`` waits for nobody: the queue is the manager's own.
+  /// True if ``drainHere()`` does not wait for other work, because the queue is the manager's own.
   var canDrainHere: Bool {
     target.isOwn
   }
 
-  /// Makes the calls that are queued, on the queue but on the caller's thread.
+  /// Makes the queued callbacks on the queue, but on the caller's thread.
   func drainHere() {
     guard case .queue(let queue) = target.kind else { return start() }
     queue.sync { drain() }
   }
 
-  /// Has the calls that are queued made elsewhere.
+  /// Starts to make the queued callbacks on another thread.
   func start() {
     switch target.kind {
     case .queue(let queue): queue.async { self.drain() }
@@ -108,7 +109,7 @@ package final class Deliverer: Sendable {
         swap(&state.calls, &calls)
       }
       if calls.isEmpty { return }
-      // Let go at once: there may be many.
+      // Released at once, because there may be many callbacks.
       for index in calls.indices { exchange(&calls[index], with: nil)?() }
     }
   }

@@ -1,6 +1,6 @@
-/// What is told of one update.
+/// The callbacks of one update.
 enum Delivery {
-  /// Tells the holders, and then the batches.
+  /// Calls the holders, and then the batches.
   static func deliver(_ changes: [any StagedChange]) {
     if changes.count == 1, let only = changes.first {
       only.deliver()

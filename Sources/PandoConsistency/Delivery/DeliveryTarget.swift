@@ -1,13 +1,13 @@
 public import Dispatch
 
-/// Where delegates and listeners are called.
+/// The queue or executor on which delegates and listeners are called.
 ///
 /// ```swift
 /// let views = ConsistencyManager(deliveringOn: .main)
 /// let others = ConsistencyManager(deliveringOn: .queue(DispatchQueue(label: "listeners")))
 /// ```
 ///
-/// Calls come one after another in any case.
+/// Calls are made one after another on each kind of target.
 public struct DeliveryTarget: Sendable {
   enum Kind: Sendable {
     case queue(DispatchQueue)
@@ -15,21 +15,24 @@ public struct DeliveryTarget: Sendable {
   }
 
   let kind: Kind
-  /// Whether nobody else can use the queue.
+  /// True if no other code can use the queue.
   var isOwn = false
 
-  /// A serial queue of the manager's own: the default, for services whose main thread may not run a
-  /// main queue.
+  /// A serial queue of the manager's own; the default.
+  ///
+  /// Use it in services whose main thread may not run a main queue.
   public static var ownQueue: DeliveryTarget {
     DeliveryTarget(kind: .queue(DispatchQueue(label: "pando.delivery")), isOwn: true)
   }
 
   /// The main queue.
+  ///
+  /// Do not use it in a service whose main thread runs no main queue.
   public static var main: DeliveryTarget { .queue(.main) }
 
-  /// A queue.
+  /// A given queue.
   ///
-  /// - Parameter queue: Serial or concurrent; calls come one after another.
+  /// - Parameter queue: Serial or concurrent; calls are made one after another.
   /// - Returns: The target.
   public static func queue(_ queue: DispatchQueue) -> DeliveryTarget {
     DeliveryTarget(kind: .queue(queue))
@@ -37,7 +40,7 @@ public struct DeliveryTarget: Sendable {
 
   /// A task executor.
   ///
-  /// - Parameter executor: Runs one task at a time for the calls.
+  /// - Parameter executor: Runs the calls, one task at a time.
   /// - Returns: The target.
   public static func executor(_ executor: any TaskExecutor) -> DeliveryTarget {
     DeliveryTarget(kind: .executor(executor))

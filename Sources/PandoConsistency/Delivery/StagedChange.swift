@@ -1,20 +1,21 @@
-/// What an update does to one holder, worked out and not yet shown.
+/// The effect of an update on one holder, staged and not shown yet.
 package protocol StagedChange: Sendable {
-  /// Shows the new state: swaps values, takes no time.
+  /// Publishes the new state; must be quick, because it only exchanges values.
   ///
-  /// Called on the pipeline while the publishing lock is held; together with all others of the update.
+  /// Called on the pipeline with the publishing lock held, together with all other changes of the
+  /// update.
   func publish()
 
-  /// Whether anybody may have to be told; asked after ``publish()``. It is `true` by default.
+  /// True if callbacks may be due; read after ``publish()``. The default is `true`.
   var isTold: Bool { get }
 
-  /// Tells delegates, closures and sequences.
+  /// Calls delegates and closures, and resumes sequences.
   ///
-  /// Called on the delivery target, outside every lock, in the order of the updates and within one in
-  /// the order of the holders' numbers.
+  /// Called on the delivery target, outside every lock. The order is that of the updates, and that
+  /// of the holders' numbers within an update.
   func deliver()
 
-  /// The batches that are told after their members; asked after ``deliver()``.
+  /// The batches to notify after their members; read after ``deliver()``.
   var batches: [any LiveBatch] { get }
 }
 
@@ -22,9 +23,9 @@ extension StagedChange {
   package var isTold: Bool { true }
 }
 
-/// Members that are told together.
+/// A batch of members that receive their changes together.
 package protocol LiveBatch: AnyObject, Sendable {
-  /// Called once an update, after all its members have been told.
+  /// Called once for each update, after all its members were called.
   ///
   /// - Parameter changes: The staged changes of the affected members, in order.
   func deliver(_ changes: [any StagedChange])
