@@ -1,16 +1,17 @@
 import PandoModels
 import PandoSystem
 
-/// Listeners that are told together: each as usual, and then one delegate for all of them.
+/// A group of listeners that have one additional delegate in common.
 ///
 /// ```swift
 /// batch = BatchListener(listeners: [header, list], consistencyManager: manager)
-/// batch.delegate = self  // told once an update, behind the two
+/// batch.delegate = self  // called once for each update, after both listeners
 /// ```
-/// One listener that shows several models itself needs no batch: it listens to a ``BatchUpdateModel``.
+/// Each listener still receives its own calls. Use a ``BatchUpdateModel`` instead if one listener
+/// shows several models.
 ///
-/// It retains neither its members nor its delegate; whoever made it keeps it. A member belongs to one
-/// batch only. Any thread may call it.
+/// The batch retains neither its members nor its delegate; the program must retain the batch. A
+/// listener belongs to at most one batch. Any thread may call it.
 public final class BatchListener: LiveBatch {
   private struct State {
     weak var delegate: (any BatchListenerDelegate)?
@@ -21,12 +22,12 @@ public final class BatchListener: LiveBatch {
   private let members: [ListenerHolder]
   private let state = Locked(State())
 
-  /// Makes a batch and registers its members for what they show.
+  /// Creates a batch and registers its members for their current models.
   ///
   /// - Parameters:
-  ///   - listeners: The members; one that belongs to another batch stays there, and the manager's
-  ///     delegate is told.
-  ///   - consistencyManager: Who updates them.
+  ///   - listeners: The members. A listener of another batch stays there, and the manager reports
+  ///     `memberOfAnotherBatch` to its delegate.
+  ///   - consistencyManager: The manager of the members.
   public init(
     listeners: [any ConsistencyManagerListener], consistencyManager: ConsistencyManager
   ) {
@@ -46,29 +47,31 @@ public final class BatchListener: LiveBatch {
     set { state.withLock { $0.delegate = newValue } }
   }
 
-  /// The members that are alive.
+  /// The members that still exist.
   public var listeners: [any ConsistencyManagerListener] { members.compactMap(\.listener) }
 
-  /// Returns what the members show now, as one model.
+  /// Returns the current models of the members as one model.
   ///
-  /// Asks each member on the calling thread.
+  /// Calls each member on the calling thread.
   ///
-  /// - Returns: The models in the order of the members; `nil` for one that shows nothing or is no more.
+  /// - Returns: The models in the order of the members; `nil` for a member without a model and for
+  ///   a released one.
   public func currentModel() -> BatchUpdateModel {
     BatchUpdateModel(models: members.map { $0.listener?.currentModel() })
   }
 
-  /// Registers a member for what it shows now, after it has moved to another model by itself.
+  /// Registers a member for its current model, after it has changed to another model by itself.
   ///
-  /// - Parameter listener: Nothing happens if it is no member.
+  /// - Parameter listener: Ignored if it is not a member.
   public func listenerHasUpdatedModel(_ listener: any ConsistencyManagerListener) {
     guard let manager, members.contains(where: { $0.listener === listener }) else { return }
     manager.addListener(listener)
   }
 
-  /// Whether the batch stands still: its members hear nothing until it is set back.
+  /// True if the batch and its members are paused.
   ///
-  /// Each member then catches up with at most one callback, and the delegate is called once.
+  /// When it becomes false, each member gets at most one call, and the batch calls its delegate
+  /// once.
   public var isPaused: Bool {
     get { state.withLock { $0.isPaused } }
     set {

@@ -1,24 +1,23 @@
-/// Is told once an update, after the members of a batch have been told.
+/// Receives the changes of a batch's members in one callback.
 ///
 /// ```swift
 /// func batchListener(
 ///   _ batchListener: BatchListener, hasUpdated listeners: [any ConsistencyManagerListener],
 ///   updates: ModelUpdates, context: (any Sendable)?
 /// ) {
-///   redraw()  // once, however many members the update has changed
+///   redraw()  // once for each update, for any number of changed members
 /// }
 /// ```
-/// Called on the manager's delivery target, whose thread it must not block: the calls behind it wait.
+/// Called on the manager's delivery target. It must not block the thread, because later callbacks
+/// wait for it.
 public protocol BatchListenerDelegate: AnyObject, Sendable {
-  /// Members of the batch were updated.
-  ///
-  /// Called on the manager's delivery target.
+  /// Called once for each update, after the members were called.
   ///
   /// - Parameters:
-  ///   - batchListener: The caller.
-  ///   - listeners: The members that were told, in the order of their registration.
-  ///   - updates: The union of what changed.
-  ///   - context: What the poster of the update passed along.
+  ///   - batchListener: The batch.
+  ///   - listeners: The changed members, in the order of their registration.
+  ///   - updates: The union of the changes.
+  ///   - context: The context of the update.
   func batchListener(
     _ batchListener: BatchListener, hasUpdated listeners: [any ConsistencyManagerListener],
     updates: ModelUpdates, context: (any Sendable)?)
