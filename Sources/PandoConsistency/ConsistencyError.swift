@@ -1,6 +1,6 @@
 package import PandoModels
 
-/// A mistake that the consistency manager found: in a model, in its code, or in how it was called.
+/// A mistake in a model, in its code, or in a call of the consistency manager.
 ///
 /// ```swift
 /// func consistencyManager(_ manager: ConsistencyManager, found mistake: ConsistencyError) {
@@ -8,7 +8,8 @@ package import PandoModels
 /// }
 /// ```
 ///
-/// Nothing throws it: the manager goes on without what was wrong, and tells its delegate.
+/// It is never thrown. The manager continues without the invalid part and reports the mistake to
+/// its delegate.
 public struct ConsistencyError: Error, Sendable, CustomStringConvertible {
   /// The kind of mistake.
   ///
@@ -17,7 +18,7 @@ public struct ConsistencyError: Error, Sendable, CustomStringConvertible {
     /// The name of the code.
     public let rawValue: String
 
-    /// Makes a code from its name.
+    /// Creates a code from its name.
     ///
     /// - Parameter rawValue: The name of the code.
     public init(rawValue: String) { self.rawValue = rawValue }
@@ -25,13 +26,13 @@ public struct ConsistencyError: Error, Sendable, CustomStringConvertible {
 
   /// The kind of mistake.
   public let code: Code
-  /// The identifier of the node it is about; `nil` if it has none or is not known.
+  /// The identifier of the affected node; `nil` if it has none or if it is unavailable.
   public let identifier: String?
-  /// The name of the Swift type it is about, if known.
+  /// The name of the affected Swift type; `nil` if it is unavailable.
   public let typeName: String?
-  /// What is wrong and what was done instead, as half a sentence without a full stop.
+  /// The mistake and its handling, without a full stop at the end.
   public let reason: String
-  /// The error of another layer, if one was the cause.
+  /// The error of another layer that was the cause; `nil` if there is none.
   public let underlying: (any Error)?
 
   package init(
@@ -45,7 +46,7 @@ public struct ConsistencyError: Error, Sendable, CustomStringConvertible {
     self.underlying = underlying
   }
 
-  /// One line: which node and type, and what is wrong.
+  /// One line: the type, the identifier, and the reason.
   public var description: String {
     let subject = [typeName, identifier.map { "\"\($0)\"" }].compactMap { $0 }
     let cause = underlying.map { ": \($0)" } ?? ""
