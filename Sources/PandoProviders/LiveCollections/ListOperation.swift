@@ -4,7 +4,7 @@ import PandoModels
 import PandoStore
 import PandoSystem
 
-/// A queued edit of a collection that goes to the store, the cache and other live trees.
+/// A queued edit of a collection for the store, the cache and other live trees.
 final class ListOperation<T: SimpleModel>: ManagedOperation {
   let collection: LiveCollection<T>
   let edit: ListEdit<T>

@@ -3,7 +3,7 @@ import PandoModels
 import PandoSystem
 
 extension LiveCollection {
-  /// Stages stored elements that were read as a whole, for a list that shows others.
+  /// Stages stored elements that were read as a whole, for a list that shows other elements.
   ///
   /// Pipeline. Elements that exist in the shown list only stay there. Changes of the stored list
   /// since its last read are applied to the shown list.

@@ -8,8 +8,8 @@
 /// }
 /// ```
 ///
-/// Pando calls it on a serial queue of its own, so a provider's callback that never returns does
-/// not stop it.
+/// Pando calls it on a serial queue of its own and never on a caller's thread. A provider's
+/// callback that never returns does not stop it.
 public protocol DataModelManagerDelegate: AnyObject, Sendable {
   /// Called for each event, one after another.
   ///

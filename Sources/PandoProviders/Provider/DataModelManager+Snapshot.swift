@@ -21,7 +21,8 @@ extension DataModelManager {
 ///   (snapshot.data(of: provider), snapshot.data(of: contacts))
 /// }
 /// ```
-/// A snapshot can't leave the closure. Use `DataProvider.data` if a single provider is read.
+/// A snapshot belongs to the thread that runs the closure, and can't leave the closure. Use
+/// `DataProvider.data` if a single provider is read.
 public struct ProviderSnapshot: ~Escapable {
   @_lifetime(immortal)
   init() {}
