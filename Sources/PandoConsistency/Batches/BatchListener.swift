@@ -70,7 +70,7 @@ public final class BatchListener: LiveBatch {
 
   /// True if the batch and its members are paused.
   ///
-  /// When it becomes false, each member gets at most one call, and the batch calls its delegate
+  /// After a pause, each member gets at most one call, and the batch calls its delegate
   /// once.
   public var isPaused: Bool {
     get { state.withLock { $0.isPaused } }

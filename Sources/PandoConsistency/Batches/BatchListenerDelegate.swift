@@ -10,6 +10,8 @@
 /// ```
 /// Called on the manager's delivery target. It must not block the thread, because later callbacks
 /// wait for it.
+///
+/// Use ``ConsistencyManagerListener`` alone if each listener redraws its own view.
 public protocol BatchListenerDelegate: AnyObject, Sendable {
   /// Called once for each update, after the members were called.
   ///

@@ -40,7 +40,7 @@ public final class ConsistencyManager: Sendable {
   /// - Parameters:
   ///   - target: The target on which listeners are called.
   ///   - backlogLimit: The maximum number of queued callbacks of one listener; at least 1. At the
-  ///     limit the manager pauses the listener and reports it to the delegate. When the queue is
+  ///     limit the manager pauses the listener and reports it to the delegate. After the queue is
   ///     empty, one callback delivers the changes of the pause.
   public convenience init(
     deliveringOn target: DeliveryTarget = .ownQueue,

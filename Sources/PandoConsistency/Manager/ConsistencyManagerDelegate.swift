@@ -11,8 +11,8 @@ public import PandoModels
 /// ```
 ///
 /// The manager calls it on a serial queue of its own and never on a caller's thread. A listener's
-/// callback that never returns does not stop it. Use a ``ConsistencyManagerListener`` to receive the
-/// changes of one tree.
+/// callback that never returns does not stop it. Use a ``ConsistencyManagerListener`` to receive
+/// the changes of one tree.
 public protocol ConsistencyManagerDelegate: AnyObject, Sendable, FormerConsistencyManagerDelegate {
   /// A model in a live tree is replaced by a newer one.
   ///

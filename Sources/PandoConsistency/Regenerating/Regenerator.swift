@@ -367,10 +367,10 @@ struct Regenerator {
     let watch = MergeWatch()
     let merged = MergeWatch.$current.withValue(watch) { node.merge(given) }
     for fault in watch.takeFaults() {
-      let fields = fault.kept.isEmpty ? "nothing" : "not \(fault.kept.joined(separator: ", "))"
+      let fields = fault.kept.isEmpty ? "all" : "\(fault.kept.joined(separator: ", "))"
       report(
         .mergeFailed, fault.older,
-        "a \(type(of: fault.newer)) can't be merged into it: \(fields) was taken")
+        "a \(type(of: fault.newer)) can't be merged into it; unchanged fields: \(fields)")
     }
     return merged
   }

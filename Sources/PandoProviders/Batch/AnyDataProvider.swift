@@ -7,8 +7,8 @@ public import FoundationEssentials
 /// for provider in providers { provider.isPaused = true }
 /// ```
 ///
-/// `DataProvider` and `CollectionDataProvider` are the two kinds. Do not conform other types. Any
-/// thread may use it.
+/// `DataProvider` and `CollectionDataProvider` are the two kinds. Do not conform other types. Use
+/// these types themselves to read data. Any thread may use a provider.
 public protocol AnyDataProvider: AnyObject, Sendable {
   /// The manager that keeps this provider consistent with all others.
   var dataModelManager: DataModelManager { get }

@@ -58,7 +58,7 @@ public final class BatchDataProviderListener: Sendable {
 
   /// True if the batch and all its members are paused.
   ///
-  /// When it becomes false, each member calls its delegate at most once, and the batch calls its
+  /// After a pause, each member calls its delegate at most once, and the batch calls its
   /// delegate once.
   public var isPaused: Bool {
     get { core.isPaused }

@@ -10,6 +10,8 @@
 /// ```
 ///
 /// It must not block the thread of the delivery target, because later callbacks wait for it.
+///
+/// Use the delegate of a single provider if each of them has its own view.
 public protocol BatchDataProviderListenerDelegate: AnyObject, Sendable {
   /// Called once for each update, on the manager's delivery target.
   ///

@@ -16,8 +16,8 @@ public import PandoModels
 /// time, by several threads at once. A read of a key is called after the queued writes of that key.
 /// A slow cache delays only its own reads and writes. Its errors reach the caller unchanged.
 ///
-/// Conform to ``CompletionCacheDelegate`` if the cache has completion handlers. Use a manager with a
-/// `ModelStore` instead, unless the program must keep its data in a database of its own.
+/// Conform to ``CompletionCacheDelegate`` if the cache has completion handlers. Use a manager with
+/// a `ModelStore` instead, unless the program must keep its data in a database of its own.
 public protocol CacheDelegate: Sendable {
   /// Returns a model.
   ///

@@ -21,6 +21,8 @@ public import PandoModels
 /// completion(model, error)
 /// ```
 ///
+/// A cache does not need them if it stores models as values.
+///
 /// - Note: Any thread may use it.
 public enum ParsingHelpers {
   /// Decodes a model in a type that is checked for `Decodable` at run time.

@@ -22,7 +22,8 @@ extension CollectionDataProvider {
   ///
   /// - Parameters:
   ///   - models: The elements in order.
-  ///   - place: Returns the position of the first new element, 0 to the count; `nil` inserts nothing.
+  ///   - place: Returns the position of the first new element, 0 to the count; `nil` to
+  ///     insert nothing.
   ///   - cacheKey: The key of the collection.
   ///   - dataModelManager: The manager of the collection.
   ///   - updateCache: True to write to the store or cache; false to change shown data only.

@@ -45,7 +45,7 @@ extension CollectionDataProvider {
 
   /// True if the provider is paused: changes by others are neither visible nor reported.
   ///
-  /// Changes through this provider stay visible. When the pause ends, the newest elements are
+  /// Changes through this provider stay visible. After a pause, the newest elements are
   /// visible at once. If they differ, the delegate gets one call, after all queued callbacks.
   public var isPaused: Bool {
     get {

@@ -234,7 +234,7 @@ extension DataProviderError {
     let identifier = model.modelIdentifier.map { "\"\($0)\"" } ?? "no identifier"
     return DataProviderError(
       .wrongKey, cacheKey,
-      "a store keeps a \(type(of: model)) under its identifier, and this one has \(identifier); "
+      "a store keeps a \(type(of: model)) under its identifier; this one has \(identifier); "
         + "nothing was changed")
   }
 }

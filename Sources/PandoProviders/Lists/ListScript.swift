@@ -77,7 +77,7 @@ struct ListScript<T: SimpleModel>: Sendable {
     list.rows = rows
     list.models = rows.map { row in
       if let model = models[row] { return model }
-      guard let place = old[row] else { preconditionFailure("a new row without a model") }
+      guard let place = old[row] else { preconditionFailure("a new row has no model") }
       return before.models[place]
     }
   }

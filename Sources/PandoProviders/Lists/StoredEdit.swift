@@ -55,7 +55,7 @@ extension StoredEdit {
     case (.remove, .remove(let ranges)): self = .remove(ranges.flatMap { $0.map(seen) })
     case (.move, .move(let from, let to)):
       self = .move(seen(from), to: between(to, without: from))
-    default: preconditionFailure("an edit with the plan of another one")
+    default: preconditionFailure("the plan belongs to another edit")
     }
   }
 }

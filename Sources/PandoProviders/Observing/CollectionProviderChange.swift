@@ -7,6 +7,7 @@ public import PandoModels
 ///   print(step.data.count, step.change, step.context as Any)
 /// }
 /// ```
+/// Use `values` instead of `changes` if neither the change nor the context is needed.
 public struct CollectionProviderChange<T: SimpleModel>: Sendable {
   /// The list after the change.
   public let data: [T]

@@ -7,6 +7,7 @@ public import PandoModels
 ///   print(step.data as Any, "because of", step.context as Any)
 /// }
 /// ```
+/// Use `values` instead of `changes` if the context is not needed.
 public struct ProviderChange<T: SimpleModel>: Sendable {
   /// The model after the change; `nil` if there is none.
   public let data: T?

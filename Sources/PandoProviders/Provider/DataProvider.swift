@@ -86,7 +86,7 @@ public final class DataProvider<T: SimpleModel>: Sendable {
   /// True if the provider is paused.
   ///
   /// While it is paused, `data` does not change and no callback is made, except for the provider's
-  /// own changes. When the pause ends, the newest data are visible at once. One callback reports
+  /// own changes. After a pause, the newest data are visible at once. One callback reports
   /// them if they differ.
   ///
   /// A provider is also paused with its batch, and while too many callbacks are queued. Setting

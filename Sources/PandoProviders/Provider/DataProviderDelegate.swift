@@ -10,6 +10,9 @@
 ///
 /// Called on the manager's delivery target, one call after another. It must not block the thread,
 /// because later callbacks wait for it.
+///
+/// Use ``DataProvider/values`` instead to observe a provider in a task. Use
+/// ``CollectionDataProviderDelegate`` for lists.
 public protocol DataProviderDelegate: AnyObject, Sendable {
   /// Called when a change has changed the data, except for the provider's own changes.
   ///
