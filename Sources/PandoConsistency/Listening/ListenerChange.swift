@@ -41,7 +41,7 @@ final class ListenerChange: StagedChange, @unchecked Sendable {
 
   var batches: [any LiveBatch] { batch.map { [$0] } ?? [] }
 
-  /// The received change; `nil` if the listener has been released.
+  /// The change with the batch to notify; `nil` if the listener was released.
   var told: Told? {
     guard let listener = holder.listener else { return nil }
     return Told(

@@ -3,7 +3,6 @@ import FoundationEssentials
 /// The origin of an update's changes; one object that all of them share.
 final class ChangeOrigin: Sendable {
   let context: (any Sendable)?
-  /// The time of the update.
   let date: Date
   /// The number of the update in the pipeline.
   let order: UInt64

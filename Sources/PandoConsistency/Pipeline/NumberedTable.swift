@@ -7,7 +7,6 @@ struct NumberedTable<Value> {
 
   init(vacant: Value) { self.vacant = vacant }
 
-  /// The count of values.
   var count: Int { values.count - free.count }
 
   mutating func insert(_ value: Value) -> Int32 {

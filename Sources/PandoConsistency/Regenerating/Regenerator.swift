@@ -16,7 +16,6 @@ struct Regenerator {
   let watch: MapWatch
 
   // The update at work:
-  /// The deleted identifiers.
   private(set) var deleted: Set<ByteString> = []
   /// Identifiers deleted in memory earlier.
   ///

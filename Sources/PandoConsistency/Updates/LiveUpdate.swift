@@ -50,7 +50,6 @@ package struct LiveUpdate: Sendable {
   package var models: [any SimpleModel] = []
   /// Passed to all notified listeners.
   package var context: (any Sendable)?
-  /// The time of the change.
   package var date: Date
   /// The commit of this update; `nil` for an update in memory only.
   package var changeSet: ChangeSet?

@@ -50,7 +50,6 @@ enum TreeNodes {
       && zip(old, new).allSatisfy { $0.type == $1.type && $0.identifier == $1.identifier }
   }
 
-  /// Returns the nodes below a model.
   static func below(_ model: any Model) -> [Node] {
     var nodes: [Node] = []
     model.forEach { append($0, to: &nodes) }

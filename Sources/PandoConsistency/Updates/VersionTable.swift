@@ -23,7 +23,6 @@ package struct VersionTable: Sendable, Sequence {
     return nil
   }
 
-  /// Returns the identifier at a position.
   func key(at position: Int) -> ByteString { entries[position].key }
 
   /// The models at a position.

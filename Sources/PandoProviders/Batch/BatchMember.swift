@@ -7,7 +7,6 @@ protocol BatchMember: AnyDataProvider {
   /// - Returns: True if the provider now belongs to this batch.
   func join(_ batch: BatchCore) -> Bool
 
-  /// Pauses the provider for the batch.
   func pauseForBatch()
 
   /// Resumes the provider after a pause of the batch.

@@ -2,7 +2,6 @@ import PandoSystem
 
 /// Carries out the writes of a cache one after another, in one task that suspends between them.
 final class CacheWriter: Sendable {
-  /// A queued write.
   struct Write {
     let access: CacheAccess
     /// `nil` if there is nothing to write.

@@ -88,7 +88,7 @@ extension CollectionDataProvider {
     }
   }
 
-  /// Returns the shown elements instead of the answer to a fetch, if they were set later.
+  /// Returns the shown elements if they belong to the key or were set later; else the answer.
   private func newest(_ models: [T]?, of cacheKey: String?, since action: UInt64) -> [T]? {
     let isShown = cacheKey != nil && Self.isSame(seat.collection.cacheKey, cacheKey)
     if isShown, seat.collection.isPresent { return data }

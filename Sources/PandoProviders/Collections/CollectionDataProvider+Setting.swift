@@ -67,7 +67,6 @@ extension CollectionDataProvider {
   /// The reasons for a pause by the owner and the batch.
   var pauseReasons: PauseReasons { state.withLock { $0?.pauseReasons ?? [] } }
 
-  /// Pauses the provider.
   func pause(_ reason: PauseReasons) {
     state.withLock { _ = $0?.pauseReasons.insert(reason) }
     _ = seen { $0.pause($1, reason) ? true : nil }

@@ -7,13 +7,10 @@ import PandoModels
 indirect enum ListEdit<T: SimpleModel>: Sendable {
   /// Replaces the whole list.
   case set(LiveList<T>)
-  /// Inserts elements.
   case insert(LiveList<T>, at: ListAnchor)
   /// Replaces the model of an element.
   case update(LiveRow, T)
-  /// Removes elements.
   case remove([LiveRow])
-  /// Moves an element.
   case move(LiveRow, to: ListAnchor)
 
   /// The inserted or updated rows, in order.

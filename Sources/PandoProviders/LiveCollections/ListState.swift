@@ -100,7 +100,6 @@ struct ListState<T: SimpleModel>: Sendable {
     for index in pending.indices { pending[index].step = list.apply(pending[index].operation.edit) }
   }
 
-  /// The committed rows.
   var committedRows: [LiveRow] {
     var rows = list.rows
     for edit in pending.reversed() { rows.undo(edit.step.plan, edit.step.oldRows) }

@@ -27,7 +27,6 @@ final class LiveCollection<T: SimpleModel>: StoreTopic, LiveHolder {
   var isRetired: Bool { state.withLock { $0.isRetired } }
   /// True if the committed elements are shown.
   var isCommitted: Bool { state.withLock { $0.isLoaded && $0.isCommittedPresent } }
-  /// The committed elements.
   var committedModels: [T] { state.withLock { $0.committed.models } }
   var isPresent: Bool { state.withLock { $0.isPresent } }
   /// True if members are notified when a change is committed; false if when it is made.
@@ -153,7 +152,6 @@ extension ListState {
     return lastMember
   }
 
-  /// Returns the index of a member.
   func index(of member: UInt64) -> Int? { members.binarySearch(for: member, by: \.number) }
 
   /// All row numbers in use.

@@ -26,7 +26,6 @@ extension ObservedHolder {
 package final class ObservedHolders: Sendable {
   private let entries = Locked<[ObjectIdentifier: WeakReference<any ObservedHolder>]>([:])
 
-  /// The count of holders.
   var count: Int { entries.withLock { $0.count } }
 
   package func insert(_ holder: any ObservedHolder) {

@@ -7,7 +7,6 @@ import Observation
 package final class ProviderTracking: Observable, Sendable {
   private let registrar = ObservationRegistrar()
 
-  /// Creates the tracking object.
   package init() {}
 
   /// Represents the data that the provider shows.

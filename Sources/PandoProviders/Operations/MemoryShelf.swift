@@ -17,7 +17,6 @@ final class MemoryShelf: LiveHolder, @unchecked Sendable {
     let type: ObjectIdentifier
   }
 
-  /// The owner of a row.
   private enum Owner {
     case model(ModelKey)
     case list(ByteString)

@@ -9,8 +9,8 @@ extension DataProvider {
   ///
   /// - Parameters:
   ///   - cacheKey: The identifier of the model. If it is `nil`, a custom cache is called with the
-  ///     context; a store finds nothing. The cache is called a second time with the identifier
-  ///     found, so that no change made in between is missed.
+  ///     context; a store finds nothing. After it has returned a model, the cache is called again,
+  ///     so that no change of this model made in between is missed.
   ///   - context: Passed to a custom cache.
   ///   - listensWhenAbsent: True to wait for the identifier as by ``listen(to:)`` if there is no
   ///     such model, or if the store or cache throws.
@@ -49,8 +49,8 @@ extension DataProvider {
   ///
   /// - Parameters:
   ///   - cacheKey: The identifier of the model. If it is `nil`, a custom cache is called with the
-  ///     context; a store finds nothing. The cache is called a second time with the identifier
-  ///     found, so that no change made in between is missed.
+  ///     context; a store finds nothing. After it has returned a model, the cache is called again,
+  ///     so that no change of this model made in between is missed.
   ///   - context: Passed to a custom cache.
   ///   - listensWhenAbsent: True to wait for the identifier if there is no such model, or after an
   ///     error.

@@ -10,8 +10,9 @@ public import Observation
 extension DataProvider: Observable {
   /// The committed model, now and after each change; `nil` if there is none.
   ///
-  /// A change by the provider itself is delivered after its commit. A paused provider delivers no
-  /// changes.
+  /// A change by the provider itself is delivered after its commit. During a pause, only these
+  /// changes are delivered.
+  ///
   /// ```swift
   /// for try await message in provider.values { show(message) }
   /// ```

@@ -14,7 +14,6 @@ extension ModelHolder {
     }
   }
 
-  /// Pauses the provider.
   func pause(_ reason: PauseReasons) {
     state.withLock { state in
       if let pause = state.pause {

@@ -86,7 +86,6 @@ final class ModelHolder: LiveHolder {
     /// True if the pipeline has not carried out the last `clear`.
     @inline(__always) var isCleared: Bool { lastClear != finishedClear }
 
-    /// The committed model.
     var committed: (any SimpleModel)? { isCleared ? nil : base }
 
     mutating func makeRare() -> Rare {
@@ -97,7 +96,6 @@ final class ModelHolder: LiveHolder {
     }
   }
 
-  /// The type of the models.
   let type: any SimpleModel.Type
   let number: UInt64
   let manager: DataModelManager
@@ -120,7 +118,6 @@ final class ModelHolder: LiveHolder {
     return shown
   }
 
-  /// The committed model.
   var committed: (any SimpleModel)? { state.withLock { $0.committed } }
 
   /// Returns true if this holder can show a model.

@@ -15,7 +15,7 @@ struct PendingSets {
     if first == nil { first = operation } else { others.append(operation) }
   }
 
-  /// Returns the pending set that is a given operation.
+  /// Returns an operation if it is one of the pending sets.
   ///
   /// - Complexity: O(1) for the oldest set, which is usual unless others have failed out of order.
   func find(_ operation: any LiveOperation) -> SetOperation? {

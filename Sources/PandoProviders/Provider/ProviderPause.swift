@@ -3,7 +3,6 @@ import PandoModels
 
 /// The state of a paused provider; guarded by its holder's lock.
 final class ProviderPause {
-  /// The reasons for the pause.
   var reasons: PauseReasons
   /// The model that is shown during the pause.
   var frozen: (any SimpleModel)?

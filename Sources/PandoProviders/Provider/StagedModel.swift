@@ -20,7 +20,6 @@ struct StagedModel {
     indirect case answered(UInt64, awaited: String?, tells: Bool)
     /// An own set has failed.
     case replay
-    /// A pause has ended.
     case resumed
   }
 

@@ -54,7 +54,6 @@ final class StoreTopics: Sendable {
     return found
   }
 
-  /// All live collections.
   var all: [(cacheKey: ByteString, topic: any StoreTopic)] {
     entries.withLock { $0 }.compactMap { key, entry in
       entry.object.flatMap { $0.isRetired ? nil : (key, $0) }
