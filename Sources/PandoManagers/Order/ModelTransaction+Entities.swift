@@ -293,7 +293,7 @@ extension ModelTransaction {
   mutating func forgetArrangement() throws { try forgetProperties("arranged/") }
 
   /// Removes all requests of all clients, and which identifiers servers have given.
-  mutating func forgetRequests() throws {
+  package mutating func forgetRequests() throws {
     for prefix in QueueNames.all { try forgetProperties(prefix) }
     guard let next = try snapshot.property(QueueNames.next) else { return }
     try setProperty(QueueNames.next, to: Array([next, next].map { $0.prefix(8) }.joined()))

@@ -6,7 +6,7 @@ import PandoStore
 extension IdentifierAlias {
   /// Puts the server's identifiers in the place of local ones that have become known.
   static func apply(
-    to entry: inout QueuedRequest, in rows: any QueueRows
+    to entry: inout QueuedRequest, in rows: QueueRows
   ) throws {
     for identifier in entry.marks + (entry.related ?? []) {
       guard let alias = try read(identifier, in: rows) else { continue }
@@ -15,7 +15,7 @@ extension IdentifierAlias {
   }
 
   static func read(
-    _ modelIdentifier: String, in rows: any QueueRows
+    _ modelIdentifier: String, in rows: QueueRows
   ) throws -> IdentifierAlias? {
     guard let bytes = try rows.value(QueueNames.alias(modelIdentifier)) else { return nil }
     return try read(bytes, of: modelIdentifier)
@@ -30,7 +30,7 @@ extension IdentifierAlias {
   /// - Throws: What the disk throws.
   /// - Complexity: O(*n*) for *n* names that servers have given; nothing without texts.
   static func all(
-    of texts: Set<ByteString>, in rows: any QueueRows
+    of texts: Set<ByteString>, in rows: QueueRows
   ) throws -> [IdentifierAlias] {
     var found: [IdentifierAlias] = []
     if texts.isEmpty { return found }

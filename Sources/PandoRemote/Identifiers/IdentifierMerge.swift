@@ -27,14 +27,14 @@ final class IdentifierMerge<E: PersistentEntity> {
   func carryOut(
     in transaction: inout ModelTransaction, _ renamed: (E) throws -> E
   ) throws {
-    let isEdited = try isEdited(in: StoredRows(transaction))
-    try QueueTable.rename(IdentifierAlias(old, becomes: new), in: StoredRows(transaction))
+    let isEdited = try isEdited(in: QueueRows(transaction))
+    try QueueTable.rename(IdentifierAlias(old, becomes: new), in: QueueRows(transaction))
     try moveEntity(in: &transaction, isEdited: isEdited, renamed)
     for type in relatedTypes { try renameRelated(type, in: &transaction) }
   }
 
   /// Whether changes of the entity wait behind the request that makes it.
-  private func isEdited(in rows: StoredRows) throws -> Bool {
+  private func isEdited(in rows: QueueRows) throws -> Bool {
     let name = old.modelIdentifier
     return try QueueTable.numbers(marking: name, in: rows).contains { number in
       guard let entry = try QueueTable.entry(number, in: rows), entry.state != .failed else {

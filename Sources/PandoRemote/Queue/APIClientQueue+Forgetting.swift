@@ -2,9 +2,10 @@ import PandoStore
 import PandoSystem
 
 extension APIClientQueue {
-  /// Forgets all requests, with their rows if these are in memory.
+  /// Forgets all requests, with their rows if these are in a store of the queue's own.
   package func forgetAll() {
-    if let rows = storage as? MemoryQueueStorage { rows.removeAll() }
+    // A closed store has none; a store in memory fails for no other reason.
+    try? storage.removeAllOwn()
     let ended = state.withLock { state in
       let ended = state
       state.reads = [:]

@@ -77,7 +77,7 @@ public final class APIClientQueue: Sendable {
     var pauseTimer: Task<Void, Never>?
   }
 
-  let storage: any QueueStorage
+  let storage: QueueStorage
   let runner: RequestRunner
   let signal = QueueSignal()
   let state = Locked(State())
@@ -99,7 +99,7 @@ public final class APIClientQueue: Sendable {
     self.store = store
     self.configuration = configuration
     age = Self.stopwatch(configuration.clock)
-    storage = store.map(StoreQueueStorage.init) ?? MemoryQueueStorage()
+    storage = QueueStorage(store)
     runner = RequestRunner(
       client: client, kept: KeptAnswers(byteCountMaximum: configuration.keptByteCountMaximum))
   }

@@ -13,7 +13,7 @@ struct LateAnswer {
   let later: LaterRequests
 
   /// Whether a later request of the same commit is about one of its entities.
-  func isOvertaken(in rows: StoredRows) throws -> Bool {
+  func isOvertaken(in rows: QueueRows) throws -> Bool {
     try later.all(in: rows).contains { number in
       guard let next = try QueueTable.entry(number, in: rows), next.id > entry.id,
         next.state != .failed, next.commitNumber == entry.commitNumber
@@ -25,7 +25,7 @@ struct LateAnswer {
   }
 
   /// Lets the next request about each node have found what this one has sent.
-  func keepSent(in rows: StoredRows) throws {
+  func keepSent(in rows: QueueRows) throws {
     for node in try entry.undo.map({ try QueuedUndo($0, in: rows) })?.nodes ?? []
     where !node.after.isEmpty {
       try keep(node.after, of: node.identifier, in: rows)
@@ -39,7 +39,7 @@ struct LateAnswer {
   ///   - identifier: The identifier of the node.
   ///   - rows: The rows of the queue.
   /// - Throws: What the disk throws.
-  func keep(_ answered: NodeRecords, of identifier: String, in rows: StoredRows) throws {
+  func keep(_ answered: NodeRecords, of identifier: String, in rows: QueueRows) throws {
     var isNext = true
     for number in try later.all(in: rows) {
       guard var next = try QueueTable.entry(number, in: rows), next.id > entry.id,

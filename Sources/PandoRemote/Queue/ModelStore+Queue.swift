@@ -39,7 +39,7 @@ extension ModelTransaction {
   /// - Throws: `LMDBError` when the disk refuses.
   @discardableResult
   public mutating func dropQueuedRequest(_ number: UInt64) throws -> QueuedRequest? {
-    try QueueTable.drop(number, in: StoredRows(self))
+    try QueueTable.drop(number, in: QueueRows(self))
   }
 
   /// Puts a request that a server refused at the end of the queue again, under a new number.
@@ -49,6 +49,6 @@ extension ModelTransaction {
   /// - Throws: `LMDBError` when the disk refuses.
   @discardableResult
   public mutating func retryQueuedRequest(_ number: UInt64) throws -> QueuedRequest? {
-    try QueueTable.retry(number, in: StoredRows(self))
+    try QueueTable.retry(number, in: QueueRows(self))
   }
 }

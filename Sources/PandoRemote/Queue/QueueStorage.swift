@@ -13,8 +13,8 @@ struct QueueAnswerHandler: Sendable {
     _, _, _ in
   }
   /// Lets a request send what it would without what was taken back before it.
-  var renew: @Sendable (inout QueuedRequest, StoredRows) throws -> Void = { _, _ in }
-  /// Which local identifiers an answer gives a name to; asked where there is no store.
+  var renew: @Sendable (inout QueuedRequest, QueueRows) throws -> Void = { _, _ in }
+  /// Which local identifiers an answer gives a name to; for queues with a store of their own.
   var aliases: @Sendable (APIResponse, QueuedRequest) throws -> [IdentifierAlias] = { _, _ in [] }
 }
 
@@ -52,79 +52,50 @@ struct LaterRequests: Sendable {
   let firstUnknown: UInt64
 
   /// All of them.
-  func all(in rows: StoredRows) throws -> [UInt64] {
+  func all(in rows: QueueRows) throws -> [UInt64] {
     numbers + Array(firstUnknown..<max(firstUnknown, try QueueTable.nextNumber(in: rows)))
   }
 }
 
-/// Where the rows of a queue are.
-protocol QueueStorage: Sendable {
-  /// The number of the last commit; zero without a store.
-  var commitNumber: CommitNumber { get throws }
+/// The rows of a queue, in the store of the entities or in a store of its own.
+///
+/// A store of its own is in memory: the queue ends with the process. Entities are not stored there, so an answer only
+/// gives names to them.
+final class QueueStorage: Sendable {
+  private let shared: ModelStore?
+  private let own = Locked<ModelStore?>(nil)
+
+  /// - Parameter shared: The store of the entities; `nil` for a store of its own, opened by the first use.
+  init(_ shared: ModelStore?) { self.shared = shared }
+
+  /// The store with the rows.
+  ///
+  /// - Throws: `LMDBError` if the system has no memory or descriptors for a store of its own.
+  var store: ModelStore {
+    get throws {
+      if let shared { return shared }
+      return try own.withLock { own in
+        if let own { return own }
+        let store = try ModelStore.inMemory()
+        own = store
+        return store
+      }
+    }
+  }
+
+  /// The number of the last commit; zero with a store of its own.
+  var commitNumber: CommitNumber {
+    get throws { try shared?.read { try $0.commitNumber } ?? .zero }
+  }
+
   /// The number that the next request gets.
-  var nextNumber: UInt64 { get throws }
-  /// Reads the requests that wait, with this number and later ones.
-  func forEachWaiting(
-    from number: UInt64, of client: String, _ body: (QueuedRequest) -> Void
-  ) throws
-  func requests() throws -> [QueuedRequest]
-  func contains(_ number: UInt64) throws -> Bool
-  /// Whether a request that is not there any more was dropped, lately.
-  func wasDropped(_ number: UInt64) throws -> Bool
-  /// Whether a request that changes an entity waits, is on its way or was refused and left here.
-  func isMarked(_ modelIdentifier: String) throws -> Bool
-  /// The request of a client that waits or is on its way with a uniquing key.
-  func number(withKey key: String, of client: String) throws -> UInt64?
-  func append(_ draft: QueueDraft, isIdle: Bool) async throws -> QueueAppend
-  func putBack(_ number: UInt64, failure: String, secondsWaited: Double) async throws
-  /// Sets a request aside, and takes back what was written here with it where that is known.
-  ///
-  /// - Parameters:
-  ///   - entry: The request.
-  ///   - failure: Why.
-  ///   - undoing: The later requests that stand in line behind it; `nil` if nothing is to be taken back.
-  /// - Returns: The request as it is kept; `nil` if it is not there any more.
-  /// - Throws: What the disk throws; then nothing was done.
-  func fail(
-    _ entry: QueuedRequest, failure: String, undoing: LaterRequests?
-  ) async throws -> QueuedRequest?
-  func retry(_ number: UInt64) async throws -> QueuedRequest?
-  /// Takes a request off the queue.
-  ///
-  /// - Parameters:
-  ///   - number: Its number.
-  ///   - isKept: Whether it has to stay.
-  /// - Returns: The request; `nil` if it is not there, or stays.
-  /// - Throws: What the disk throws.
-  func remove(
-    _ number: UInt64, unless isKept: @escaping @Sendable (QueuedRequest) -> Bool
-  ) async throws -> QueuedRequest?
-
-  /// Takes requests off the queue that were answered, and marks others as on their way, all together.
-  ///
-  /// - Parameters:
-  ///   - answers: The answers; each is read by its handler in the same transaction.
-  ///   - numbers: The requests that are about to be sent.
-  ///   - handlers: Those that know what these send.
-  /// - Returns: What became of them.
-  /// - Throws: What the disk throws; then nothing was done.
-  func advance(
-    _ answers: [QueueAnswer], marking numbers: [UInt64], by handlers: [String: QueueAnswerHandler]
-  ) async throws -> QueueProgress
-}
-
-/// A queue in the rows of a store.
-struct StoreQueueStorage: QueueStorage {
-  let store: ModelStore
-
-  var commitNumber: CommitNumber { get throws { try store.read { try $0.commitNumber } } }
-
   var nextNumber: UInt64 {
     get throws {
       try store.read { try $0.property(QueueNames.next).flatMap(QueueTable.number) ?? 1 }
     }
   }
 
+  /// Reads the requests that wait, with this number and later ones.
   func forEachWaiting(
     from number: UInt64, of client: String, _ body: (QueuedRequest) -> Void
   ) throws {
@@ -139,20 +110,25 @@ struct StoreQueueStorage: QueueStorage {
     }
   }
 
+  /// Whether a request that changes an entity waits, is on its way or was refused and left here.
   func isMarked(_ modelIdentifier: String) throws -> Bool {
     try store.read { try $0.hasQueuedRequests(for: modelIdentifier) }
   }
 
   func requests() throws -> [QueuedRequest] { try store.read { try $0.queuedRequests() } }
 
+  /// Whether a request that is not there any more was dropped, lately.
   func wasDropped(_ number: UInt64) throws -> Bool {
-    try store.read { snapshot in
+    // Nobody else removes requests from a store of its own.
+    guard let shared else { return true }
+    return try shared.read { snapshot in
       let dropped = try snapshot.property(QueueNames.dropped).map(QueueTable.numbers) ?? []
       let next = try snapshot.property(QueueNames.next).map(QueueTable.numbers) ?? []
       return dropped.contains(number) || next.count > 1 && number < next[1]
     }
   }
 
+  /// The request of a client that waits or is on its way with a uniquing key.
   func number(withKey key: String, of client: String) throws -> UInt64? {
     let name = QueueNames.key(key, client: client)
     return try store.read { try $0.property(name).flatMap(QueueTable.number) }
@@ -163,27 +139,38 @@ struct StoreQueueStorage: QueueStorage {
   }
 
   func append(_ draft: QueueDraft, isIdle: Bool) async throws -> QueueAppend {
-    try await store.write { try QueueTable.append(draft, isIdle: isIdle, to: StoredRows($0)) }
+    let number = shared == nil ? CommitNumber.zero : nil
+    return try await store.write {
+      try QueueTable.append(draft, isIdle: isIdle, commitNumber: number, to: QueueRows($0))
+    }
   }
 
   func putBack(_ number: UInt64, failure: String, secondsWaited: Double) async throws {
     try await store.write {
       try QueueTable.putBack(
-        number, failure: failure, secondsWaited: secondsWaited, in: StoredRows($0))
+        number, failure: failure, secondsWaited: secondsWaited, in: QueueRows($0))
     }
   }
 
+  /// Sets a request aside, and takes back what was written here with it where that is known.
+  ///
+  /// - Parameters:
+  ///   - entry: The request.
+  ///   - failure: Why.
+  ///   - later: The later requests that stand in line behind it; `nil` if nothing is to be taken back.
+  /// - Returns: The request as it is kept; `nil` if it is not there any more.
+  /// - Throws: What the disk throws; then nothing was done.
   func fail(
     _ entry: QueuedRequest, failure: String, undoing later: LaterRequests?
   ) async throws -> QueuedRequest? {
     try await store.write { transaction in
-      let rows = StoredRows(transaction)
+      let rows = QueueRows(transaction)
       return try QueueTable.fail(entry.id, token: entry.token, failure: failure, in: rows) {
         stored in
         guard let later, let undo = stored.undo else { return false }
         do {
           try rows.transaction.nested { inner in
-            let rows = StoredRows(inner)
+            let rows = QueueRows(inner)
             try WriteUndo(QueuedUndo(undo, in: rows), in: rows)
               .carryOut(stored, before: later.all(in: rows))
           }
@@ -197,20 +184,41 @@ struct StoreQueueStorage: QueueStorage {
   }
 
   func retry(_ number: UInt64) async throws -> QueuedRequest? {
-    try await store.write { try QueueTable.retry(number, in: StoredRows($0)) }
+    try await store.write { try QueueTable.retry(number, in: QueueRows($0)) }
   }
 
+  /// Takes a request off the queue.
+  ///
+  /// - Parameters:
+  ///   - number: Its number.
+  ///   - isKept: Whether it has to stay.
+  /// - Returns: The request; `nil` if it is not there, or stays.
+  /// - Throws: What the disk throws.
   func remove(
     _ number: UInt64, unless isKept: @escaping @Sendable (QueuedRequest) -> Bool
   ) async throws -> QueuedRequest? {
-    try await store.write { try QueueTable.drop(number, in: StoredRows($0), unless: isKept) }
+    try await store.write { try QueueTable.drop(number, in: QueueRows($0), unless: isKept) }
   }
 
+  /// Removes all rows from a store of its own, but for the number that comes next.
+  func removeAllOwn() throws {
+    try own.withLock { $0 }?.write { try $0.forgetRequests() }
+  }
+
+  /// Takes requests off the queue that were answered, and marks others as on their way, all together.
+  ///
+  /// - Parameters:
+  ///   - answers: The answers; each is read by its handler in the same transaction.
+  ///   - numbers: The requests that are about to be sent.
+  ///   - handlers: Those that know what these send.
+  /// - Returns: What became of them.
+  /// - Throws: What the disk throws; then nothing was done.
   func advance(
     _ answers: [QueueAnswer], marking numbers: [UInt64], by handlers: [String: QueueAnswerHandler]
   ) async throws -> QueueProgress {
-    try await store.write { transaction in
-      let rows = StoredRows(transaction)
+    let storesEntities = shared != nil
+    return try await store.write { transaction in
+      let rows = QueueRows(transaction)
       return try QueueTable.advance(answers, marking: numbers, in: rows) { entry in
         guard let handler = entry.handler.flatMap({ handlers[$0] }) else { return }
         do {
@@ -222,7 +230,13 @@ struct StoreQueueStorage: QueueStorage {
         guard let handler = answer.handler else { return nil }
         do {
           try rows.transaction.nested { inner in
-            let rows = StoredRows(inner)
+            let rows = QueueRows(inner)
+            guard storesEntities else {
+              for alias in try handler.aliases(answer.response, stored) {
+                try QueueTable.rename(alias, in: rows)
+              }
+              return
+            }
             var stored = stored
             stored.isOvertaken = try LateAnswer(entry: stored, later: answer.later)
               .isOvertaken(in: rows)
@@ -241,113 +255,5 @@ struct StoreQueueStorage: QueueStorage {
   /// Whether an error is one of the disk, and the answer is good.
   private static func isOfDisk(_ error: any Error) -> Bool {
     error is LMDBError || (error as? StoreError)?.underlying is LMDBError
-  }
-}
-
-/// A queue that ends with the process.
-final class MemoryQueueStorage: QueueStorage {
-  private let rows = Locked(MemoryRows())
-
-  var commitNumber: CommitNumber { .zero }
-  var nextNumber: UInt64 { get throws { try rows.withLock { try QueueTable.nextNumber(in: $0) } } }
-
-  func forEachWaiting(
-    from number: UInt64, of client: String, _ body: (QueuedRequest) -> Void
-  ) throws {
-    try rows.withLock { rows in
-      for number in number..<max(number, try QueueTable.nextNumber(in: rows)) {
-        guard let bytes = rows.value(QueueNames.waiting(number)) else { continue }
-        let entry = try QueueTable.decode(bytes)
-        if entry.client.hasSameBytes(as: client) { body(entry) }
-      }
-    }
-  }
-
-  func requests() throws -> [QueuedRequest] {
-    try rows.withLock { rows in
-      var found: [QueuedRequest] = []
-      for prefix in [QueueNames.waiting, QueueNames.failed] {
-        try rows.forEachValue(prefix) { _, bytes in
-          found.append(try QueueTable.decode(bytes))
-          return true
-        }
-      }
-      return found
-    }
-  }
-
-  func isMarked(_ modelIdentifier: String) -> Bool {
-    rows.withLock { $0.value(QueueNames.mark(modelIdentifier)) != nil }
-  }
-
-  /// Nobody else takes requests off it.
-  func wasDropped(_ number: UInt64) -> Bool { true }
-
-  func number(withKey key: String, of client: String) -> UInt64? {
-    let name = QueueNames.key(key, client: client)
-    return rows.withLock { $0.value(name).flatMap(QueueTable.number) }
-  }
-
-  func contains(_ number: UInt64) throws -> Bool {
-    rows.withLock { $0.value(QueueNames.waiting(number)) != nil }
-  }
-
-  func append(_ draft: QueueDraft, isIdle: Bool) async throws -> QueueAppend {
-    try rows.withLock { try QueueTable.append(draft, isIdle: isIdle, to: $0) }
-  }
-
-  /// Whether the server knows an entity or a queued request makes it.
-  func isKnown(_ modelIdentifier: String) throws -> Bool {
-    try rows.withLock { try QueueTable.making(modelIdentifier, in: $0).isKnown }
-  }
-
-  /// What an entity is called now.
-  func currentName(of modelIdentifier: String) throws -> String {
-    try rows.withLock { try IdentifierAlias.read(modelIdentifier, in: $0)?.new } ?? modelIdentifier
-  }
-
-  func putBack(_ number: UInt64, failure: String, secondsWaited: Double) async throws {
-    try rows.withLock {
-      try QueueTable.putBack(number, failure: failure, secondsWaited: secondsWaited, in: $0)
-    }
-  }
-
-  func fail(
-    _ entry: QueuedRequest, failure: String, undoing: LaterRequests?
-  ) async throws -> QueuedRequest? {
-    try rows.withLock {
-      try QueueTable.fail(entry.id, token: entry.token, failure: failure, in: $0)
-    }
-  }
-
-  func retry(_ number: UInt64) async throws -> QueuedRequest? {
-    try rows.withLock { try QueueTable.retry(number, in: $0) }
-  }
-
-  func removeAll() { rows.withLock { $0.removeAll() } }
-
-  func remove(
-    _ number: UInt64, unless isKept: @escaping @Sendable (QueuedRequest) -> Bool
-  ) async throws -> QueuedRequest? {
-    try rows.withLock { try QueueTable.drop(number, in: $0, unless: isKept) }
-  }
-
-  func advance(
-    _ answers: [QueueAnswer], marking numbers: [UInt64], by handlers: [String: QueueAnswerHandler]
-  ) async throws -> QueueProgress {
-    try rows.withLock { rows in
-      try QueueTable.advance(answers, marking: numbers, in: rows) { _ in
-        // Nothing is taken back here.
-      } store: { answer, stored in
-        do {
-          for alias in try answer.handler?.aliases(answer.response, stored) ?? [] {
-            try QueueTable.rename(alias, in: rows)
-          }
-          return nil
-        } catch {
-          return error
-        }
-      }
-    }
   }
 }

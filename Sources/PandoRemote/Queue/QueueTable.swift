@@ -41,7 +41,7 @@ enum QueueTable {
   /// - Returns: Its number, and whose place it took.
   /// - Throws: ``APIError`` `invalidRequest`; what the disk throws.
   static func append(
-    _ draft: QueueDraft, isIdle: Bool, commitNumber: CommitNumber? = nil, to rows: any QueueRows
+    _ draft: QueueDraft, isIdle: Bool, commitNumber: CommitNumber? = nil, to rows: QueueRows
   ) throws -> QueueAppend {
     try draft.request.validate()
     try refuseAmbiguity(draft.request)
@@ -66,7 +66,7 @@ enum QueueTable {
 
   /// Whether no request waits for a server.
   static func isEmpty(
-    of client: String, in rows: any QueueRows
+    of client: String, in rows: QueueRows
   ) throws -> Bool {
     var isEmpty = true
     try rows.forEachValue(QueueNames.waiting) { _, bytes in
@@ -87,7 +87,7 @@ enum QueueTable {
   /// - Returns: What became of them.
   /// - Throws: What the disk throws.
   static func advance(
-    _ answers: [QueueAnswer], marking numbers: [UInt64], in rows: any QueueRows,
+    _ answers: [QueueAnswer], marking numbers: [UInt64], in rows: QueueRows,
     renew: (inout QueuedRequest) throws -> Void,
     store: (QueueAnswer, QueuedRequest) throws -> (any Error)?
   ) throws -> QueueProgress {
@@ -127,7 +127,7 @@ enum QueueTable {
   }
 
   static func entry(
-    _ number: UInt64, in rows: any QueueRows
+    _ number: UInt64, in rows: QueueRows
   ) throws -> QueuedRequest? {
     guard
       let bytes = try rows.value(QueueNames.waiting(number))
@@ -140,7 +140,7 @@ enum QueueTable {
   ///
   /// - Returns: `nil` if it is no longer there.
   static func markInFlight(
-    _ number: UInt64, in rows: any QueueRows
+    _ number: UInt64, in rows: QueueRows
   ) throws -> QueuedRequest? {
     guard var entry = try entry(number, in: rows), entry.state != .failed else { return nil }
     entry.markInFlight()
@@ -150,7 +150,7 @@ enum QueueTable {
 
   /// Lets a request wait again at its old place, which is the front.
   static func putBack(
-    _ number: UInt64, failure: String, secondsWaited: Double, in rows: any QueueRows
+    _ number: UInt64, failure: String, secondsWaited: Double, in rows: QueueRows
   ) throws {
     guard var entry = try entry(number, in: rows), entry.state != .failed else { return }
     entry.state = .waiting
@@ -161,7 +161,7 @@ enum QueueTable {
 
   /// Puts a server's identifier in the place of a local one in all requests, and remembers it.
   static func rename(
-    _ alias: IdentifierAlias, in rows: any QueueRows
+    _ alias: IdentifierAlias, in rows: QueueRows
   ) throws {
     try rows.setValue(QueueNames.alias(alias.old), to: encode(alias))
     for number in try numbers(marking: alias.old, in: rows) {
@@ -180,7 +180,7 @@ enum QueueTable {
   /// - Returns: The request; `nil` if it is not there any more.
   @discardableResult
   static func remove(
-    _ number: UInt64, isMarked: Bool = true, in rows: any QueueRows,
+    _ number: UInt64, isMarked: Bool = true, in rows: QueueRows,
     unless isKept: (QueuedRequest) -> Bool = { _ in false }
   ) throws -> QueuedRequest? {
     guard let entry = try entry(number, in: rows), !isKept(entry) else { return nil }
@@ -198,7 +198,7 @@ enum QueueTable {
 
   /// Takes a request off the queue because somebody wants that.
   static func drop(
-    _ number: UInt64, in rows: any QueueRows,
+    _ number: UInt64, in rows: QueueRows,
     unless isKept: (QueuedRequest) -> Bool = { _ in false }
   ) throws -> QueuedRequest? {
     guard let entry = try remove(number, in: rows, unless: isKept) else { return nil }
@@ -216,7 +216,7 @@ enum QueueTable {
   /// - Returns: The request as it is kept; `nil` if it is not there any more.
   @discardableResult
   static func fail(
-    _ number: UInt64, token: String, failure: String, in rows: any QueueRows,
+    _ number: UInt64, token: String, failure: String, in rows: QueueRows,
     undo: (QueuedRequest) throws -> Bool = { _ in false }
   ) throws -> QueuedRequest? {
     guard var entry = try entry(number, in: rows), entry.token == token,
@@ -241,7 +241,7 @@ enum QueueTable {
   ///
   /// - Returns: The request as it is queued now; `nil` if there is no refused one of that number.
   static func retry(
-    _ number: UInt64, in rows: any QueueRows
+    _ number: UInt64, in rows: QueueRows
   ) throws -> QueuedRequest? {
     guard let old = try entry(number, in: rows), old.state == .failed else { return nil }
     try remove(number, in: rows)
@@ -253,7 +253,7 @@ enum QueueTable {
     entry.state = .waiting
     entry.attemptCount = 0
     entry.secondsWaited = 0
-    if let rows = rows as? StoredRows { try entry.makeAgain(in: rows) }
+    try entry.makeAgain(in: rows)
     try rows.setValue(QueueNames.next, to: bytes(entry.id + 1))
     try IdentifierAlias.apply(to: &entry, in: rows)
     try put(entry, in: rows)
@@ -264,14 +264,14 @@ enum QueueTable {
 extension QueueTable {
   /// The number that the next request gets.
   static func nextNumber(
-    in rows: any QueueRows
+    in rows: QueueRows
   ) throws -> UInt64 {
     try rows.value(QueueNames.next).flatMap(number) ?? 1
   }
 
   /// The numbers of the requests that change or name an entity which only has a local identifier.
   static func numbers(
-    marking modelIdentifier: String, in rows: any QueueRows
+    marking modelIdentifier: String, in rows: QueueRows
   ) throws -> [UInt64] {
     numbers(try rows.value(QueueNames.mark(modelIdentifier)) ?? [])
   }
@@ -280,7 +280,7 @@ extension QueueTable {
   ///
   /// - Returns: Whether it knows it or a queued request makes it; and refused requests to make it.
   static func making(
-    _ modelIdentifier: String, in rows: any QueueRows
+    _ modelIdentifier: String, in rows: QueueRows
   ) throws -> (isKnown: Bool, refused: [UInt64]) {
     if try IdentifierAlias.read(modelIdentifier, in: rows) != nil { return (true, []) }
     var making = (isKnown: false, refused: [UInt64]())
@@ -295,7 +295,7 @@ extension QueueTable {
 
   /// The last request that would have made an entity and failed, whether it was taken back or not.
   private static func failedMaking(
-    _ modelIdentifier: String, in rows: any QueueRows
+    _ modelIdentifier: String, in rows: QueueRows
   ) throws -> UInt64? {
     var found: UInt64?
     try rows.forEachValue(QueueNames.failed) { _, bytes in
@@ -308,7 +308,7 @@ extension QueueTable {
 
   /// Writes a request with the rows that lead to it.
   static func put(
-    _ entry: QueuedRequest, in rows: any QueueRows
+    _ entry: QueuedRequest, in rows: QueueRows
   ) throws {
     try rows.setValue(entry.name, to: encode(entry))
     try setMarks(of: entry, to: true, in: rows)
@@ -323,7 +323,7 @@ extension QueueTable {
   /// One that has been taken back leaves none; one that was refused and is not leaves a second one in what it
   /// changes.
   static func setMarks(
-    of entry: QueuedRequest, to isSet: Bool, in rows: any QueueRows
+    of entry: QueuedRequest, to isSet: Bool, in rows: QueueRows
   ) throws {
     guard entry.state != .failed || !entry.isUndone else { return }
     for mark in entry.marks {
@@ -344,7 +344,7 @@ extension QueueTable {
   }
 
   private static func setMark(
-    _ modelIdentifier: String, of number: UInt64, to isSet: Bool, in rows: any QueueRows
+    _ modelIdentifier: String, of number: UInt64, to isSet: Bool, in rows: QueueRows
   ) throws {
     let name = QueueNames.mark(modelIdentifier)
     let stored = try rows.value(name) ?? []
@@ -366,7 +366,7 @@ extension QueueTable {
 
   /// Removes the request with the same uniquing key, except one that is on its way.
   private static func abortRequest(
-    like draft: QueueDraft, in rows: any QueueRows
+    like draft: QueueDraft, in rows: QueueRows
   ) throws -> QueuedRequest? {
     guard let key = draft.request.configuration.uniquingKey,
       let old = try rows.value(QueueNames.key(key, client: draft.client)).flatMap(number),
@@ -377,7 +377,7 @@ extension QueueTable {
   }
 
   private static func trimFailed(
-    in rows: any QueueRows
+    in rows: QueueRows
   ) throws {
     var found: [UInt64] = []
     try rows.forEachValue(QueueNames.failed) { name, _ in

@@ -72,7 +72,7 @@ public final class QueueTicket: Sendable {
     }
     appended(
       try QueueTable.append(
-        draft, isIdle: queue.isIdle, commitNumber: commitNumber, to: StoredRows(transaction)))
+        draft, isIdle: queue.isIdle, commitNumber: commitNumber, to: QueueRows(transaction)))
   }
 
   /// Says that the transaction is committed: the request may be sent.

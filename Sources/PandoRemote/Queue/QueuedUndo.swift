@@ -38,7 +38,7 @@ struct QueuedUndo {
   var sendsEntity = false
 
   /// Reads the bytes that are stored with a request, with the identifiers that nodes have now.
-  init(_ bytes: Data, in rows: any QueueRows) throws {
+  init(_ bytes: Data, in rows: QueueRows) throws {
     self = try QueueTable.decode(Array(bytes), as: QueuedUndo.self)
     for place in nodes.indices { try nodes[place].rename(in: rows) }
     for place in places.indices {
@@ -83,7 +83,7 @@ struct QueuedUndo {
 
 extension QueuedUndo.Node {
   /// Takes the identifiers that servers have given since.
-  fileprivate mutating func rename(in rows: any QueueRows) throws {
+  fileprivate mutating func rename(in rows: QueueRows) throws {
     let all = before.records + after.records + (found?.records ?? [])
     guard IdentifierAlias.canExist(of: identifier) || all.contains(where: \.mayNameLocally) else {
       return

@@ -10,7 +10,7 @@ import PandoSystem
 /// element by element. Later requests about the same nodes are made as if the write had never been: what they
 /// have replaced, and what they send.
 struct WriteUndo {
-  private let rows: StoredRows
+  private let rows: QueueRows
   private let undo: QueuedUndo
   private let isNew: Bool
   private var nodes: [QueuedUndo.Node] { undo.nodes }
@@ -21,7 +21,7 @@ struct WriteUndo {
   ///   - undo: What the write has replaced.
   ///   - rows: The rows of the queue.
   ///   - isNew: Whether what is written is newer than all that was asked of the server so far.
-  init(_ undo: QueuedUndo, in rows: StoredRows, isNew: Bool = false) {
+  init(_ undo: QueuedUndo, in rows: QueueRows, isNew: Bool = false) {
     self.rows = rows
     self.undo = undo
     self.isNew = isNew
@@ -339,7 +339,7 @@ private struct LaterWrites {
 
 extension QueuedRequest {
   /// Takes over what a request has replaced whose place this one takes.
-  mutating func takePlace(of aborted: QueuedRequest, in rows: any QueueRows) throws {
+  mutating func takePlace(of aborted: QueuedRequest, in rows: QueueRows) throws {
     if let others = aborted.inside {
       inside = ((inside ?? []) + others).map { ByteString($0) }.unique.map(\.text)
     }
@@ -364,7 +364,7 @@ extension QueuedRequest {
 
 extension QueuedRequest {
   /// Makes a refused write once more, if it was taken back, and has the request send what is here then.
-  mutating func makeAgain(in rows: StoredRows) throws {
+  mutating func makeAgain(in rows: QueueRows) throws {
     guard let bytes = undo else {
       isOutdated = AnswerNote(note)?.sendsEntity == true
       if isOutdated { try takePlace(in: rows) }
@@ -392,7 +392,7 @@ extension QueuedRequest {
   }
 
   /// Removes once more what has come back since.
-  private mutating func removeAgain(in rows: StoredRows) throws {
+  private mutating func removeAgain(in rows: QueueRows) throws {
     try takePlace(in: rows)
     let place = rows.transaction.takeSequenceNumber()
     for subject in subjects {
@@ -404,7 +404,7 @@ extension QueuedRequest {
   }
 
   /// Makes it newer than all that was written so far.
-  private mutating func takePlace(in rows: StoredRows) throws {
+  private mutating func takePlace(in rows: QueueRows) throws {
     _ = rows.transaction.takeSequenceNumber()
     commitNumber = try rows.transaction.commitNumber
   }

@@ -25,7 +25,7 @@ struct AnswerReader<E: RemoteEntity>: Sendable {
   ) throws {
     guard let type = E.self as? any PersistentEntity.Type else {
       for alias in try aliases(response, entry) {
-        try QueueTable.rename(alias, in: StoredRows(transaction))
+        try QueueTable.rename(alias, in: QueueRows(transaction))
       }
       return
     }
@@ -82,7 +82,7 @@ struct AnswerReader<E: RemoteEntity>: Sendable {
     _ response: APIResponse, _ answer: LateAnswer, _ transaction: inout ModelTransaction
   ) throws {
     guard let type = E.self as? any PersistentEntity.Type,
-      try !answer.later.all(in: StoredRows(transaction)).isEmpty
+      try !answer.later.all(in: QueueRows(transaction)).isEmpty
     else { return }
     try keepLate(as: type, response, answer, &transaction)
   }
@@ -97,7 +97,7 @@ struct AnswerReader<E: RemoteEntity>: Sendable {
     }
     let answered = try content(response, answer.entry, local: local as? E).entities
     if answered.isEmpty, AnswerNote(answer.entry.note)?.kind != .remove {
-      try answer.keepSent(in: StoredRows(transaction))
+      try answer.keepSent(in: QueueRows(transaction))
     }
     for entity in answered {
       let identifier = entity.id.modelIdentifier
@@ -106,12 +106,12 @@ struct AnswerReader<E: RemoteEntity>: Sendable {
       else { continue }
       let whole = try LocalFields.restored(entity, in: transaction.snapshot)
       let records = try AnswerTrial.records(of: whole, identifier, in: &transaction)
-      try answer.keep(records, of: identifier, in: StoredRows(transaction))
+      try answer.keep(records, of: identifier, in: QueueRows(transaction))
     }
   }
 
   /// Lets a request send its entity as it would be without what was taken back before it.
-  func renew(_ entry: inout QueuedRequest, in rows: StoredRows) throws {
+  func renew(_ entry: inout QueuedRequest, in rows: QueueRows) throws {
     guard let subject = entry.subjects.first else { return }
     var records: [ByteString: NodeRecords] = [:]
     for node in try entry.undo.map({ try QueuedUndo($0, in: rows) })?.nodes ?? [] {
@@ -138,7 +138,7 @@ struct AnswerReader<E: RemoteEntity>: Sendable {
 
   /// The records of a node as the next request that changes it has found them; `nil` if none does.
   private func later(
-    _ name: String, than number: UInt64, in rows: StoredRows
+    _ name: String, than number: UInt64, in rows: QueueRows
   ) throws -> NodeRecords? {
     guard try rows.value(QueueNames.mark(name)) != nil else { return nil }
     var found: NodeRecords?

@@ -118,7 +118,7 @@ extension RemoteStore {
   /// - Parameter identifier: The identifier of the entity.
   /// - Returns: Whether one does.
   /// - Throws: `StoreError` when the bytes on disk are damaged.
-  /// - Complexity: O(log *n*); O(1) for a queue in memory.
+  /// - Complexity: O(log *n*).
   public func hasWaitingWrites(of identifier: EntityIdentifier<E>) async throws -> Bool {
     try clientQueue.storage.isMarked(currentIdentifier(of: identifier).modelIdentifier)
   }
@@ -129,11 +129,7 @@ extension RemoteStore: NamingStore {
     of identifier: EntityIdentifier<E>
   ) throws -> EntityIdentifier<E> {
     guard identifier.isLocal else { return identifier }
-    if let store = clientQueue.store {
-      return try store.read { try $0.currentIdentifier(of: identifier) }
-    }
-    let name = try clientQueue.currentNameInMemory(of: identifier.modelIdentifier)
-    return EntityIdentifier(modelIdentifier: name) ?? identifier
+    return try clientQueue.storage.store.read { try $0.currentIdentifier(of: identifier) }
   }
 }
 
@@ -244,10 +240,8 @@ extension RemoteStore {
   private func known(
     _ identifiers: [EntityIdentifier<E>]
   ) throws -> [EntityIdentifier<E>] {
-    guard identifiers.contains(where: \.isLocal), let store = clientQueue.store else {
-      return identifiers.filter { !$0.isLocal }
-    }
-    return try store.read { snapshot in
+    guard identifiers.contains(where: \.isLocal) else { return identifiers }
+    return try clientQueue.storage.store.read { snapshot in
       try identifiers.map { try snapshot.currentIdentifier(of: $0) }.filter { !$0.isLocal }
     }
   }
@@ -425,22 +419,6 @@ extension APIClientQueue {
       QueueAnswerHandler(
         store: reader.store, keepLate: reader.keepLate, renew: reader.renew,
         aliases: reader.aliases))
-  }
-
-  /// Whether the server knows an entity or a queued request makes it; for queues in memory.
-  func isKnownInMemory(_ modelIdentifier: String) throws -> Bool {
-    guard let rows = storage as? MemoryQueueStorage else {
-      preconditionFailure("the rows of this queue are in a store")
-    }
-    return try rows.isKnown(modelIdentifier)
-  }
-
-  /// What an entity is called now; for queues in memory.
-  func currentNameInMemory(of modelIdentifier: String) throws -> String {
-    guard let rows = storage as? MemoryQueueStorage else {
-      preconditionFailure("the rows of this queue are in a store")
-    }
-    return try rows.currentName(of: modelIdentifier)
   }
 
   /// Queues the request of a ticket by itself.

@@ -53,7 +53,7 @@ final class RemoteWrite<E: RemoteEntity>: QueuedWrite {
     let replaced = try (replaced as? ReplacedState<E>)?.written(in: transaction.snapshot)
     // A place of its own: what is asked of the server later is newer.
     _ = transaction.takeSequenceNumber()
-    let commitNumber = try transaction.commitNumber
+    let commitNumber = queue.store == nil ? .zero : try transaction.commitNumber
     var tickets: [QueueTicket] = []
     for (index, part) in parts.enumerated() {
       guard let ticket = try choose(part, in: &transaction) else { continue }
@@ -86,7 +86,7 @@ final class RemoteWrite<E: RemoteEntity>: QueuedWrite {
     _ part: Part, in transaction: inout ModelTransaction
   ) throws -> QueueTicket? {
     guard let local = part.removed ?? part.ticket.draft.makes.first else { return part.ticket }
-    let rows = StoredRows(transaction)
+    let rows = QueueRows(transaction)
     let (isKnown, refused) = try QueueTable.making(local, in: rows)
     if isKnown { return try part.change?() ?? part.ticket }
     // What was refused before is tried again now, or needed no longer.
@@ -95,19 +95,10 @@ final class RemoteWrite<E: RemoteEntity>: QueuedWrite {
   }
 
   func enqueue() async throws {
-    if let store = queue.store { return try await store.write { try self.enqueue(&$0) } }
-    var tickets: [QueueTicket] = []
-    for part in parts {
-      var ticket = part.ticket
-      if let local = part.removed ?? part.ticket.draft.makes.first {
-        let isKnown = try queue.isKnownInMemory(local)
-        if part.removed != nil, !isKnown { continue }
-        if isKnown, let change = part.change { ticket = try change() }
-      }
-      try await queue.append(ticket)
-      tickets.append(ticket)
+    if queue.store == nil, queue.isClosed {
+      throw APIError(.closed, queue.client.identifier, "the queue was closed")
     }
-    chosen.withLock { [tickets] in $0 = tickets }
+    try await queue.storage.store.write { try self.enqueue(&$0) }
   }
 
   func committed() {

@@ -56,12 +56,12 @@ extension RequestLaneTests {
       await fixture.server.received(1)
       // As the other process does with the answer: when it waits here, and before it is seen here.
       let number = try #require(tickets[1].number)
-      try await fixture.store.write { _ = try QueueTable.remove(number, in: StoredRows($0)) }
+      try await fixture.store.write { _ = try QueueTable.remove(number, in: QueueRows($0)) }
       let quick = fixture.queue.ticket(for: put("/notes/2"), subjects: ["Note:2"])
       try await fixture.store.write { transaction in
         try quick.enqueue(in: &transaction)
         if let number = quick.number {
-          _ = try QueueTable.remove(number, in: StoredRows(transaction))
+          _ = try QueueTable.remove(number, in: QueueRows(transaction))
         }
       }
       quick.committed()

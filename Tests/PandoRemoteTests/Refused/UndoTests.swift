@@ -210,7 +210,7 @@ import Testing
           before: #"[{"$node":["UndoPerson:a","UndoPerson",{"id":"a","name":"Ada"}]}]"#),
       ])
       try await store.write { transaction in
-        let rows = StoredRows(transaction)
+        let rows = QueueRows(transaction)
         var entry = try #require(try QueueTable.entry(1, in: rows))
         entry.undo = Data(try QueueTable.encode(undo))
         try rows.setValue(entry.name, to: QueueTable.encode(entry))
