@@ -4,18 +4,16 @@ import PandoSystem
 /// The stores of a manager, from the nearest to the farthest.
 package struct StoreStack<E: Entity>: Sendable {
   /// Those that need no server.
-  package let local: [any Storing<E>]
-  /// The nearest local one, if it answers without waiting.
-  let direct: (any DirectStoring<E>)?
+  package let local: [any LocalStoring<E>]
   /// Servers.
   package let remote: [any Storing<E>]
   /// The farthest local one: what it says is so, and the others follow.
-  private let last: (any Storing<E>)?
-  private let nearer: [any Storing<E>]
+  private let last: (any LocalStoring<E>)?
+  private let nearer: [any LocalStoring<E>]
   /// The farthest local one, without the caches before it, if it is in memory.
   let memory: (any FollowedMemory<E>)?
   /// The same, or the disk, if it answers without waiting.
-  let directLast: (any DirectStoring<E>)?
+  let directLast: (any LocalStoring<E>)?
   /// The farthest local one, without the caches before it, if another one stands behind it.
   let recoverable: RecoverableStore<E>?
   /// Where there are others, writes come one after another, so that all are written in one order.
@@ -28,26 +26,25 @@ package struct StoreStack<E: Entity>: Sendable {
   init(_ stores: [any Storing<E>], events: ManagerEventHandler?) {
     let sorted = stores.enumerated()
       .ordered { ($0.element.level, $0.offset) < ($1.element.level, $1.offset) }.map(\.element)
-    local = Self.withCaches(sorted.filter { $0.level.isLocal })
-    direct = local.first as? any DirectStoring<E>
+    local = Self.withCaches(sorted.filter { $0.level.isLocal }.map { $0.local })
     remote = sorted.filter { !$0.level.isLocal }
     last = local.last
     nearer = Array(local.dropLast())
     recoverable = Self.withoutCaches(last) as? RecoverableStore<E>
     memory = Self.counting(last) as? any FollowedMemory<E>
-    directLast = Self.counting(last) as? any DirectStoring<E>
+    directLast = Self.counting(last).flatMap { $0.answersDirectly ? $0 : nil }
   }
 
-  private static func withoutCaches(_ store: (any Storing<E>)?) -> (any Storing<E>)? {
+  private static func withoutCaches(_ store: (any LocalStoring<E>)?) -> (any LocalStoring<E>)? {
     switch store {
     case let cache as CacheStore<E>: withoutCaches(cache.persistentStore)
-    case let limited as LRUStore<E>: withoutCaches(limited.store)
+    case let limited as LRUStore<E>: withoutCaches(limited.store.local)
     default: store
     }
   }
 
   /// Where the entities are that count.
-  private static func counting(_ store: (any Storing<E>)?) -> (any Storing<E>)? {
+  private static func counting(_ store: (any LocalStoring<E>)?) -> (any LocalStoring<E>)? {
     switch withoutCaches(store) {
     case let recoverable as RecoverableStore<E>: counting(recoverable.mainStore)
     case let store: store
@@ -55,9 +52,7 @@ package struct StoreStack<E: Entity>: Sendable {
   }
 
   /// The open store on disk that the farthest local one is a view of.
-  var followedStore: ModelStore? {
-    (Self.counting(last) as? any NumberedStoring<E>)?.followedStore
-  }
+  var followedStore: ModelStore? { Self.counting(last)?.followedStore }
 
   /// The place of the first write that waits to be sent to a server; `nil` if none does.
   var waitingSince: UInt64? {
@@ -71,17 +66,15 @@ package struct StoreStack<E: Entity>: Sendable {
   }
 
   /// Whether the store that counts knows how old what it has is.
-  var keepsOrder: Bool { Self.counting(last) is any UpdatingStoring<E> }
+  var keepsOrder: Bool { Self.counting(last)?.updatesInPlace == true }
 
   /// Puts memory stores that come right before a disk store together with it.
-  private static func withCaches(_ stores: [any Storing<E>]) -> [any Storing<E>] {
+  private static func withCaches(_ stores: [any LocalStoring<E>]) -> [any LocalStoring<E>] {
     guard stores.count > 1, let disk = stores.last, disk.level == .disk,
       let memory = stores.dropLast().last as? any KeyValueStoring<E>
     else { return stores }
     return stores.dropLast(2) + [CacheStore(keyValueStore: memory, persistentStore: disk)]
   }
-
-  private var ordered: (any OrderedStoring<E>)? { last as? any OrderedStoring<E> }
 
   /// Gives what a server is asked now its place: its answer is as old as this.
   ///
@@ -97,10 +90,10 @@ package struct StoreStack<E: Entity>: Sendable {
     }
   }
 
-  private func place() async throws -> UInt64 { try await ordered?.takeReadPlace() ?? 0 }
+  private func place() async throws -> UInt64 { try await last?.takeReadPlace() ?? 0 }
 
   /// Whether the steps of a context are carried out in the transaction of a local write.
-  package var runsSteps: Bool { ordered?.runsSteps ?? false }
+  package var runsSteps: Bool { last?.runsSteps ?? false }
 
   /// Carries out a write and queues its request, so that requests are in the order of the writes.
   func inStep<Result>(_ body: () async throws -> Result) async rethrows -> Result {
@@ -114,7 +107,7 @@ package struct StoreStack<E: Entity>: Sendable {
     return result
   }
 
-  func requireLast() throws -> any Storing<E> {
+  func requireLast() throws -> any LocalStoring<E> {
     guard let last else { throw CoreManager<E>.noStore("local") }
     return last
   }
@@ -127,14 +120,7 @@ extension StoreStack {
   ) async throws -> AppliedWrite<E> {
     let last = try requireLast()
     return try await inOrder {
-      let applied: AppliedWrite<E>
-      if let ordered {
-        applied = try await ordered.apply(entities, in: context)
-      } else {
-        let stored = try await last.set(entities, in: context)
-        applied = AppliedWrite(
-          stored.map { AppliedEntity($0.id, stored: $0, isLate: false) }, place: 0)
-      }
+      let applied = try await last.apply(entities, in: context)
       try await follow(applied, removed: [])
       return applied
     }
@@ -147,7 +133,7 @@ extension StoreStack {
     _ update: EntityUpdate<E>, in context: WriteContext<E>
   ) async throws -> AppliedWrite<E> {
     var context = context
-    guard Self.counting(last) is any UpdatingStoring<E> else {
+    guard keepsOrder else {
       // A store of a service's own can be read and set: others wait meanwhile.
       return try await updates.run {
         let query = Query(ids: [update.identifier])
@@ -187,25 +173,9 @@ extension StoreStack {
       return AppliedAnswer(write: AppliedWrite([], place: answer.asOf), removed: [])
     }
     return try await inOrder {
-      if let ordered {
-        let applied = try await ordered.apply(answer)
-        try await follow(applied.write, removed: applied.removed)
-        return applied
-      }
-      // A store without order: whoever is last is right.
-      let stored = try await last.set(answer.entities, in: .answer(asOf: answer.asOf))
-      var removed: [EntityIdentifier<E>] = []
-      if answer.discardsExtra {
-        let answered = Set(answer.entities.map(\.id))
-        removed = try await last.search(withQuery: answer.query, in: .local).entities.map(\.id)
-          .filter { !answered.contains($0) && !$0.isLocal }
-      }
-      removed += answer.gone
-      if !removed.isEmpty { try await last.remove(removed, in: .answer(asOf: answer.asOf)) }
-      let applied = stored.map { AppliedEntity($0.id, stored: $0, isLate: false) }
-      let write = AppliedWrite(applied, place: 0)
-      try await follow(write, removed: removed)
-      return AppliedAnswer(write: write, removed: removed)
+      let applied = try await last.apply(answer)
+      try await follow(applied.write, removed: applied.removed)
+      return applied
     }
   }
 
@@ -216,13 +186,7 @@ extension StoreStack {
   ) async throws -> UInt64 {
     let last = try requireLast()
     return try await inOrder {
-      let place: UInt64
-      if let ordered {
-        place = try await ordered.applyRemoval(of: identifiers, in: context)
-      } else {
-        try await last.remove(identifiers, in: context)
-        place = 0
-      }
+      let place = try await last.applyRemoval(of: identifiers, in: context)
       try await followRemoval(of: identifiers, from: last, in: context)
       return place
     }

@@ -22,12 +22,10 @@ public final class CacheStore<E: Entity>: Sendable {
   /// That of the persistent store.
   public var level: StoreLevel { persistentStore.level }
 
-  let persistentStore: any Storing<E>
+  let persistentStore: any LocalStoring<E>
   private let memory: any CacheMemory<E>
   /// The model store beneath, and who hears of its commits; `nil` where there is none.
   private let followed: (store: ModelStore, follower: StoreFollower)?
-  private let numbered: (any NumberedStoring<E>)?
-  private let snapshots: (any SnapshotStoring<E>)?
   private let hitCount = Atomic(0)
   private let missCount = Atomic(0)
   /// Writes to a store that does not compare by itself come one after another.
@@ -52,19 +50,18 @@ public final class CacheStore<E: Entity>: Sendable {
   init(
     _ persistentStore: any Storing<E>, _ makeMemory: (StoreFollower?) -> any CacheMemory<E>
   ) {
+    let persistentStore = persistentStore.local
     self.persistentStore = persistentStore
     // A store that can't be read now will say so at the first call.
-    let numbered = persistentStore as? any NumberedStoring<E>
-    followed = (numbered?.followedStore).flatMap { store in
+    followed = persistentStore.followedStore.flatMap { store in
       (try? StoreFollower.follower(of: store)).map { (store, $0) }
     }
-    self.numbered = followed == nil ? nil : numbered
-    snapshots = self.numbered as? any SnapshotStoring<E>
     memory = makeMemory(followed?.follower)
     followed?.follower.add(memory)
   }
 
-  private var ordered: (any OrderedStoring<E>)? { persistentStore as? any OrderedStoring<E> }
+  /// The persistent store if its answers have the numbers of commits.
+  private var numbered: (any LocalStoring<E>)? { followed == nil ? nil : persistentStore }
 }
 
 extension CacheStore {
@@ -188,8 +185,10 @@ public struct CacheCounters: Sendable {
   public let misses: Int
 }
 
-extension CacheStore: DirectStoring {
-  func directAnswer(_ identifier: EntityIdentifier<E>) throws -> DirectAnswer<E> {
+extension CacheStore {
+  package var answersDirectly: Bool { true }
+
+  package func directAnswer(_ identifier: EntityIdentifier<E>) throws -> DirectAnswer<E> {
     guard let (store, follower) = followed else {
       guard let found = memory.entity(forID: identifier) else { return .unknown }
       count(true)
@@ -200,32 +199,33 @@ extension CacheStore: DirectStoring {
       count(true)
       return .found(found)
     }
-    guard let snapshots else { return .unknown }
     var childCount = 0
     var number: UInt64?
-    let found = try store.read { snapshot in
+    let answer = try store.read { snapshot in
       let last = try follower.catchUp(with: snapshot)
-      if !isInStep, let kept = memory.entity(forID: identifier) { return kept as E? }
+      if !isInStep, let kept = memory.entity(forID: identifier) { return DirectAnswer.found(kept) }
       number = last
-      return try snapshots.entity(identifier, in: snapshot, &childCount)
+      return try persistentStore.entity(identifier, in: snapshot, &childCount)
     }
+    if case .unknown = answer { return .unknown }
     count(number == nil)
-    guard let found else { return .absent }
-    if let number { memory.fill([found], readAt: number, haveChildren: childCount > 0) }
-    return .found(found)
+    if let number, case .found(let found) = answer {
+      memory.fill([found], readAt: number, haveChildren: childCount > 0)
+    }
+    return answer
   }
 }
 
-extension CacheStore: OrderedStoring {
-  package func takeReadPlace() async throws -> UInt64 { try await ordered?.takeReadPlace() ?? 0 }
+extension CacheStore: LocalStoring {
+  package func takeReadPlace() async throws -> UInt64 { try await persistentStore.takeReadPlace() }
 
-  package var runsSteps: Bool { ordered?.runsSteps ?? false }
+  package var runsSteps: Bool { persistentStore.runsSteps }
 
   package func apply(
     _ entities: [E], in context: WriteContext<E>
   ) async throws -> AppliedWrite<E> {
-    if let ordered {
-      let applied = try await ordered.apply(entities, in: context)
+    if persistentStore.comparesPlaces {
+      let applied = try await persistentStore.apply(entities, in: context)
       if numbered == nil { memory.forget(applied.entities.map(\.identifier)) }
       await refill(applied.stored.map(\.id))
       return applied
@@ -266,12 +266,14 @@ extension CacheStore: OrderedStoring {
   }
 
   package func apply(_ answer: AnswerWrite<E>) async throws -> AppliedAnswer<E> {
-    guard let ordered else {
-      let write = try await apply(answer.entities, in: .answer(asOf: answer.asOf))
-      if !answer.gone.isEmpty { try await remove(answer.gone, in: .answer(asOf: answer.asOf)) }
-      return AppliedAnswer(write: write, removed: answer.gone)
+    guard persistentStore.comparesPlaces else {
+      let context = WriteContext<E>.answer(asOf: answer.asOf)
+      let write = try await apply(answer.entities, in: context)
+      let gone = try await persistentStore.gone(by: answer)
+      if !gone.isEmpty { try await remove(gone, in: context) }
+      return AppliedAnswer(write: write, removed: gone)
     }
-    let applied = try await ordered.apply(answer)
+    let applied = try await persistentStore.apply(answer)
     if numbered == nil { memory.forget(answer.entities.map(\.id) + applied.removed) }
     await refill(applied.write.stored.map(\.id))
     return applied
@@ -280,14 +282,13 @@ extension CacheStore: OrderedStoring {
   package func applyRemoval(
     of identifiers: [EntityIdentifier<E>], in context: WriteContext<E>
   ) async throws -> UInt64 {
-    if let ordered {
+    if persistentStore.comparesPlaces {
       defer { if numbered == nil { memory.forget(identifiers) } }
-      return try await ordered.applyRemoval(of: identifiers, in: context)
+      return try await persistentStore.applyRemoval(of: identifiers, in: context)
     }
     return try await gate.run {
       defer { memory.forget(identifiers) }
-      try await persistentStore.remove(identifiers, in: context)
-      return 0
+      return try await persistentStore.applyRemoval(of: identifiers, in: context)
     }
   }
 
@@ -302,7 +303,7 @@ extension CacheStore: OrderedStoring {
   public func removeAll(
     withQuery query: Query<E>, in context: WriteContext<E>
   ) async throws -> [EntityIdentifier<E>] {
-    if ordered == nil {
+    if !persistentStore.comparesPlaces {
       return try await gate.run { try await removeAndForget(query, context) }
     }
     return try await removeAndForget(query, context)

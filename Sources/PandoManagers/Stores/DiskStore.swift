@@ -34,7 +34,9 @@ public struct DiskStore<E: PersistentEntity>: Sendable {
   }
 }
 
-extension DiskStore: UpdatingStoring {
+extension DiskStore: LocalStoring {
+  package var updatesInPlace: Bool { true }
+
   package func takeReadPlace() async throws -> UInt64 {
     let follower = try StoreFollower.follower(of: modelStore)
     let namespace = E.identifierNamespace
@@ -166,27 +168,25 @@ extension DiskStore: UpdatingStoring {
   }
 }
 
-extension DiskStore: DirectStoring {
-  func directAnswer(_ identifier: EntityIdentifier<E>) throws -> DirectAnswer<E> {
+extension DiskStore {
+  package var answersDirectly: Bool { true }
+
+  package func directAnswer(_ identifier: EntityIdentifier<E>) throws -> DirectAnswer<E> {
     var childCount = 0
-    let found = try modelStore.read { try entity(identifier, in: $0, &childCount) }
+    return try modelStore.read { try entity(identifier, in: $0, &childCount) }
+  }
+
+  package func entity(
+    _ identifier: EntityIdentifier<E>, in snapshot: ModelSnapshot, _ childCount: inout Int
+  ) throws -> DirectAnswer<E> {
+    let current = identifier.isLocal ? try snapshot.currentIdentifier(of: identifier) : identifier
+    let found = try snapshot.entity(current.modelIdentifier, as: E.self, &childCount)
     return found.map { .found($0) } ?? .absent
   }
-}
 
-extension DiskStore: SnapshotStoring {
-  func entity(
-    _ identifier: EntityIdentifier<E>, in snapshot: ModelSnapshot, _ childCount: inout Int
-  ) throws -> E? {
-    let current = identifier.isLocal ? try snapshot.currentIdentifier(of: identifier) : identifier
-    return try snapshot.entity(current.modelIdentifier, as: E.self, &childCount)
-  }
-}
+  package var followedStore: ModelStore? { modelStore }
 
-extension DiskStore: NumberedStoring {
-  var followedStore: ModelStore? { modelStore }
-
-  func numberedAnswer(
+  package func numberedAnswer(
     _ query: Query<E>
   ) async throws -> (result: QueryResult<E>, number: UInt64) {
     try modelStore.read { snapshot in

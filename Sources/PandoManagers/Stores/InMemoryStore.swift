@@ -86,12 +86,6 @@ public final class InMemoryStore<E: LocalEntity>: Sendable {
   }
 }
 
-extension InMemoryStore: DirectStoring {
-  func directAnswer(_ identifier: EntityIdentifier<E>) throws -> DirectAnswer<E> {
-    entity(forID: identifier).map { .found($0) } ?? .absent
-  }
-}
-
 extension InMemoryStore: KeyValueStoring {
   /// Returns an entity.
   ///
@@ -185,15 +179,20 @@ extension InMemoryStore: KeyValueStoring {
   }
 }
 
-extension InMemoryStore: UpdatingStoring {
+extension InMemoryStore: LocalStoring {
+  package var updatesInPlace: Bool { true }
+  package var answersDirectly: Bool { true }
+
+  package func directAnswer(_ identifier: EntityIdentifier<E>) -> DirectAnswer<E> {
+    entity(forID: identifier).map { .found($0) } ?? .absent
+  }
+
   package func takeReadPlace() async -> UInt64 {
     state.withLock { state in
       state.place += 1
       return state.place
     }
   }
-
-  package var runsSteps: Bool { false }
 
   package func apply(
     _ entities: [E], in context: WriteContext<E>

@@ -51,12 +51,6 @@ public final class LRUStore<E: Entity>: Sendable {
   }
 }
 
-extension LRUStore: DirectStoring {
-  func directAnswer(_ identifier: EntityIdentifier<E>) throws -> DirectAnswer<E> {
-    entity(forID: identifier).map { .found($0) } ?? .absent
-  }
-}
-
 extension LRUStore: KeyValueStoring {
   /// Returns an entity, and touches it.
   ///
@@ -136,34 +130,6 @@ extension LRUStore: KeyValueStoring {
     return result
   }
 
-  /// Stores entities, and touches them.
-  ///
-  /// - Parameters:
-  ///   - entities: The new values.
-  ///   - context: Given to the store inside.
-  /// - Returns: What is stored now, whether or not it had to go again to make room.
-  /// - Throws: What the store inside throws.
-  /// - Complexity: As the store inside, and O(*m*) for *m* entities set.
-  public func set(_ entities: [E], in context: WriteContext<E>) async throws -> [E] {
-    let stored = try await store.set(entities, in: context)
-    _ = add(stored.map { $0.id })
-    return stored
-  }
-
-  /// Removes entities by their identifiers.
-  ///
-  /// - Parameters:
-  ///   - identifiers: The identifiers.
-  ///   - context: Given to the store inside.
-  /// - Throws: What the store inside throws.
-  /// - Complexity: As the store inside, and O(*k*) for *k* identifiers.
-  public func remove(
-    _ identifiers: [EntityIdentifier<E>], in context: WriteContext<E>
-  ) async throws {
-    try await store.remove(identifiers, in: context)
-    forgetMissing(identifiers)
-  }
-
   private func forgetMissing(_ identifiers: [EntityIdentifier<E>]) {
     let left = Set(store.entities(forIDs: identifiers).map { $0.id })
     uses.withLock { uses in
@@ -190,34 +156,25 @@ extension LRUStore: KeyValueStoring {
   }
 }
 
-extension LRUStore: OrderedStoring {
-  private var ordered: (any OrderedStoring<E>)? { store as? any OrderedStoring<E> }
+extension LRUStore: LocalStoring {
+  package var answersDirectly: Bool { true }
 
-  package func takeReadPlace() async throws -> UInt64 { try await ordered?.takeReadPlace() ?? 0 }
+  package func directAnswer(_ identifier: EntityIdentifier<E>) -> DirectAnswer<E> {
+    entity(forID: identifier).map { .found($0) } ?? .absent
+  }
 
-  package var runsSteps: Bool { false }
+  package func takeReadPlace() async throws -> UInt64 { try await store.local.takeReadPlace() }
 
   package func apply(
     _ entities: [E], in context: WriteContext<E>
   ) async throws -> AppliedWrite<E> {
-    guard let ordered else {
-      let stored = try await store.set(entities, in: context)
-      _ = add(stored.map { $0.id })
-      return AppliedWrite(
-        stored.map { AppliedEntity($0.id, stored: $0, isLate: false) }, place: 0)
-    }
-    let applied = try await ordered.apply(entities, in: context)
+    let applied = try await store.local.apply(entities, in: context)
     _ = add(applied.stored.map { $0.id })
     return applied
   }
 
   package func apply(_ answer: AnswerWrite<E>) async throws -> AppliedAnswer<E> {
-    guard let ordered else {
-      let write = try await apply(answer.entities, in: .answer(asOf: answer.asOf))
-      if !answer.gone.isEmpty { try await remove(answer.gone, in: .answer(asOf: answer.asOf)) }
-      return AppliedAnswer(write: write, removed: answer.gone)
-    }
-    let applied = try await ordered.apply(answer)
+    let applied = try await store.local.apply(answer)
     _ = add(applied.write.stored.map { $0.id })
     uses.withLock { uses in
       for identifier in applied.removed { uses.remove(identifier) }
@@ -228,9 +185,8 @@ extension LRUStore: OrderedStoring {
   package func applyRemoval(
     of identifiers: [EntityIdentifier<E>], in context: WriteContext<E>
   ) async throws -> UInt64 {
-    let place = try await ordered?.applyRemoval(of: identifiers, in: context)
-    if place == nil { try await store.remove(identifiers, in: context) }
+    let place = try await store.local.applyRemoval(of: identifiers, in: context)
     forgetMissing(identifiers)
-    return place ?? 0
+    return place
   }
 }

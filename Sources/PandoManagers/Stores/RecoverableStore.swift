@@ -1,5 +1,5 @@
 import PandoModels
-import PandoStore
+package import PandoStore
 import PandoSystem
 
 /// A store with a second one to recover from.
@@ -31,7 +31,7 @@ public final class RecoverableStore<E: Entity>: Sendable {
   /// That of the main store.
   public var level: StoreLevel { mainStore.level }
 
-  let mainStore: any Storing<E>
+  let mainStore: any LocalStoring<E>
   let recoveryStore: any Storing<E>
   private let events: ManagerEventHandler?
   private let gate = AsyncGate()
@@ -47,7 +47,7 @@ public final class RecoverableStore<E: Entity>: Sendable {
   public init(
     mainStore: any Storing<E>, recoveryStore: any Storing<E>, events: ManagerEventHandler? = nil
   ) {
-    self.mainStore = mainStore
+    self.mainStore = mainStore.local
     self.recoveryStore = recoveryStore
     self.events = events
   }
@@ -84,12 +84,10 @@ public final class RecoverableStore<E: Entity>: Sendable {
   }
 }
 
-extension RecoverableStore: OrderedStoring {
-  private var ordered: (any OrderedStoring<E>)? { mainStore as? any OrderedStoring<E> }
+extension RecoverableStore: LocalStoring {
+  package func takeReadPlace() async throws -> UInt64 { try await mainStore.takeReadPlace() }
 
-  package func takeReadPlace() async throws -> UInt64 { try await ordered?.takeReadPlace() ?? 0 }
-
-  package var runsSteps: Bool { ordered?.runsSteps ?? false }
+  package var runsSteps: Bool { mainStore.runsSteps }
 
   /// Returns entities of the main store by their identifiers.
   ///
@@ -127,12 +125,7 @@ extension RecoverableStore: OrderedStoring {
     _ entities: [E], in context: WriteContext<E>
   ) async throws -> AppliedWrite<E> {
     try await write {
-      guard let ordered else {
-        let stored = try await mainStore.set(entities, in: context)
-        return AppliedWrite(
-          stored.map { AppliedEntity($0.id, stored: $0, isLate: false) }, place: 0)
-      }
-      return try await ordered.apply(entities, in: context)
+      try await mainStore.apply(entities, in: context)
     } touching: { applied in
       applied.entities.map(\.identifier)
     } then: { applied in
@@ -148,15 +141,7 @@ extension RecoverableStore: OrderedStoring {
 
   package func apply(_ answer: AnswerWrite<E>) async throws -> AppliedAnswer<E> {
     try await write {
-      guard let ordered else {
-        let stored = try await mainStore.set(answer.entities, in: .answer(asOf: answer.asOf))
-        if !answer.gone.isEmpty {
-          try await mainStore.remove(answer.gone, in: .answer(asOf: answer.asOf))
-        }
-        let applied = stored.map { AppliedEntity($0.id, stored: $0, isLate: false) }
-        return AppliedAnswer(write: AppliedWrite(applied, place: 0), removed: answer.gone)
-      }
-      return try await ordered.apply(answer)
+      try await mainStore.apply(answer)
     } touching: { applied in
       applied.write.entities.map(\.identifier) + applied.removed
     } then: { applied in
@@ -171,9 +156,7 @@ extension RecoverableStore: OrderedStoring {
     of identifiers: [EntityIdentifier<E>], in context: WriteContext<E>
   ) async throws -> UInt64 {
     try await write {
-      if let ordered { return try await ordered.applyRemoval(of: identifiers, in: context) }
-      try await mainStore.remove(identifiers, in: context)
-      return 0
+      try await mainStore.applyRemoval(of: identifiers, in: context)
     } touching: { _ in
       identifiers
     } then: { _ in
@@ -206,16 +189,13 @@ extension RecoverableStore: OrderedStoring {
   }
 }
 
-extension RecoverableStore: NumberedStoring {
-  private var numbered: (any NumberedStoring<E>)? { mainStore as? any NumberedStoring<E> }
+extension RecoverableStore {
+  package var followedStore: ModelStore? { mainStore.followedStore }
 
-  var followedStore: ModelStore? { numbered?.followedStore }
-
-  func numberedAnswer(
+  package func numberedAnswer(
     _ query: Query<E>
   ) async throws -> (result: QueryResult<E>, number: UInt64) {
-    guard let numbered else { preconditionFailure("the main store numbers no commits") }
     try await prepare()
-    return try await numbered.numberedAnswer(query)
+    return try await mainStore.numberedAnswer(query)
   }
 }

@@ -105,7 +105,7 @@ import Testing
     kind: Kind
   ) async throws {
     try await withLocalStore(kind) { store in
-      let ordered = try #require(store as? any OrderedStoring<Book>)
+      let ordered = store.local
       _ = try await store.set([Book("1", "old"), Book("2", "old")], in: .local)
       let asOf = try await ordered.takeReadPlace()
       _ = try await store.set([Book("1", "new")], in: .local)
