@@ -18,6 +18,19 @@ public func openMemoryFiles() -> [CInt] {
   openDescriptors().filter { $0.path.hasPrefix("/memfd:") }.map(\.number).sorted()
 }
 
+/// The files below a folder that programs started by this process inherit.
+///
+/// - Parameter folder: The path of the folder.
+/// - Returns: The paths, in order.
+public func inheritedFiles(in folder: String) -> [String] {
+  guard let resolved = realpath(folder, nil) else { return [] }
+  defer { free(resolved) }
+  let prefix = String(cString: resolved) + "/"
+  return openDescriptors()
+    .filter { $0.path.hasPrefix(prefix) && fcntl($0.number, F_GETFD) & FD_CLOEXEC == 0 }
+    .map(\.path).sorted()
+}
+
 /// The descriptors that this process has open, each with what it refers to.
 private func openDescriptors() -> [(number: CInt, path: String)] {
   guard let directory = opendir("/proc/self/fd") else {

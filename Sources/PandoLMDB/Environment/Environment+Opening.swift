@@ -99,11 +99,11 @@ extension Environment {
         unsafe mdb_env_open(environment, path, flags, mode), "mdb_env_open",
         "\(DataFile.memoryName), by \(path)")
       try unsafe table.attach(to: environment, descriptor: descriptor)
-      // liblmdb 0.9 does not set this flag for the data file.
-      var opened: CInt = -1
-      if unsafe mdb_env_get_fd(environment, &opened) == 0 {
-        _ = fcntl(opened, F_SETFD, FD_CLOEXEC)
-      }
+    }
+    // liblmdb 0.9 does not set this flag for the data file: a program that this process runs would inherit it.
+    var opened: CInt = -1
+    if unsafe mdb_env_get_fd(environment, &opened) == 0 {
+      _ = fcntl(opened, F_SETFD, FD_CLOEXEC)
     }
   }
 }

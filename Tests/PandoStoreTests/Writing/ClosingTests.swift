@@ -64,6 +64,25 @@ import Testing
     }
   }
 
+  @Test(arguments: [Durability.full, .relaxed(), .unsynchronized], [false, true])
+  func `a program that the process starts inherits no file of a store`(
+    durability: Durability, isReadOnly: Bool
+  ) async throws {
+    try await withTemporaryDirectory { path in
+      var configuration = ModelStore.Configuration.forTests
+      configuration.durability = durability
+      let first = try ModelStore(path: path, configuration: configuration)
+      try await first.write { [leaf = leaf(0)] in try $0.set(leaf) }
+      #expect(inheritedFiles(in: path) == [])
+      await first.close()
+      configuration.isReadOnly = isReadOnly
+      let second = try ModelStore(path: path, configuration: configuration)
+      #expect(try second.read { try $0.count() } == 1)
+      #expect(inheritedFiles(in: path) == [])
+      await second.close()
+    }
+  }
+
   @Test func `a closed store is not measured, checked, copied or dumped`() async throws {
     try await withTemporaryDirectory { path in
       let store = try ModelStore(path: path, configuration: .forTests)
