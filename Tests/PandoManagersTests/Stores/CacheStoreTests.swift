@@ -38,6 +38,23 @@ import Testing
     #expect(cache.disk.calls == ["get", "get"])
   }
 
+  /// Whether a cache stands before the store of a service's own.
+  @Test(arguments: [false, true])
+  func `an answer without an entity removes it from a store of a service's own`(
+    hasCache: Bool
+  ) async throws {
+    let own = ScriptedStore(.disk, [Book("1", "A"), Book("2", "B")])
+    let store: any Storing<Book> =
+      hasCache ? CacheStore(keyValueStore: InMemoryStore(), persistentStore: own) : own
+    let books = CoreManager<Book>(stores: [store, ScriptedStore(.remote, [Book("2", "C")])])
+    _ = try await books.get(byIDs: [.remote("1"), .remote("2")])
+    let all = try await books.all(
+      in: .remote(persistenceStrategy: .discardExtraLocalData))
+    #expect(all.entities == [Book("2", "C")])
+    #expect(own.entities == [Book("2", "C")])
+    #expect(try await books.get(byID: .remote("1")) == nil)
+  }
+
   @Test func `a write fills memory with what is stored, whatever kind of store is behind it`()
     async throws
   {
