@@ -37,7 +37,8 @@ final class ContainerBuilder {
   private let config: DiskStoreConfig
   private let cacheLimit: Int
   private let events: ManagerEventHandler?
-  private var types: [any Entity.Type] = []
+  /// The types whose entities are in the store of the container.
+  private var stored: [any Entity.Type] = []
 
   init(
     _ config: DiskStoreConfig, _ server: (any ServerLink)?, cacheLimit: Int,
@@ -59,10 +60,10 @@ final class ContainerBuilder {
     let stores = E.stores(
       with: StackConfiguration(cacheLimit: cacheLimit, diskStoreConfig: config, server: server))
     let manager = CoreManager(stores: stores, events: events, continuous: continuous)
+    if let store = config.modelStore, manager.stack.followedStore === store { stored.append(type) }
     managers[ObjectIdentifier(type)] = manager
     continuous.add(manager, of: type)
     server?.register(type)
-    types.append(type)
   }
 
   /// Makes the indexes that the types declare.
@@ -71,7 +72,7 @@ final class ContainerBuilder {
       config.modelStore?.setScanHandler { events(ManagerEvent(.scannedQuery, $0.typeName, $0)) }
     }
     guard let store = config.modelStore, !store.isReadOnly else { return }
-    try store.addIndexes(of: types.filter { $0 is any PersistentEntity.Type })
+    try store.addIndexes(of: stored)
   }
 
   /// Looks at what is stored of a type, before anything is done with it.

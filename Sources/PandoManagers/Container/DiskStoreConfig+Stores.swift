@@ -1,11 +1,11 @@
 extension DiskStoreConfig {
-  /// Makes the stores that a persistent type has by default: a limited memory before the disk.
+  /// Makes the stores that a persistent type has by default: a limited memory before the store.
   ///
   /// - Parameters:
   ///   - type: The entity type.
   ///   - cacheLimit: How many entities memory holds at most; 0 for no memory.
-  /// - Returns: The stores; one in memory without limit if there is no disk.
-  public func stores<E: PersistentEntity>(
+  /// - Returns: The stores; an ``InMemoryStore`` before a container has opened the store.
+  public func stores<E: LocalEntity>(
     of type: E.Type, cacheLimit: Int
   ) -> [any Storing<E>] {
     guard let modelStore else { return [InMemoryStore<E>()] }

@@ -1,3 +1,5 @@
+import PandoStore
+
 extension Entity {
   /// None: a type that is neither local nor remote has to say where it is kept.
   ///
@@ -11,10 +13,18 @@ extension Entity {
 extension LocalEntity {
   /// Memory, without limit, whatever the configuration says: it is the only place.
   ///
-  /// - Parameter configuration: What the container has been made with.
+  /// - Parameter configuration: The configuration of the container.
   /// - Returns: The stores.
   public static func stores(with configuration: StackConfiguration) -> [any Storing<Self>] {
-    [InMemoryStore<Self>()]
+    configuration.memoryStores(of: Self.self)
+  }
+}
+
+extension StackConfiguration {
+  /// Makes the stores of a type that is never on disk.
+  package func memoryStores<E: LocalEntity>(of type: E.Type) -> [any Storing<E>] {
+    guard diskStoreConfig.modelStore?.isInMemory == true else { return [InMemoryStore<E>()] }
+    return diskStoreConfig.stores(of: type, cacheLimit: cacheLimit)
   }
 }
 

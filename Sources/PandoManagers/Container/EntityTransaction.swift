@@ -32,7 +32,7 @@ public struct EntityTransaction: ~Copyable {
   /// - Returns: The entity; `nil` if there is none.
   /// - Throws: `ModelError` when it can't be decoded; `StoreError`, `LMDBError`.
   /// - Complexity: O(log *n*) for each node of its tree.
-  public func get<E: PersistentEntity>(
+  public func get<E: LocalEntity>(
     _ type: E.Type, _ identifier: EntityIdentifier<E>
   ) throws -> E? {
     try transaction.snapshot.entity(identifier)
@@ -48,7 +48,7 @@ public struct EntityTransaction: ~Copyable {
   ///   `invalidIdentifier`; `ModelError`, `StoreError`, `LMDBError`.
   /// - Complexity: O(log *n*) for each node of its tree, as it is given and as it is stored.
   @discardableResult
-  public mutating func set<E: PersistentEntity>(
+  public mutating func set<E: LocalEntity>(
     _ entity: E, in context: WriteContext<E> = .local
   ) throws -> E {
     // First what may be refused: who catches that finds nothing done.
@@ -72,7 +72,7 @@ public struct EntityTransaction: ~Copyable {
   /// - Throws: What `change` throws; else as ``set(_:in:)``.
   /// - Complexity: O(log *n*) for each node of its tree, before and after, and what `change` costs.
   @discardableResult
-  public mutating func update<E: PersistentEntity>(
+  public mutating func update<E: LocalEntity>(
     _ type: E.Type, _ identifier: EntityIdentifier<E>, in context: WriteContext<E> = .local,
     _ change: (inout E) throws -> Void
   ) throws -> E? {
@@ -97,7 +97,7 @@ public struct EntityTransaction: ~Copyable {
   /// - Throws: As ``set(_:in:)``; `StoreError` `restricted` where a deletion rule forbids it.
   /// - Complexity: O(log *n*) for each parent, and the size of each collection that holds it; about twice that
   ///   if the server is told and the type takes back what it refuses.
-  public mutating func remove<E: PersistentEntity>(
+  public mutating func remove<E: LocalEntity>(
     _ type: E.Type, _ identifier: EntityIdentifier<E>, in context: WriteContext<E> = .local
   ) throws {
     try identifier.validate()
@@ -121,12 +121,12 @@ public struct EntityTransaction: ~Copyable {
     return try nodes.written(in: transaction.snapshot)
   }
 
-  private static func keepsOrder<E: PersistentEntity>(_ type: E.Type) -> Bool {
+  private static func keepsOrder<E: LocalEntity>(_ type: E.Type) -> Bool {
     type is any ServedEntity.Type
   }
 
   /// What tells the server; `nil` if it is not told.
-  private func server<E: PersistentEntity>(
+  private func server<E: LocalEntity>(
     for context: WriteContext<E>
   ) throws -> (any RemoteStoring<E>)? {
     guard let manager = container.manager(of: E.self) else {

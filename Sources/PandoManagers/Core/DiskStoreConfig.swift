@@ -1,6 +1,6 @@
 public import PandoStore
 
-/// Where the persistent entities of a container live.
+/// Where the entities of a container live.
 ///
 /// ```swift
 /// let container = try CoreManagerContainer(
@@ -9,7 +9,6 @@ public import PandoStore
 /// ```
 public struct DiskStoreConfig: Sendable {
   indirect enum Place: Sendable {
-    case nowhere
     case shared(ModelStore)
     case path(String, ModelStore.Configuration)
     case temporary(ModelStore.Configuration)
@@ -22,8 +21,7 @@ public struct DiskStoreConfig: Sendable {
   /// ``Entity/stores(with:)``.
   public var custom: (any Sendable)?
 
-  /// The one store of all persistent types, open; `nil` if there is none, and before a container has
-  /// opened it.
+  /// The store of the entities, open; `nil` before a container has opened it.
   public internal(set) var modelStore: ModelStore?
 
   private init(_ place: Place, custom: (any Sendable)?) {
@@ -31,15 +29,15 @@ public struct DiskStoreConfig: Sendable {
     self.custom = custom
   }
 
-  /// Nothing on disk: persistent entities live in memory.
+  /// Nothing on disk: all entities live in a store in memory, as with ``inMemory(configuration:custom:)``.
   ///
   /// - Parameter custom: Anything that stores of a service's own need.
   /// - Returns: The configuration.
   public static func none(custom: (any Sendable)? = nil) -> DiskStoreConfig {
-    DiskStoreConfig(.nowhere, custom: custom)
+    inMemory(custom: custom)
   }
 
-  /// Nothing on disk: persistent entities live in memory.
+  /// Nothing on disk: all entities live in a store in memory.
   public static var none: DiskStoreConfig { .none() }
 
   /// A store that somebody has opened already, and closes after the container.
@@ -74,9 +72,9 @@ public struct DiskStoreConfig: Sendable {
     configuration: ModelStore.Configuration = .init(), custom: (any Sendable)? = nil
   ) -> DiskStoreConfig { DiskStoreConfig(.temporary(configuration), custom: custom) }
 
-  /// A store in memory, which goes with the container.
+  /// A store in memory, which is closed with the container.
   ///
-  /// Persistent types have the indexes, undo and deletion rules of a store. With ``none`` each type has a memory of its own.
+  /// It has the indexes, undo and deletion rules of a store on disk.
   ///
   /// - Parameters:
   ///   - configuration: The settings, as for `ModelStore.inMemory(configuration:)`.
@@ -92,7 +90,7 @@ extension DiskStoreConfig {
   var isOwned: Bool {
     switch place {
     case .path, .temporary, .memory: true
-    case .nowhere, .shared: false
+    case .shared: false
     }
   }
 
@@ -100,7 +98,6 @@ extension DiskStoreConfig {
   func opened() throws -> DiskStoreConfig {
     var config = self
     switch place {
-    case .nowhere: break
     case .shared(let store): config.modelStore = store
     case .path(let path, let configuration):
       config.modelStore = try ModelStore(path: path, configuration: configuration)

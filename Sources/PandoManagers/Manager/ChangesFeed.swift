@@ -11,7 +11,7 @@ final class ChangesFeed<E: Entity>: Sendable {
     self.server = server
     ledger = SyncLedger(
       E.modelTypeName, client: server.clientIdentifier,
-      stack.runsSteps ? stack.followedStore : nil)
+      stack.followedStore)
   }
 
   /// The outcome of the run that is under way, or of a new one.

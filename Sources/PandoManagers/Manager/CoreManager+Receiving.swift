@@ -73,7 +73,7 @@ extension CoreManager {
     write.waitingSince = known.waitingSince
     write.isUnasked = true
     write.gone = removed
-    guard stack.followedStore == nil, !stack.remote.isEmpty else {
+    guard !stack.runsSteps, !stack.remote.isEmpty else {
       return try await stack.store(write).write.stored
     }
     return try await stack.inStep { try await storeBesidesWaiting(write) }

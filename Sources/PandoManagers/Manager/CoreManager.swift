@@ -49,6 +49,7 @@ public final class CoreManager<E: Entity>: Sendable {
     let server = stack.remote.lazy.compactMap { $0 as? any ChangesStoring<E> }.first
     changes = server.map { ChangesFeed($0, stack) }
     feed = stack.memory.map { MemoryFeed($0, continuous.providers) }
+    if stack.runsSteps { (stack.remote.first as? any NamingStore<E>)?.keepsEntities() }
   }
 }
 

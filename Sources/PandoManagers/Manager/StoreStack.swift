@@ -93,7 +93,13 @@ package struct StoreStack<E: Entity>: Sendable {
   private func place() async throws -> UInt64 { try await last?.takeReadPlace() ?? 0 }
 
   /// Whether the steps of a context are carried out in the transaction of a local write.
-  package var runsSteps: Bool { last?.runsSteps ?? false }
+  ///
+  /// A queue in another store can't take part in the transaction.
+  package var runsSteps: Bool {
+    guard let last, last.runsSteps else { return false }
+    guard let queue = remote.first as? any NamingStore<E> else { return true }
+    return queue.queueStore === followedStore
+  }
 
   /// Carries out a write and queues its request, so that requests are in the order of the writes.
   func inStep<Result>(_ body: () async throws -> Result) async rethrows -> Result {

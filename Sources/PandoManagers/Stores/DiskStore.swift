@@ -2,7 +2,7 @@ import PandoModels
 public import PandoStore
 import PandoSystem
 
-/// Entities on the disk of this machine: ordinary nodes of a `ModelStore`.
+/// Entities in a `ModelStore`, on disk or in memory: ordinary nodes of it.
 ///
 /// ```swift
 /// let books = CoreManager<Book>(stores: [DiskStore(modelStore: store)])
@@ -14,7 +14,7 @@ import PandoSystem
 /// round. Everything a call does is one transaction.
 ///
 /// - Note: Any thread.
-public struct DiskStore<E: PersistentEntity>: Sendable {
+public struct DiskStore<E: LocalEntity>: Sendable {
   /// Where the entities live.
   public let modelStore: ModelStore
 

@@ -216,9 +216,15 @@ extension QueuedWrite {
   ) throws { try enqueue(&transaction) }
 }
 
-/// A remote store that knows which identifiers servers have given.
+/// A remote store with a queue in a store, which knows the identifiers that servers have given.
 package protocol NamingStore<E>: Sendable {
   associatedtype E: Entity
+
+  /// The store of the queue; `nil` if the queue has a store of its own.
+  var queueStore: ModelStore? { get }
+
+  /// Records that the entities are in the store of the queue.
+  func keepsEntities()
 
   /// The identifier that an entity has now.
   func currentIdentifier(of identifier: EntityIdentifier<E>) throws -> EntityIdentifier<E>

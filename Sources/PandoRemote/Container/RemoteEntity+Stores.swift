@@ -16,7 +16,7 @@ extension LocalEntity where Self: RemoteEntity {
   /// - Parameter configuration: What the container has been made with.
   /// - Returns: The stores.
   public static func stores(with configuration: StackConfiguration) -> [any Storing<Self>] {
-    [InMemoryStore<Self>()] + remoteStores(configuration)
+    configuration.memoryStores(of: Self.self) + remoteStores(configuration)
   }
 }
 

@@ -6,7 +6,7 @@ import PandoStore
 ///
 /// That is in the entity, in the trees and collections that hold it, in the entities that name it, and
 /// in the requests that are still queued, all in one transaction. What is rewritten keeps its place in the order of writes: it is as new as it was.
-final class IdentifierMerge<E: PersistentEntity> {
+final class IdentifierMerge<E: LocalEntity> {
   let old: EntityIdentifier<E>
   let new: EntityIdentifier<E>
   /// Who can name entities of this type, besides the trees that hold them.

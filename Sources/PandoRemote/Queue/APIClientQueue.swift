@@ -41,6 +41,8 @@ public final class APIClientQueue: Sendable {
     var handlers: [String: QueueAnswerHandler] = [:]
     /// The entity types whose entities may name others.
     var relatedTypes: [any Model.Type] = []
+    /// The types whose entities are known to be in the store.
+    var storedTypes: Set<ObjectIdentifier> = []
     var worker: Task<Void, Never>?
     var isWorking = false
     /// How often everything was forgotten.

@@ -7,6 +7,13 @@ import PandoStore
 /// It belongs to no object: after a restart it reads the answers to requests of the run before.
 struct AnswerReader<E: RemoteEntity>: Sendable {
   let relatedTypes: @Sendable () -> [any Entity.Type]
+  /// Returns true if the entities are in the store of the queue.
+  let isStored: @Sendable () -> Bool
+
+  /// The type, if its entities are in the store of the queue.
+  private var storedType: (any LocalEntity.Type)? {
+    isStored() ? E.self as? any LocalEntity.Type : nil
+  }
 
   static var name: String { "entity:" + E.modelTypeName }
 
@@ -23,7 +30,7 @@ struct AnswerReader<E: RemoteEntity>: Sendable {
   func store(
     _ response: APIResponse, _ entry: QueuedRequest, _ transaction: inout ModelTransaction
   ) throws {
-    guard let type = E.self as? any PersistentEntity.Type else {
+    guard let type = storedType else {
       for alias in try aliases(response, entry) {
         try QueueTable.rename(alias, in: QueueRows(transaction))
       }
@@ -32,7 +39,7 @@ struct AnswerReader<E: RemoteEntity>: Sendable {
     try store(as: type, response, entry, &transaction)
   }
 
-  private func store<P: PersistentEntity>(
+  private func store<P: LocalEntity>(
     as type: P.Type, _ response: APIResponse, _ entry: QueuedRequest,
     _ transaction: inout ModelTransaction
   ) throws {
@@ -81,13 +88,13 @@ struct AnswerReader<E: RemoteEntity>: Sendable {
   func keepLate(
     _ response: APIResponse, _ answer: LateAnswer, _ transaction: inout ModelTransaction
   ) throws {
-    guard let type = E.self as? any PersistentEntity.Type,
+    guard let type = storedType,
       try !answer.later.all(in: QueueRows(transaction)).isEmpty
     else { return }
     try keepLate(as: type, response, answer, &transaction)
   }
 
-  private func keepLate<P: PersistentEntity>(
+  private func keepLate<P: LocalEntity>(
     as type: P.Type, _ response: APIResponse, _ answer: LateAnswer,
     _ transaction: inout ModelTransaction
   ) throws {
@@ -198,7 +205,7 @@ private struct AnswerTrial: Error {
   private let records: NodeRecords
 
   /// Writes an entity, sees what its node is then, and lets that be undone.
-  static func records<E: PersistentEntity>(
+  static func records<E: LocalEntity>(
     of entity: E, _ identifier: String, in transaction: inout ModelTransaction
   ) throws -> NodeRecords {
     do {

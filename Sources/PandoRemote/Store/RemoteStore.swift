@@ -125,6 +125,9 @@ extension RemoteStore {
 }
 
 extension RemoteStore: NamingStore {
+  package var queueStore: ModelStore? { clientQueue.store }
+  package func keepsEntities() { clientQueue.keepEntities(of: E.self) }
+
   package func currentIdentifier(
     of identifier: EntityIdentifier<E>
   ) throws -> EntityIdentifier<E> {
@@ -410,9 +413,25 @@ extension APIClientQueue {
     if let type = type as? any RemoteEntity.Type { registerReader(type) }
   }
 
+  /// Records that the entities of a type are in the store of the queue.
+  func keepEntities<E: Entity>(of type: E.Type) {
+    state.withLock { _ = $0.storedTypes.insert(ObjectIdentifier(type)) }
+  }
+
+  /// Returns true if the entities of a type are in the store of the queue.
+  ///
+  /// Those of a persistent type are, also before a manager has said so: an earlier run may have left requests.
+  func keepsEntities<E: Entity>(of type: E.Type) -> Bool {
+    guard store != nil else { return false }
+    return type is any PersistentEntity.Type
+      || state.withLock { $0.storedTypes.contains(ObjectIdentifier(type)) }
+  }
+
   private func registerReader<E: RemoteEntity>(_ type: E.Type) {
     let reader = AnswerReader<E> { [weak self] in
       (self?.state.withLock { $0.relatedTypes } ?? []).compactMap { $0 as? any Entity.Type }
+    } isStored: { [weak self] in
+      self?.keepsEntities(of: E.self) ?? false
     }
     setAnswerHandler(
       named: AnswerReader<E>.name,

@@ -62,7 +62,7 @@ final class RemoteWrite<E: RemoteEntity>: QueuedWrite {
       try ticket.enqueue(
         in: &transaction, commitNumber: commitNumber, undo: undo,
         changing: replaced?.changedInside(at: index) ?? [],
-        isNotStored: try part.entity.map { try !Self.isStored($0, in: transaction.snapshot) }
+        isNotStored: try part.entity.map { try !isStored($0, in: transaction.snapshot) }
           ?? false)
       tickets.append(ticket)
     }
@@ -70,14 +70,16 @@ final class RemoteWrite<E: RemoteEntity>: QueuedWrite {
   }
 
   /// Whether an entity is stored as it is sent: its type may have kept what was there.
-  private static func isStored(_ entity: E, in snapshot: ModelSnapshot) throws -> Bool {
-    func isStored<P: PersistentEntity>(_ type: P.Type) throws -> Bool {
+  private func isStored(_ entity: E, in snapshot: ModelSnapshot) throws -> Bool {
+    func isStored<P: LocalEntity>(_ type: P.Type) throws -> Bool {
       guard let entity = try snapshot.current(entity) as? P,
         let stored = try snapshot.model(entity.id.modelIdentifier, as: P.self)
       else { return true }
       return LazyFields.areEqual(stored, entity)
     }
-    guard let type = E.self as? any PersistentEntity.Type else { return true }
+    guard queue.keepsEntities(of: E.self), let type = E.self as? any LocalEntity.Type else {
+      return true
+    }
     return try isStored(type)
   }
 
@@ -125,7 +127,7 @@ final class RemoteWrite<E: RemoteEntity>: QueuedWrite {
   /// What is stored now of what was written; without a store, what the server answered.
   private func stored(_ answers: [(QueueTicket, APIResponse)]) throws -> [E] {
     guard !isRemoval else { return [] }
-    if let store = queue.store, E.self is any PersistentEntity.Type {
+    if let store = queue.store, queue.keepsEntities(of: E.self) {
       return try store.read { snapshot in
         try identifiers.compactMap { identifier in
           try snapshot.model(

@@ -23,6 +23,9 @@ public final class ModelStore: Sendable {
   /// The directory of the store; `in memory` for a store that has none.
   public var path: String { core.path }
 
+  /// True if the store has no file.
+  package var isInMemory: Bool { core.environment.folder == nil }
+
   let core: StoreCore
   let writer: Writer?
   private let temporaryDirectory: TemporaryDirectory?
