@@ -34,11 +34,13 @@ final class ContainerBuilder {
   let server: (any ServerLink)?
   let continuous: ContinuousScope
   private(set) var managers: [ObjectIdentifier: any ContainedManager] = [:]
+  /// The store of types that are never on disk: that of the container, or one beside it.
+  private(set) var memoryStore: ModelStore?
   private let config: DiskStoreConfig
   private let cacheLimit: Int
   private let events: ManagerEventHandler?
-  /// The types whose entities are in the store of the container.
-  private var stored: [any Entity.Type] = []
+  /// The types with the store of their entities.
+  private var stored: [(store: ModelStore, type: any Entity.Type)] = []
 
   init(
     _ config: DiskStoreConfig, _ server: (any ServerLink)?, cacheLimit: Int,
@@ -57,22 +59,40 @@ final class ContainerBuilder {
   func add<E: Entity>(_ type: E.Type) throws {
     precondition(managers[ObjectIdentifier(type)] == nil, "\(E.modelTypeName) is named twice")
     try check(type)
+    if E.self is any LocalEntity.Type, !(E.self is any PersistentEntity.Type) { try openMemory() }
     let stores = E.stores(
-      with: StackConfiguration(cacheLimit: cacheLimit, diskStoreConfig: config, server: server))
+      with: StackConfiguration(
+        cacheLimit: cacheLimit, diskStoreConfig: config, memoryStore: memoryStore, server: server))
     let manager = CoreManager(stores: stores, events: events, continuous: continuous)
-    if let store = config.modelStore, manager.stack.followedStore === store { stored.append(type) }
+    if let store = manager.stack.followedStore { stored.append((store, type)) }
     managers[ObjectIdentifier(type)] = manager
     continuous.add(manager, of: type)
     server?.register(type)
   }
 
+  /// Opens the store of types that are never on disk.
+  private func openMemory() throws {
+    guard memoryStore == nil else { return }
+    if let store = config.modelStore, store.isInMemory {
+      memoryStore = store
+      return
+    }
+    let store = try ModelStore.inMemory()
+    try continuous.providers.follow(store)
+    memoryStore = store
+  }
+
   /// Makes the indexes that the types declare.
   func finish() throws {
-    if let events, config.isOwned {
-      config.modelStore?.setScanHandler { events(ManagerEvent(.scannedQuery, $0.typeName, $0)) }
+    let stores = [config.modelStore, memoryStore === config.modelStore ? nil : memoryStore]
+    for store in stores.compactMap({ $0 }) {
+      if let events, config.isOwned || store !== config.modelStore {
+        store.setScanHandler { events(ManagerEvent(.scannedQuery, $0.typeName, $0)) }
+      }
+      if !store.isReadOnly {
+        try store.addIndexes(of: stored.filter { $0.store === store }.map(\.type))
+      }
     }
-    guard let store = config.modelStore, !store.isReadOnly else { return }
-    try store.addIndexes(of: stored)
   }
 
   /// Looks at what is stored of a type, before anything is done with it.

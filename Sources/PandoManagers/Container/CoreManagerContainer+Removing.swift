@@ -22,7 +22,7 @@ extension CoreManagerContainer {
     guard !isClosed.withLock({ $0 }) else {
       throw ManagerError(.closed, "", "the container was closed")
     }
-    if let store = diskStoreConfig.modelStore {
+    for store in [diskStoreConfig.modelStore, memoryStore].compactMap({ $0 }) {
       try await store.write { transaction in
         try transaction.removeAll()
         try transaction.forgetRequests()

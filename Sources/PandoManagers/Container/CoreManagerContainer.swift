@@ -25,8 +25,8 @@ public final class CoreManagerContainer: Sendable {
 
   /// Providers over the same store: they show what managers set, and the other way round.
   ///
-  /// Of types that are not on disk they show what managers set. What they set of these is stored, or
-  /// shown, by providers only.
+  /// Beside a store on disk, entities of a type that is never on disk are shown here as managers set them.
+  /// A provider writes such an entity to the store on disk, where no manager finds it.
   public let dataModelManager: DataModelManager
 
   /// Where the persistent entities live, with the store open.
@@ -34,6 +34,9 @@ public final class CoreManagerContainer: Sendable {
 
   /// The way to the server of the entities; `nil` if there is none.
   package let server: (any ServerLink)?
+
+  /// The store of types that are never on disk, if it is another one; it is closed with the container.
+  let memoryStore: ModelStore?
 
   private let managers: [ObjectIdentifier: any ContainedManager]
   private let continuous: ContinuousScope
@@ -115,6 +118,7 @@ public final class CoreManagerContainer: Sendable {
       managers = builder.managers
       continuous = builder.continuous
       server = builder.server
+      memoryStore = builder.memoryStore === config.modelStore ? nil : builder.memoryStore
     } catch {
       if config.isOwned { config.modelStore?.close() }
       throw error
@@ -182,5 +186,6 @@ public final class CoreManagerContainer: Sendable {
     await server?.endUse()
     await dataModelManager.close()
     if diskStoreConfig.isOwned { await diskStoreConfig.modelStore?.close() }
+    await memoryStore?.close()
   }
 }

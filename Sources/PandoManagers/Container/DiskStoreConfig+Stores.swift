@@ -8,8 +8,14 @@ extension DiskStoreConfig {
   public func stores<E: LocalEntity>(
     of type: E.Type, cacheLimit: Int
   ) -> [any Storing<E>] {
-    guard let modelStore else { return [InMemoryStore<E>()] }
-    let disk = DiskStore<E>(modelStore: modelStore)
+    modelStore?.stores(of: type, cacheLimit: cacheLimit) ?? [InMemoryStore<E>()]
+  }
+}
+
+extension ModelStore {
+  /// Makes a store of entities here, behind a limited memory.
+  func stores<E: LocalEntity>(of type: E.Type, cacheLimit: Int) -> [any Storing<E>] {
+    let disk = DiskStore<E>(modelStore: self)
     guard cacheLimit > 0 else { return [disk] }
     let cache = CacheStore<E>(disk) { follower in
       guard let follower else {

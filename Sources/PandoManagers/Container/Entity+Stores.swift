@@ -23,8 +23,8 @@ extension LocalEntity {
 extension StackConfiguration {
   /// Makes the stores of a type that is never on disk.
   package func memoryStores<E: LocalEntity>(of type: E.Type) -> [any Storing<E>] {
-    guard diskStoreConfig.modelStore?.isInMemory == true else { return [InMemoryStore<E>()] }
-    return diskStoreConfig.stores(of: type, cacheLimit: cacheLimit)
+    guard let memoryStore else { return [InMemoryStore<E>()] }
+    return memoryStore.stores(of: type, cacheLimit: cacheLimit)
   }
 }
 

@@ -79,12 +79,13 @@ extension CoreManager: GraphSource {
     context.accessValidator.map { $0.userAccess.level == .remote } ?? true
   }
 
-  func watch(_ number: UInt64, _ body: @escaping @Sendable (Set<ByteString>) -> Void) -> Bool {
-    feed?.watch(number, body)
-    return feed != nil
+  func watch(
+    _ body: @escaping @Sendable (Set<ByteString>) -> Void
+  ) -> (@Sendable () -> Void)? {
+    if let feed { return feed.watch(body) }
+    guard let store = stack.followedStore else { return nil }
+    return (try? StoreHub.hub(of: store))?.watch(E.identifierNamespace, body)
   }
-
-  func unwatch(_ number: UInt64) { feed?.unwatch(number) }
 }
 
 extension Array {

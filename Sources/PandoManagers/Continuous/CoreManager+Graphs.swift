@@ -99,9 +99,14 @@ extension CoreManager {
     _ followed: FollowedQuery<E>, _ shape: GraphShape<E>, _ context: ReadContext<E>
   ) throws -> LiveGraph<E> {
     let sources = GraphSources(self, of: E.self, continuous, shape.rest ?? .rest(context))
-    let memory = stack.followedStore == nil ? stack.memory : nil
-    return LiveGraph(
-      followed, try GraphRules(shape), sources, memory: memory.map { Self.readRoots($0) })
+    return LiveGraph(followed, try GraphRules(shape), sources, memory: readRoots(besides: sources))
+  }
+
+  /// Reads the roots, if they are not in the store of the graph.
+  private func readRoots(besides sources: GraphSources) -> LiveGraph<E>.ReadRoots? {
+    guard let store = stack.followedStore else { return stack.memory.map { Self.readRoots($0) } }
+    guard store !== sources.store else { return nil }
+    return { followed in try store.read { try followed.read($0) } }
   }
 
   private static func readRoots<Memory: FollowedMemory<E>>(
@@ -116,7 +121,7 @@ extension CoreManager {
       throw ManagerError(
         .noStore, E.modelTypeName, "no store in memory or on disk tells of changes of this type")
     }
-    guard let store = stack.followedStore ?? continuous.store else {
+    guard let store = GraphSources(self, of: E.self, continuous, .rest(context)).store else {
       let line = GraphLine(providers: continuous.providers)
       return .init(begin: { line.begin($0) }, shown: continuous.providers.shown)
     }

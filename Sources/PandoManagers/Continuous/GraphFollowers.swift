@@ -88,13 +88,9 @@ final class GraphFollowers: Sendable {
       for graph in graphs { graph?.stage(nil, snapshot, &run, hub) }
       return
     }
-    var touched = Set(fold.changed + fold.deleted)
-    if state.withLock({ $0.holdsNodes }) {
-      // An unreadable index shows when the entities themselves are read.
-      for node in fold.updated {
-        touched.formUnion(((try? snapshot.ancestors(of: node.text)) ?? []).map { ByteString($0) })
-      }
-    }
+    let touched =
+      state.withLock { $0.holdsNodes }
+      ? fold.touched(in: snapshot) : Set(fold.changed + fold.deleted)
     if touched.isEmpty { return }
     let graphs = graphs(at: touched, in: snapshot)
     for graph in graphs { graph?.stage(touched, snapshot, &run, hub) }
@@ -167,5 +163,17 @@ extension GraphFollowers.State {
     let new = RootFollowers<Root>()
     roots[namespace, default: []].append(new)
     return new
+  }
+}
+
+extension CommitGroup {
+  /// The changed nodes, and those that contain them.
+  func touched(in snapshot: ModelSnapshot) -> Set<ByteString> {
+    var touched = Set(changed + deleted)
+    // An unreadable index shows when the entities themselves are read.
+    for node in updated {
+      touched.formUnion(((try? snapshot.ancestors(of: node.text)) ?? []).map { ByteString($0) })
+    }
+    return touched
   }
 }

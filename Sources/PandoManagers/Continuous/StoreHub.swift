@@ -15,7 +15,18 @@ final class StoreHub: Sendable {
     var tally = HubTally()
   }
 
+  /// Takes the changed nodes of a namespace.
+  typealias Watcher = @Sendable (Set<ByteString>) -> Void
+
+  private struct Watch: Sendable {
+    let number: UInt64
+    let namespace: ByteString
+    let body: Watcher
+  }
+
   let line: StorePipeline
+  /// Graphs that are read from another store first, and contain entities of this one.
+  private let watches = Locked<[Watch]>([])
   let state = Locked(State())
   /// Which graphs are followed.
   let graphs = GraphFollowers()
@@ -59,6 +70,19 @@ final class StoreHub: Sendable {
     try? await refresh()
   }
 
+  /// Calls a closure after each commit that changes entities of a namespace; on the pipeline.
+  ///
+  /// - Returns: Ends the calls.
+  func watch(
+    _ namespace: String, _ body: @escaping Watcher
+  ) -> @Sendable () -> Void {
+    let number = FollowedNumber.next()
+    watches.withLock {
+      $0.append(Watch(number: number, namespace: ByteString(namespace), body: body))
+    }
+    return { self.watches.withLock { $0.removeAll { $0.number == number } } }
+  }
+
   /// Takes in what other processes have committed.
   func refresh() async throws { try await line.refresh() }
 }
@@ -73,8 +97,9 @@ extension StoreHub: StorePipelineMember {
   func plan(for write: CommitEffects) -> CommitPlan {
     guard let changeSet = write.changeSet else { return .nothing }
     let types = state.withLock { $0.types }
-    if types.isEmpty, graphs.count == 0 { return .nothing }
+    if types.isEmpty, graphs.count == 0, watches.withLock(\.isEmpty) { return .nothing }
     let touched = TouchedNodes(changeSet, write.content)
+    if watches.withLock({ !$0.isEmpty }), !touched.identifiers.isEmpty { return .read }
     if graphs.concerns(touched) { return .read }
     for (namespace, followers) in types {
       for followers in followers where followers.concerns(touched, of: namespace) { return .read }
@@ -89,6 +114,16 @@ extension StoreHub: StorePipelineMember {
     var run = FollowingRun(number: group.number, context: group.newest?.context)
     if !types.isEmpty { run.stage(group, types, snapshot) }
     if graphs.count > 0 { graphs.stage(group, snapshot, &run, self) }
+    let watches = watches.withLock { $0 }
+    if !watches.isEmpty {
+      let touched = group.touched(in: snapshot)
+      run.add {
+        for watch in watches {
+          let found = touched.filter { $0.isIdentifier(of: watch.namespace) }
+          if !found.isEmpty { watch.body(found) }
+        }
+      }
+    }
     let tally = run.tally
     state.withLock { $0.tally.add(tally) }
     return run

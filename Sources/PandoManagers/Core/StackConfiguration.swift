@@ -15,6 +15,8 @@ public struct StackConfiguration: Sendable {
   public let cacheLimit: Int
   /// Where persistent entities live, with the store open.
   public let diskStoreConfig: DiskStoreConfig
+  /// The store of types that are never on disk; `nil` if no such type has been added.
+  let memoryStore: ModelStore?
   /// The way to a server; `nil` if there is none.
   package let server: (any ServerLink)?
 }

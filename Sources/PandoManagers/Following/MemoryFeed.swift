@@ -117,11 +117,13 @@ final class MemoryFeed<E: Entity>: Sendable {
   }
 
   /// Tells somebody of every change from now on.
-  func watch(_ number: UInt64, _ watcher: @escaping Watcher) {
+  ///
+  /// - Returns: Ends that.
+  func watch(_ watcher: @escaping Watcher) -> @Sendable () -> Void {
+    let number = FollowedNumber.next()
     watchers.withLock { $0[number] = watcher }
+    return { [weak self] in _ = self?.watchers.withLock { $0.removeValue(forKey: number) } }
   }
-
-  func unwatch(_ number: UInt64) { watchers.withLock { $0[number] = nil } }
 
   /// What a window is filled with.
   private func fill(_ query: LiveQuery<E>) throws -> [RankedEntity<E>] {

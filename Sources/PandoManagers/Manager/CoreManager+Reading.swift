@@ -245,7 +245,7 @@ extension CoreManager {
         isInNaturalOrder: request.identifiers == nil && request.query.isInNaturalOrder)
       let times = times(of: answer, to: request, in: context)
       write.waitingSince = waitingSince
-      write.included = answer.included
+      write.included = stack.takesIncluded ? answer.included : []
       if !times.isEmpty {
         write.included.append { try $0.note(times, of: E.modelTypeName, asOf: $1.asOf) }
       }

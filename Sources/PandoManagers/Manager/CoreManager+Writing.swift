@@ -136,6 +136,12 @@ extension CoreManager {
         if name != identifier { context.names[identifier] = name }
       }
       answer = answer.map { $0.named(context.names) }
+      if let naming, stack.followedStore != nil, !context.names.isEmpty {
+        let names = context.names
+        context.firstStep = { _, transaction in
+          for (old, new) in names { try naming.rename(old, to: new, in: &transaction) }
+        }
+      }
       return try await stack.write(answer, in: context).entities
     }
     return { try await answer.value }

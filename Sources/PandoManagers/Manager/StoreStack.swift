@@ -101,6 +101,9 @@ package struct StoreStack<E: Entity>: Sendable {
     return queue.queueStore === followedStore
   }
 
+  /// Returns true if the store takes the entities of other, persistent types that come with an answer.
+  var takesIncluded: Bool { runsSteps || followedStore?.isInMemory == false }
+
   /// Carries out a write and queues its request, so that requests are in the order of the writes.
   func inStep<Result>(_ body: () async throws -> Result) async rethrows -> Result {
     try await runsSteps ? body() : steps.run(body)

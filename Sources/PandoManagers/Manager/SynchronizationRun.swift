@@ -161,7 +161,7 @@ final class SynchronizationRun<E: Entity> {
       entities: entities.reversed(), query: .all, asOf: place.asOf, discardsExtra: false,
       isInNaturalOrder: false)
     write.waitingSince = place.waitingSince
-    write.included = answer.included
+    write.included = stack.takesIncluded ? answer.included : []
     write.changes = changes
     let applied = try await stack.store(write)
     done.storedCount += applied.write.entities.count { !$0.isLate }

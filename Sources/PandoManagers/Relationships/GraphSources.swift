@@ -18,15 +18,12 @@ protocol GraphSource: AnyObject, Sendable {
   /// Asks a server behind the caller's back.
   func refresh(_ identifiers: [ByteString], _ reading: GraphReading)
 
-  /// Tells of changes of what it has in memory; on the pipeline.
+  /// Calls a closure with the identifiers of its changed entities; on the pipeline.
   ///
-  /// - Parameters:
-  ///   - number: What it is ended by.
-  ///   - body: Takes the identifiers of what has changed.
-  /// - Returns: Whether it has anything in memory only.
-  func watch(_ number: UInt64, _ body: @escaping @Sendable (Set<ByteString>) -> Void) -> Bool
-
-  func unwatch(_ number: UInt64)
+  /// - Returns: Ends the calls; `nil` if no local store of it can be followed.
+  func watch(
+    _ body: @escaping @Sendable (Set<ByteString>) -> Void
+  ) -> (@Sendable () -> Void)?
 }
 
 /// What can be said of an entity without waiting.
@@ -51,7 +48,9 @@ struct GraphSources: Sendable {
     _ root: any GraphSource, of type: any Entity.Type, _ scope: ContinuousScope,
     _ rest: GraphReading
   ) {
-    store = root.followedStore ?? scope.store
+    // A root in memory is read at any time; what it leads to on disk is of one snapshot.
+    let own = root.followedStore.flatMap { $0.isInMemory && scope.store != nil ? nil : $0 }
+    store = own ?? scope.store
     rootType = type
     self.root = root
     self.scope = scope
@@ -117,18 +116,17 @@ struct GraphSources: Sendable {
   /// Tells of changes of what is in memory.
   ///
   /// - Parameters:
-  ///   - number: The number of the graph.
   ///   - endings: Ends it.
   ///   - body: Takes the identifiers of what has changed, and whether it is of the type of the roots.
   func watch(
-    _ number: UInt64, until endings: Endings,
+    until endings: Endings,
     _ body: @escaping @Sendable (Set<ByteString>, _ isRoot: Bool) -> Void
   ) {
     for type in types {
       guard let source = source(of: type) else { continue }
+      if let own = source.followedStore, own === store { continue }
       let isRoot = type == rootType
-      guard source.watch(number, { body($0, isRoot) }) else { continue }
-      endings.add { [weak source] in source?.unwatch(number) }
+      if let end = source.watch({ body($0, isRoot) }) { endings.add(end) }
     }
   }
 }

@@ -221,7 +221,7 @@ extension LiveGraph {
 
   /// Tells of changes in memory that concern it; on the pipeline.
   func watch(_ reload: @escaping @Sendable (LiveGraph) -> Void) {
-    sources.watch(number, until: endings) { [weak self] touched, isRoot in
+    sources.watch(until: endings) { [weak self] touched, isRoot in
       guard let self else { return }
       progress.withLock { $0.touch(touched) }
       if let shown = observed.contents, !isRoot, shown.nodes.isDisjoint(with: touched) { return }

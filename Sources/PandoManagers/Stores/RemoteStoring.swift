@@ -226,6 +226,11 @@ package protocol NamingStore<E>: Sendable {
   /// Records that the entities are in the store of the queue.
   func keepsEntities()
 
+  /// Gives an entity in another store than that of the queue the identifier that the server has given.
+  func rename(
+    _ old: EntityIdentifier<E>, to new: EntityIdentifier<E>, in transaction: inout ModelTransaction
+  ) throws
+
   /// The identifier that an entity has now.
   func currentIdentifier(of identifier: EntityIdentifier<E>) throws -> EntityIdentifier<E>
 }

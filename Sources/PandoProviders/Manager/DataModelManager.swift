@@ -49,6 +49,8 @@ public final class DataModelManager: Sendable {
   let reporter = ManagerReporter()
   private let listener = Locked(Listener())
   let isClosed = Locked(false)
+  /// The bridges to further stores.
+  private let others = Locked<[StoreBridge]>([])
   let fetchedChanges = Locked(FetchedChanges())
 
   /// Creates a manager that keeps its data in memory, until it is released.
@@ -104,6 +106,24 @@ public final class DataModelManager: Sendable {
     self.limits = limits
     backing = .cache(CacheAccess(cacheDelegate))
     connect()
+  }
+
+  /// Shows the commits of a further store too, in one step with all that follows that store.
+  ///
+  /// The manager writes nothing to it.
+  ///
+  /// *Precondition:* The manager has a store, and nothing follows the further one yet.
+  ///
+  /// - Throws: `StoreError` if the store can't be read.
+  package func follow(_ store: ModelStore) throws {
+    guard case .store(let bridge) = backing else {
+      preconditionFailure("a manager without a store follows no other")
+    }
+    let line = try StorePipeline.pipeline(of: store, on: consistencyManager.pipeline)
+    precondition(line.pipeline === consistencyManager.pipeline, "the store is followed already")
+    let other = StoreBridge(
+      line, consistencyManager, StoreTopics(), observed, reporter, besides: bridge)
+    others.withLock { $0.append(other) }
   }
 
   private func connect() {

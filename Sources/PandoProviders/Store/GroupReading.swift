@@ -328,7 +328,8 @@ final class GroupReading {
     for (identifier, types) in bridge.consistency.liveNodes() {
       do {
         guard try snapshot.contains(identifier.text) else {
-          update.deleted.insert(identifier)
+          // It may be in the manager's own store.
+          if bridge.main == nil { update.deleted.insert(identifier) }
           continue
         }
         for type in types { read(identifier, as: type, snapshot) }

@@ -38,6 +38,8 @@ final class StoreBridge: Sendable {
   let observed: ObservedHolders
   let unread = UnreadNodes()
   let reporter: ManagerReporter
+  /// The bridge to the manager's own store; `nil` if this is it.
+  let main: StoreBridge?
   /// The count of queued changes that live trees do not show as committed.
   private let queuedChangeCount = Locked(0)
   /// True after the first change in memory only.
@@ -49,9 +51,10 @@ final class StoreBridge: Sendable {
 
   init(
     _ line: StorePipeline, _ consistency: ConsistencyManager, _ topics: StoreTopics,
-    _ observed: ObservedHolders, _ reporter: ManagerReporter
+    _ observed: ObservedHolders, _ reporter: ManagerReporter, besides main: StoreBridge? = nil
   ) {
     self.line = line
+    self.main = main
     store = line.store
     self.consistency = consistency
     self.topics = topics
@@ -162,7 +165,7 @@ extension StoreBridge: StorePipelineMember {
 
   func stage(_ write: CommitEffects, _ plan: any Sendable) -> (any PipelineStep)? {
     guard let update = plan as? LiveUpdate else { return nil }
-    return LiveStep(update, consistency.scope)
+    return step(update)
   }
 
   func stage(_ group: CommitGroup, in snapshot: ModelSnapshot) -> (any PipelineStep)? {
@@ -177,7 +180,16 @@ extension StoreBridge: StorePipelineMember {
     let reading = GroupReading(self, group)
     reading.read(snapshot)
     let failures = reading.failures
-    return LiveStep(reading.update, consistency.scope) { self.tell(failures) }
+    return step(reading.update) { self.tell(failures) }
+  }
+
+  private func step(
+    _ update: LiveUpdate, afterTelling: @escaping () -> Void = {}
+  ) -> LiveStep {
+    let step = LiveStep(update, consistency.scope, afterTelling: afterTelling)
+    // The manager's own store may have other data of these nodes.
+    if let main, step.isVisible { main.noteSetInMemory() }
+    return step
   }
 
   func finish(_ write: CommitEffects) {

@@ -69,7 +69,7 @@ package final class StorePipeline: Sendable {
   private static let passingKeysMaximum = 256
 
   package let store: ModelStore
-  package let pipeline = Pipeline()
+  package let pipeline: Pipeline
   /// The writes that are not shown yet, in order.
   private let inbox = Locked(WriteQueue())
   /// Writes whose snapshot could not be read, in order; the next group contains them again.
@@ -81,8 +81,9 @@ package final class StorePipeline: Sendable {
   private let members = Locked(WeakList<any StorePipelineMember>())
   private let state = Locked(State())
 
-  private init(_ store: ModelStore) throws {
+  private init(_ store: ModelStore, _ pipeline: Pipeline) throws {
     self.store = store
+    self.pipeline = pipeline
     // No member exists yet. Adding the follower starts a check before the number is read again.
     try countAsShown()
     store.feed.add(self)
@@ -96,8 +97,14 @@ package final class StorePipeline: Sendable {
   }
 
   /// Returns the pipeline of a store; the first call makes it.
-  package static func pipeline(of store: ModelStore) throws -> StorePipeline {
-    try store.feed.shared { try StorePipeline(store) }
+  ///
+  /// - Parameters:
+  ///   - store: The store.
+  ///   - pipeline: The queue of the first call; `nil` for a queue of its own.
+  package static func pipeline(
+    of store: ModelStore, on pipeline: Pipeline? = nil
+  ) throws -> StorePipeline {
+    try store.feed.shared { try StorePipeline(store, pipeline ?? Pipeline()) }
   }
 
   /// Adds a member; it is not retained.

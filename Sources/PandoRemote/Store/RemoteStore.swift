@@ -128,6 +128,21 @@ extension RemoteStore: NamingStore {
   package var queueStore: ModelStore? { clientQueue.store }
   package func keepsEntities() { clientQueue.keepEntities(of: E.self) }
 
+  package func rename(
+    _ old: EntityIdentifier<E>, to new: EntityIdentifier<E>, in transaction: inout ModelTransaction
+  ) throws {
+    func rename<L: LocalEntity>(_ type: L.Type) throws {
+      guard let old = old as? EntityIdentifier<L>, let new = new as? EntityIdentifier<L> else {
+        preconditionFailure("a type is another one than itself")
+      }
+      try IdentifierMerge(old: old, new: new, relatedTypes: clientQueue.relatedEntities)
+        .carryOut(in: &transaction) { entity in
+          (entity as? any MutableEntity)?.renamed(new) as? L ?? entity
+        }
+    }
+    if let type = E.self as? any LocalEntity.Type { try rename(type) }
+  }
+
   package func currentIdentifier(
     of identifier: EntityIdentifier<E>
   ) throws -> EntityIdentifier<E> {
@@ -413,6 +428,11 @@ extension APIClientQueue {
     if let type = type as? any RemoteEntity.Type { registerReader(type) }
   }
 
+  /// The entity types whose entities may name others.
+  fileprivate var relatedEntities: [any Entity.Type] {
+    state.withLock(\.relatedTypes).compactMap { $0 as? any Entity.Type }
+  }
+
   /// Records that the entities of a type are in the store of the queue.
   func keepEntities<E: Entity>(of type: E.Type) {
     state.withLock { _ = $0.storedTypes.insert(ObjectIdentifier(type)) }
@@ -429,7 +449,7 @@ extension APIClientQueue {
 
   private func registerReader<E: RemoteEntity>(_ type: E.Type) {
     let reader = AnswerReader<E> { [weak self] in
-      (self?.state.withLock { $0.relatedTypes } ?? []).compactMap { $0 as? any Entity.Type }
+      self?.relatedEntities ?? []
     } isStored: { [weak self] in
       self?.keepsEntities(of: E.self) ?? false
     }
