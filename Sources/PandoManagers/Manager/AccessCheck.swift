@@ -1,14 +1,12 @@
 import PandoModels
 
-/// What a user could see when a call began.
+/// The access that the user had when a call began.
 struct AccessCheck: Sendable {
   private let validator: (any UserAccessValidating)?
   private let access: UserAccess
   private let type: any Entity.Type
 
-  /// Asks for the first time.
-  ///
-  /// - Throws: ``ManagerError`` `userAccessInvalid` if the user may see nothing at all.
+  /// - Throws: ``ManagerError`` `userAccessInvalid` if the user has no access at all.
   init(_ validator: (any UserAccessValidating)?, _ type: any Entity.Type) throws {
     self.validator = validator
     self.type = type
@@ -16,19 +14,17 @@ struct AccessCheck: Sendable {
     guard access.level != .none else { throw refusal("the user has no access") }
   }
 
-  /// Whether the server may be asked.
+  /// Whether the user may read from and write to a server.
   var reachesServer: Bool { access.level == .remote }
 
-  /// Whether a server may be asked.
-  ///
-  /// - Throws: ``ManagerError`` `userAccessInvalid`.
+  /// - Throws: ``ManagerError`` `userAccessInvalid` if the user has no access to a server.
   func requireServer() throws {
     guard reachesServer else { throw refusal("the user has access to what is kept here only") }
   }
 
-  /// Asks again, before the answer is stored or given.
+  /// Compares the access again, before an answer is stored or returned.
   ///
-  /// - Throws: ``ManagerError`` `userAccessInvalid` if the access is not the one it was any more.
+  /// - Throws: ``ManagerError`` `userAccessInvalid` if the access has changed.
   func confirm() throws {
     guard let validator, validator.userAccess != access else { return }
     throw refusal("the user lost access, or another one came, before the answer did")

@@ -1,24 +1,24 @@
 import PandoSystem
 
-/// When servers have answered, of what is in memory.
+/// The times of server answers, for types whose entities are in memory.
 final class AnswerMemory: Sendable {
   private struct State {
     var buckets: [UInt64: AnswerBucket] = [:]
     var removalCount = 0
-    /// How many reads ask a question behind the back of their callers.
+    /// The number of running background reads of each question.
     var asked: [UInt64: Int] = [:]
   }
 
   private let state = Locked(State())
 
-  /// Grows when everything is forgotten.
+  /// Grows with each ``forget()``.
   var removalCount: Int { state.withLock { $0.removalCount } }
 
   subscript(key: UInt64) -> AnswerTime? {
     state.withLock { $0.buckets[AnswerBucket.number(of: key)]?[key] }
   }
 
-  /// Notes answers, unless everything has been forgotten since the server was asked.
+  /// Stores the times of answers, unless ``forget()`` ran after the request.
   func note(_ times: [AnswerTime], since removalCount: Int) {
     state.withLock { state in
       guard state.removalCount == removalCount else { return }
@@ -28,9 +28,10 @@ final class AnswerMemory: Sendable {
     }
   }
 
-  /// Notes that questions are about to be asked.
+  /// Begins a background read of questions.
   ///
-  /// - Returns: Whether one of them is not asked already; then ``didAsk(_:)`` is to follow.
+  /// - Returns: `false` if each of them is being read already; after `true` the caller calls
+  ///   ``didAsk(_:)``.
   func ask(_ keys: [UInt64]) -> Bool {
     state.withLock { state in
       if keys.allSatisfy({ state.asked[$0] != nil }) { return false }
@@ -39,7 +40,7 @@ final class AnswerMemory: Sendable {
     }
   }
 
-  /// Notes that questions have been answered, or not.
+  /// Ends a background read of questions.
   func didAsk(_ keys: [UInt64]) {
     state.withLock { state in
       for key in keys {

@@ -1,7 +1,7 @@
 import PandoModels
 import PandoSystem
 
-/// What a server tells of changes of a type, and the one run that asks for it.
+/// The server that sends the changes of a type, and the one run that requests them.
 final class ChangesFeed<E: Entity>: Sendable {
   let server: any ChangesStoring<E>
   let ledger: SyncLedger
@@ -14,30 +14,30 @@ final class ChangesFeed<E: Entity>: Sendable {
       stack.followedStore)
   }
 
-  /// The outcome of the run that is under way, or of a new one.
+  /// Waits for the current run, or for a new one.
   func value(
     _ run: @escaping @Sendable () async throws -> SynchronizationResult<E>
   ) async throws -> SynchronizationResult<E> {
     let task = running.withLock { running in
       if let running { return running }
       let task = Task { [self] in
-        // It can't end before it is known: that needs the lock too.
+        // The task can't end before `running` is set: its end takes the lock too.
         defer { self.running.withLock { $0 = nil } }
         do {
           return try await run()
         } catch is CancellationError {
-          // Nobody but the container cancels it.
+          // Only the closing of the container cancels the run.
           throw ManagerError(.closed, E.modelTypeName, "the container was closed")
         }
       }
       running = task
       return task
     }
-    // Who is cancelled does not wait for the others' run.
+    // A cancelled caller stops waiting; the run continues for the others.
     return try await OneAnswer.wait { tell in Task { tell(await task.result) } }
   }
 
-  /// Ends the run.
+  /// Cancels the run and waits for its end.
   func end() async {
     guard let task = running.withLock({ $0 }) else { return }
     task.cancel()

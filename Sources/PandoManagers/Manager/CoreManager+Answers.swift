@@ -1,23 +1,24 @@
 public import PandoStore
 
 extension CoreManager {
-  /// Answers a question about the entities that a query gives.
+  /// Answers a question about the entities that match a query.
   ///
-  /// Where the one local store is on disk and no contract has to be checked, no entity is decoded for
-  /// it: see `ModelSnapshot.answer(_:to:)`. Else it is answered from the entities themselves.
+  /// If the one local store is on disk and the context has no contract, the answer needs no decoded
+  /// entity: see `ModelSnapshot.answer(_:to:)`. Otherwise the manager reads the entities and answers from
+  /// them.
   ///
   /// ```swift
   /// let open = try await issues.answer(.count, to: Query(filter: \.status == .open)).count
   /// ```
   /// - Parameters:
-  ///   - question: What is asked.
-  ///   - query: About which entities.
-  ///   - context: Where they are looked for.
+  ///   - question: The question.
+  ///   - query: The entities that the question is about.
+  ///   - context: The stores to read.
   /// - Returns: The answer.
   /// - Throws: As ``search(withQuery:in:)``; ``QueryError`` `wrongType` for the sum of a field without
   ///   numbers.
-  /// - Complexity: As `ModelSnapshot.answer(_:to:)` where that answers; else as ``search(withQuery:in:)``, of
-  ///   which all is read.
+  /// - Complexity: As `ModelSnapshot.answer(_:to:)` if the disk answers; else as
+  ///   ``search(withQuery:in:)``.
   public func answer(
     _ question: Question<E>, to query: Query<E>, in context: ReadContext<E> = .local
   ) async throws -> QueryAnswer {
@@ -27,14 +28,14 @@ extension CoreManager {
     return question.answer(try await search(withQuery: query, in: context).entities)
   }
 
-  /// Returns the identifiers of the entities that a query gives, in its order.
+  /// Returns the identifiers of the entities that match a query, in its order.
   ///
   /// - Parameters:
   ///   - query: The query.
-  ///   - context: Where they are looked for.
+  ///   - context: The stores to read.
   /// - Returns: The identifiers.
   /// - Throws: As ``search(withQuery:in:)``.
-  /// - Complexity: As `ModelSnapshot.identifiers(matching:after:)` where that answers; else as
+  /// - Complexity: As `ModelSnapshot.identifiers(matching:after:)` if the disk answers; else as
   ///   ``search(withQuery:in:)``.
   public func identifiers(
     matching query: Query<E>, in context: ReadContext<E> = .local
@@ -44,20 +45,20 @@ extension CoreManager {
     return try await search(withQuery: query, in: context).entities.map(\.id)
   }
 
-  /// Returns the entities of a query that come after one that was shown: the next page.
+  /// Returns the entities of a query that follow a given one: the next page.
   ///
-  /// As `ModelSnapshot.entities(matching:after:)`: nothing comes twice and nothing is left out, whatever
-  /// is inserted meanwhile. Where entities are not on disk, or a server has ordered them and `id` is no
-  /// key of the order, the whole result is read for it.
+  /// As with `ModelSnapshot.entities(matching:after:)`, inserts between two pages neither repeat nor skip
+  /// an entity. The manager reads the whole result if the entities are not on disk, or if a server has
+  /// ordered them and `id` is no key of the order.
   ///
   /// - Parameters:
   ///   - query: The query.
-  ///   - entity: The last one that was shown.
-  ///   - context: Where they are looked for.
-  /// - Returns: The next ones.
-  /// - Throws: As ``search(withQuery:in:)``; ``QueryError`` `lostPlace` if the entity has been deleted and
-  ///   its place is not known without it.
-  /// - Complexity: As `ModelSnapshot.entities(matching:after:)` where that answers; else as
+  ///   - entity: The last entity of the page before.
+  ///   - context: The stores to read.
+  /// - Returns: The entities of the next page.
+  /// - Throws: As ``search(withQuery:in:)``; ``QueryError`` `lostPlace` if the entity has been deleted
+  ///   and its position can't be found without it.
+  /// - Complexity: As `ModelSnapshot.entities(matching:after:)` if the disk answers; else as
   ///   ``search(withQuery:in:)`` without offset and limit.
   public func search(
     withQuery query: Query<E>, after entity: E, in context: ReadContext<E> = .local
@@ -69,7 +70,7 @@ extension CoreManager {
       of: try await search(withQuery: query.whole, in: context).entities, after: entity)
   }
 
-  /// Asks a snapshot, where that says what a search would; else `nil`.
+  /// Answers from a snapshot of the disk; `nil` if only a search gives the right answer.
   private func fromDisk<Answer>(
     _ query: Query<E>, _ context: ReadContext<E>, _ body: (ModelSnapshot) throws -> Answer
   ) throws -> Answer? {

@@ -1,5 +1,5 @@
 extension CoreManager {
-  /// How often the caches before the manager's local stores had what was asked for.
+  /// The hits and misses of the caches before the manager's local stores.
   public var cacheCounters: CacheCounters {
     let counters = stack.local.compactMap { ($0 as? CacheStore<E>)?.counters }
     return CacheCounters(

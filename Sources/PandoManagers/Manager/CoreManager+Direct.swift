@@ -1,5 +1,5 @@
 extension CoreManager {
-  /// Reads one entity: at once where the nearest store can, else as every other read.
+  /// Reads one entity; without waiting if the nearest store can answer.
   func entity(
     _ identifier: EntityIdentifier<E>, in context: ReadContext<E>
   ) async throws -> E? {
@@ -15,7 +15,7 @@ extension CoreManager {
     return found
   }
 
-  /// What the nearest store can say at once; `unknown` where another store may have to be asked.
+  /// The answer of the nearest store; `unknown` if another store may have to be read.
   private func directAnswer(
     _ identifier: EntityIdentifier<E>, in context: ReadContext<E>
   ) throws -> DirectAnswer<E> {

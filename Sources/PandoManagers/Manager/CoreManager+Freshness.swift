@@ -2,16 +2,16 @@ import PandoModels
 import PandoStore
 import PandoSystem
 
-/// When servers have answered, and what that is good for.
+// MARK: - Times of server answers
 extension CoreManager {
-  /// What is to be noted of an answer.
+  /// Returns the times to store for an answer, one for each key that it answers.
   func times(of answer: RemoteAnswer<E>, to request: EntityRead<E>, in context: ReadContext<E>)
     -> [AnswerTime]
   {
     let keys = request.keys(context.endpoint)
     let now = continuous.now
     guard let identifiers = request.identifiers else {
-      // A part that was asked for is all that was asked for.
+      // A bounded query asks for a part, so a part is its whole answer.
       let isWhole =
         answer.malformed.isEmpty && (answer.isComplete || !request.query.isUnbounded)
       let isEmpty = answer.result.isEmpty
@@ -25,16 +25,15 @@ extension CoreManager {
     }
   }
 
-  /// Whether a server has answered a question not longer ago than that, and what is here is what is left
-  /// of its answer.
+  /// Returns whether the local entities are a recent answer of a server.
   ///
   /// - Parameters:
-  ///   - request: The question.
-  ///   - context: How it is asked.
-  ///   - maxAge: How long ago, at most.
-  ///   - present: The entities that are here.
-  /// - Returns: Whether the server need not be asked.
-  /// - Throws: `StoreError` or `LMDBError` when the store can't be read.
+  ///   - request: The read.
+  ///   - context: Its context.
+  ///   - maxAge: The greatest age of a recent answer.
+  ///   - present: The local entities.
+  /// - Returns: Whether no request to the server is needed.
+  /// - Throws: `StoreError` or `LMDBError` if the store can't be read.
   func isFresh(
     _ request: EntityRead<E>, in context: ReadContext<E>, _ maxAge: Duration, present: [E]
   ) throws -> Bool {
@@ -48,7 +47,8 @@ extension CoreManager {
     }
   }
 
-  /// When its keys were answered to; `nil` for those that were not, or too long ago.
+  /// The times of the answers to the keys of a read; `nil` for a key without an answer, or with one that
+  /// is too old.
   private func freshTimes(
     _ request: EntityRead<E>, in context: ReadContext<E>, _ maxAge: Duration
   ) throws -> [AnswerTime?] {

@@ -9,7 +9,7 @@ extension CoreManager {
     return try await read(request, in: context, AccessCheck(context.accessValidator, E.self))
   }
 
-  /// Answers a read of somebody who may make it.
+  /// Answers a read whose query and access have been checked.
   func read(
     _ request: EntityRead<E>, in context: ReadContext<E>, _ access: AccessCheck
   ) async throws -> QueryResult<E> {
@@ -58,7 +58,7 @@ extension CoreManager {
     _ access: AccessCheck, refreshes: (QueryResult<E>) throws -> Bool?
   ) async throws -> QueryResult<E> {
     let local = await localAnswer(request, in: context)
-    // `nil` says that the server has no more.
+    // `nil`: a server's answer is recent, so no request is sent.
     let refreshes = try local.result.map(refreshes) ?? false
     guard let refreshes else { return try local.get() }
     let hasEnough = local.result.map(request.isSufficient) ?? false
@@ -74,12 +74,12 @@ extension CoreManager {
     }
   }
 
-  /// Asks the server behind the caller's back: what it answers is stored, and reaches those who follow.
+  /// Sends a request in the background; its answer is stored and reaches the followers.
   private func refresh(
     _ request: EntityRead<E>, from source: ReadContext<E>.Source, in context: ReadContext<E>,
     _ access: AccessCheck
   ) {
-    // Who takes what is stale asks once for a question, also where equal requests are not shared.
+    // One background read of a stale question runs at a time, even if equal requests are not shared.
     var keys: [UInt64] = []
     if case .staleWhileRevalidate(_, let source) = context.source {
       let strategy = UInt64(truncatingIfNeeded: source.remote?.strategy.hashValue ?? 0)
@@ -96,23 +96,23 @@ extension CoreManager {
     }
   }
 
-  /// Waits for the reads that run behind the back of every caller.
+  /// Ends a synchronization, and waits for the background reads.
   package func drain() async {
     await changes?.end()
     await background.drain()
   }
 }
 
-/// What the local stores of a stack have answered.
+/// The answers of the local stores of a stack.
 struct LevelAnswer<E: Entity>: Sendable {
-  /// The best answer; `nil` if none of them has answered.
+  /// The best answer; `nil` if no store has answered.
   var result: QueryResult<E>?
-  /// The errors of those that failed, in order.
+  /// The errors of the stores that failed, in order.
   var errors: [any Error] = []
-  /// Whether the last of them failed: then what the others lack may be there all the same.
+  /// Whether the last store failed; it may have entities that the others lack.
   var lastHasFailed = false
 
-  /// Why there is no answer that counts.
+  /// The error to throw instead of the result; `nil` if the result counts.
   var error: (any Error)? {
     guard lastHasFailed, result?.isEmpty ?? true else { return nil }
     return errors.count == 1 ? errors[0] : CoreManager<E>.composite(errors)
@@ -123,7 +123,7 @@ struct LevelAnswer<E: Entity>: Sendable {
     return result ?? .empty
   }
 
-  /// The answer where another store was asked before and failed.
+  /// Returns the result, after a server has failed.
   func get(after failure: any Error) throws -> QueryResult<E> {
     if lastHasFailed, result?.isEmpty ?? true { throw CoreManager<E>.composite([failure] + errors) }
     return result ?? .empty
@@ -131,7 +131,7 @@ struct LevelAnswer<E: Entity>: Sendable {
 }
 
 extension CoreManager {
-  /// The error that stands for several.
+  /// Wraps several errors in one.
   static func composite(_ errors: [any Error]) -> ManagerError {
     let errors = errors.flatMap { error in
       if let error = error as? ManagerError, error.code == .composite { return error.underlying }
@@ -142,7 +142,7 @@ extension CoreManager {
       underlying: errors)
   }
 
-  /// Asks the local stores, from the nearest to the farthest, until one has what is asked for.
+  /// Reads the local stores, from the nearest to the farthest, until one has a sufficient answer.
   private func localAnswer(
     _ request: EntityRead<E>, in context: ReadContext<E>
   ) async -> LevelAnswer<E> {
@@ -188,7 +188,7 @@ extension CoreManager {
 }
 
 extension CoreManager {
-  /// Asks the servers until one has an answer; what it answers is stored as the context says.
+  /// Requests an answer from the servers in turn until one answers, and stores it as the context says.
   private func remoteAnswer(
     _ request: EntityRead<E>, in context: ReadContext<E>, _ access: AccessCheck
   ) async throws -> QueryResult<E> {
@@ -209,7 +209,7 @@ extension CoreManager {
     _ request: EntityRead<E>, from store: any Storing<E>, in context: ReadContext<E>,
     _ access: AccessCheck
   ) async throws -> QueryResult<E> {
-    // The answer is as old as this.
+    // The answer gets the sequence number of its request.
     let asOf = try await stack.takeReadPlace()
     let waitingSince = try stack.waitingSince
     let removalCount = answers.removalCount
@@ -259,7 +259,7 @@ extension CoreManager {
     return result
   }
 
-  /// What a server has answered, with what it does not know as it is stored here.
+  /// An answer with the stored values of fields that the server does not have.
   private func withLocalFields(
     _ answer: RemoteAnswer<E>, _ query: Query<E>
   ) async throws -> QueryResult<E> {
@@ -284,6 +284,6 @@ extension CoreManager {
 }
 
 extension Query {
-  /// Whether the order of the result is the natural one.
+  /// Whether the result is in natural order.
   var isInNaturalOrder: Bool { order.first.map { $0 == .natural } ?? true }
 }

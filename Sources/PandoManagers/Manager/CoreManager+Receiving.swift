@@ -1,8 +1,8 @@
 import PandoModels
 import PandoStore
 
-/// A moment in the order of writes: what a server says of it is newer than the writes before it and older than
-/// those after it.
+/// A position in the order of writes: a message of a server is newer than the writes before it, and older
+/// than the writes after it.
 ///
 /// ```swift
 /// let moment = try await issues.currentMoment()  // before the server is asked to begin
@@ -10,48 +10,46 @@ import PandoStore
 ///   try await issues.received(message.issues, asOf: moment)
 /// }
 /// ```
-/// - Note: A value; any thread. It belongs to the manager that gave it and is valid as long as its stores are
-///   open.
+/// - Note: A value; any thread. It belongs to the manager that made it, as long as its stores are open.
 public struct ServerMoment: Hashable, Sendable {
   let place: UInt64
   let waitingSince: UInt64?
 }
 
-/// What a server sends by itself: over a web socket, or as a push.
+// MARK: - Messages that a server sends without a request: over a web socket, or as a push
 extension CoreManager {
-  /// Returns the present moment, to say later how old a message is.
+  /// Returns the present moment, the age of messages that arrive later.
   ///
-  /// A message is at least as new as the last moment of which it is certain that the server had it before it
-  /// sent the message. Take one before the connection begins, and a newer one before each heartbeat: once the server has
-  /// answered the heartbeat, its messages are as new as that moment.
+  /// A message is at least as new as a moment if the server received a request sent after that moment,
+  /// before it sent the message. So take a moment before the connection begins, and another one before
+  /// each heartbeat. After the server has answered the heartbeat, its messages are as new as that moment.
   ///
   /// - Returns: The moment.
-  /// - Throws: What the local stores throw.
+  /// - Throws: The error of a local store.
   /// - Complexity: O(log *n*); it writes nothing.
   public func currentMoment() async throws -> ServerMoment {
     let place = try await stack.takeReadPlace()
     return ServerMoment(place: place, waitingSince: try stack.waitingSince)
   }
 
-  /// Stores what a server has sent by itself, as old as it is.
+  /// Stores what a server has sent without a request.
   ///
-  /// A message is ordered like the answer to a question that was asked at `moment`. An entity stays as it is here if it
-  /// was written or removed after that, or if one of its writes still waits for the server: the answer to that
-  /// write decides. On disk the same holds for each node inside an entity. Entities whose message is older stay away if they
-  /// were removed here meanwhile.
+  /// Pando orders a message like the answer to a request made at `moment`. A local entity stays as it is
+  /// if it was written or removed after that moment. It also stays if one of its writes waits for the
+  /// server: the answer to that write decides. On disk the same holds for each node inside an entity.
   ///
   /// ```swift
   /// try await issues.received([issue], removed: [.remote("7")], asOf: moment)
   /// ```
-  /// `set(_:in:)` is for values that are made here: it is newer than all that is stored, and would take back
-  /// an edit that waits.
+  /// Use `set(_:in:)` for values that this program makes. It is newer than everything stored, and would
+  /// overwrite a waiting edit.
   ///
   /// - Parameters:
   ///   - entities: The entities as the server has them.
-  ///   - removed: The identifiers of entities that the server has no more.
-  ///   - moment: How old the message is, at the most; `nil` for this moment.
-  ///   - accessValidator: Says whether the user may still see what comes; `nil` if that does not matter.
-  /// - Returns: What is stored now of `entities`; one that was removed later is left out.
+  ///   - removed: The identifiers of entities that the server does not have any more.
+  ///   - moment: A moment that the message is at least as new as; `nil` for the present one.
+  ///   - accessValidator: Says whether the user may still see the entities; `nil` for no check.
+  /// - Returns: The stored values of `entities`, without those that were removed later.
   /// - Throws: ``ManagerError`` `noStore`, `userAccessInvalid`; the error of the store that failed.
   /// - Complexity: As `set(_:in:)` in the local stores.
   @discardableResult
@@ -79,7 +77,7 @@ extension CoreManager {
     return try await stack.inStep { try await storeBesidesWaiting(write) }
   }
 
-  /// Stores all of an answer but that of which a write waits in a queue in memory.
+  /// Stores an answer without the entities whose writes wait in a queue in memory.
   private func storeBesidesWaiting(_ answer: AnswerWrite<E>) async throws -> [E] {
     func waits(_ identifier: EntityIdentifier<E>) async throws -> Bool {
       for case let remote as any RemoteStoring<E> in stack.remote
@@ -100,12 +98,12 @@ extension CoreManager {
     return try await get(byIDs: answer.entities.map(\.id)).entities
   }
 
-  /// Stores one entity that a server has sent by itself, as old as it is.
+  /// Stores one entity that a server has sent without a request.
   ///
   /// - Parameters:
   ///   - entity: The entity as the server has it.
-  ///   - moment: How old the message is, at the most; `nil` for this moment.
-  /// - Returns: What is stored now; `nil` if it was removed later.
+  ///   - moment: A moment that the message is at least as new as; `nil` for the present one.
+  /// - Returns: The stored value; `nil` if the entity was removed later.
   /// - Throws: As ``received(_:removed:asOf:accessValidator:)``.
   /// - Complexity: As ``received(_:removed:asOf:accessValidator:)``.
   @discardableResult

@@ -1,31 +1,32 @@
 extension CoreManager {
-  /// Asks the server what has changed since the last time, and stores it.
+  /// Requests the changes since the last synchronization, and stores them.
   ///
-  /// The type says how: `request(for: .changes(since:))` and a payload with `changes(removed:cursor:)`. The
-  /// first time, all is asked for; then what a server had sent before and does not name any more is removed
-  /// here, after the last page. So it is when the server does not know the cursor any more.
+  /// The type declares how: `request(for: .changes(since:))`, and a payload with
+  /// `changes(removed:cursor:)`. The first call requests everything. After the last page it removes
+  /// entities that a server had sent before and that no page contained. If the server refuses the cursor,
+  /// the call requests everything again.
   ///
   /// ```swift
   /// let done = try await container[Book.self].synchronize()
   /// log("\(done.kind): \(done.storedCount) stored, \(done.removedCount) removed")
   /// ```
-  /// Each page is stored with its cursor in one commit. What was cut off, by whatever, goes on behind the
-  /// last stored page. Pages are as old as their requests: what is written here later is newer, and stays.
-  /// Of such entities the server is asked anew by the next synchronization. Requests that change the
-  /// entities of the type are sent first.
+  /// One commit stores a page and its cursor, so an interrupted synchronization continues after the last
+  /// stored page. A page has the sequence number of its request: later local writes are newer and stay.
+  /// The next call requests such entities again. Requests that change entities of the type are sent
+  /// first.
   ///
-  /// Calls at the same time share one run; a call that is cancelled does not end it, closing the container
+  /// Calls at the same time share one run. A cancelled call does not end the run; closing the container
   /// does.
   ///
-  /// - Parameter accessValidator: Says whether the user may see what the server sends; of calls that share a
-  ///   run, that of the first counts for what is stored.
-  /// - Returns: What was done. Elements that were left out and removals that the store refuses are told as
-  ///   ``ManagerEvent``, too.
+  /// - Parameter accessValidator: Says whether the user may see what the server sends. The validator of
+  ///   the call that began the run decides what is stored.
+  /// - Returns: What the run did. ``ManagerEvent`` also reports left-out elements and removals that the
+  ///   store refused.
   /// - Throws: ``ManagerError`` `noStore`, `userAccessInvalid`, `aborted` if all local data was removed
-  ///   meanwhile, `closed` if the container was closed; of a `RemoteEntity` `APIError`, `noRequest` if the API
-  ///   has nothing of the kind; `StoreError`.
-  /// - Complexity: One request and one commit for each page; the end of a full one looks at all entities of
-  ///   the type.
+  ///   meanwhile, `closed` if the container was closed; for a `RemoteEntity` `APIError`, `noRequest` if
+  ///   the API has no request for changes; `StoreError`.
+  /// - Complexity: One request and one commit for each page. The end of a full synchronization reads all
+  ///   entities.
   @discardableResult
   public func synchronize(
     accessValidator: (any UserAccessValidating)? = nil

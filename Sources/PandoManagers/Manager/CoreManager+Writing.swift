@@ -3,7 +3,7 @@ import PandoStore
 import PandoSystem
 
 extension CoreManager {
-  /// Writes entities as a context says.
+  /// Writes entities to the stores of a context.
   func write(
     _ entities: [E], in context: WriteContext<E>
   ) async throws -> Written<[AppliedEntity<E>]> {
@@ -51,7 +51,7 @@ extension CoreManager {
     }
   }
 
-  /// Changes an entity as it is here, and sends the server what has become of it.
+  /// Changes the stored entity; the server, if the context names it, gets the result.
   func modify(
     _ identifier: EntityIdentifier<E>, replacing replacement: (new: E, old: E)? = nil,
     in context: WriteContext<E>, _ change: @escaping @Sendable (inout E) throws -> Void
@@ -78,7 +78,7 @@ extension CoreManager {
           [stored], by: store, asOf: written.place, in: context, access)
         return Written(try Self.single(answer, of: stored), .confirmed)
       }
-      // The request holds what the transaction has found and made, and is queued in it.
+      // The transaction makes the request, with the value that it has stored, and queues it.
       let queued = Locked<(any QueuedWrite<E>)?>(nil)
       let replaced = Locked<(any Sendable)?>(nil)
       let endpoint = context.endpoint ?? .derived
@@ -113,17 +113,17 @@ extension CoreManager {
     }
   }
 
-  /// What waits for the answer to a queued request.
+  /// Returns a closure that waits for the answer to a queued request.
   ///
-  /// The queue writes the answer to a disk store, in the transaction that takes the request off it. It
-  /// knows no other store: there it is written here, whether anybody waits for it or not.
+  /// The queue writes an answer to a disk store itself, in the transaction that removes the request. For
+  /// other stores a task writes it, even if no caller waits.
   private func confirmation(
     of request: any QueuedWrite<E>, _ sent: [E], asOf: UInt64
   ) -> @Sendable () async throws -> [AppliedEntity<E>] {
     if stack.runsSteps { return { Self.applied(try await request.answer()) } }
     let answered = { @Sendable in
       let answer = try await request.answer()
-      // Nothing came back: what was sent is what the server has.
+      // Without an answer the server has what was sent.
       return answer.isEmpty ? sent : LocalFields.restored(answer, ofSent: sent)
     }
     if stack.local.isEmpty { return { Self.applied(try await answered()) } }
@@ -147,7 +147,7 @@ extension CoreManager {
     return { try await answer.value }
   }
 
-  /// Sends entities to a server that keeps no queue, and stores what it answers.
+  /// Sends entities to a server without a queue, and stores its answer.
   private func confirm(
     _ entities: [E], by store: any Storing<E>, asOf: UInt64, in context: WriteContext<E>,
     _ access: AccessCheck
@@ -162,7 +162,7 @@ extension CoreManager {
     entities.map { AppliedEntity($0.id, stored: $0, isLate: false) }
   }
 
-  /// A local write in whose transaction a request is queued, if it is made in one.
+  /// A context whose local write queues a request in its transaction, if the stores run steps.
   private func withQueueing(
     _ request: any QueuedWrite<E>, _ context: WriteContext<E>,
     _ replacedBy: @escaping @Sendable ([E], inout ModelTransaction) throws -> (any Sendable)?
@@ -186,7 +186,7 @@ extension CoreManager {
 }
 
 extension CoreManager {
-  /// Removes entities as a context says.
+  /// Removes entities from the stores of a context.
   func erase(
     _ identifiers: [EntityIdentifier<E>], in context: WriteContext<E>
   ) async throws -> Written<Void> {
@@ -209,7 +209,7 @@ extension CoreManager {
       let request = try queue.request(toRemove: identifiers, in: context)
       let asOf = try await stack.takePlace { try await request.enqueue() }
       request.committed()
-      // The queue removes from a disk store alone.
+      // The queue removes entities from a disk store only.
       let removal =
         stack.runsSteps
         ? nil
@@ -247,7 +247,7 @@ extension CoreManager {
     }
   }
 
-  /// Removes what matches a query as a context says.
+  /// Removes the entities that match a query from the stores of a context.
   func eraseAll(
     _ query: Query<E>, in context: WriteContext<E>
   ) async throws -> Written<[EntityIdentifier<E>]> {

@@ -1,46 +1,42 @@
 import PandoModels
 import PandoSystem
 
-/// The one object through which a service reads and writes the entities of a type.
+/// Reads and writes the entities of one type in a stack of stores.
 ///
-/// It stands over a stack of stores and asks them level by level:
+/// Each read and write names the stores that it uses:
 ///
 /// ```swift
 /// let books = container[Book.self]
 /// let book = try await books.get(byID: .remote("7"), in: .localOr(.remote()))
 /// try await books.set(Book(id: .remote("8"), title: "Aspen"), in: .localAndRemote)
 /// ```
-/// - Note: Any thread, any number of calls at the same time. Writes of one task take effect in the
-///   order of its calls.
+/// Use a plain `ModelStore` with providers if no server and no typed identifiers are involved.
+/// - Note: Any thread, any number of calls at the same time. Writes of one task take effect in call
+///   order.
 public final class CoreManager<E: Entity>: Sendable {
   package let stack: StoreStack<E>
   let events: ManagerEventHandler?
   let background = TaskCounter()
   let answers = AnswerMemory()
-  /// What its continuous results share with those of the other managers of a container.
+  /// State that continuous results share with those of the other managers of a container.
   let continuous: ContinuousScope
-  /// What the server tells of changes; `nil` without a server that could.
+  /// The server's changes; `nil` if no server sends changes.
   let changes: ChangesFeed<E>?
-  /// What shows changes of the store that counts, if that is in memory.
+  /// Publishes changes of the farthest local store, if that store is in memory.
   let feed: MemoryFeed<E>?
 
-  /// Makes a manager over stores of one's own; containers make theirs by themselves.
+  /// Makes a manager over given stores; a container makes its own managers.
   ///
-  /// A memory store that comes before a disk store is kept as ``CacheStore`` keeps it.
+  /// A memory store directly before a disk store becomes one ``CacheStore`` with it.
   ///
   /// - Parameters:
-  ///   - stores: The stores, in any order; they are asked from the nearest level to the farthest.
-  ///   - events: Told what goes wrong behind the back of every caller.
+  ///   - stores: The stores in any order; the manager sorts them by level, the nearest first.
+  ///   - events: Receives errors that no caller receives.
   public convenience init(stores: [any Storing<E>], events: ManagerEventHandler? = nil) {
     self.init(stores: stores, events: events, continuous: ContinuousScope())
   }
 
   /// Makes a manager of a container.
-  ///
-  /// - Parameters:
-  ///   - stores: The stores.
-  ///   - events: Told what goes wrong behind the back of every caller.
-  ///   - continuous: What the managers of the container share.
   init(stores: [any Storing<E>], events: ManagerEventHandler?, continuous: ContinuousScope) {
     let stack = StoreStack(stores, events: events)
     self.stack = stack
@@ -58,12 +54,12 @@ extension CoreManager {
   ///
   /// - Parameters:
   ///   - identifier: Its identifier.
-  ///   - context: Which stores are asked.
+  ///   - context: The stores to read.
   /// - Returns: The entity; `nil` if there is none.
-  /// - Throws: ``ManagerError`` `userAccessInvalid`, `noStore`, or `composite` when several stores
-  ///   failed; the error of the one store that failed.
-  /// - Complexity: O(1) from memory, O(log *n*) for each node of its tree from disk, from a store of one's own
-  ///   what that needs. Where the context asks the server: a request, and a write of its answer.
+  /// - Throws: ``ManagerError`` `userAccessInvalid`, `noStore`, or `composite` if several stores failed;
+  ///   the error of the one store that failed.
+  /// - Complexity: O(1) from memory, O(log *n*) for each node of its tree from disk, the cost of a custom
+  ///   store. If the manager reads from the server: a request, and a write of its answer.
   public func get(
     byID identifier: EntityIdentifier<E>, in context: ReadContext<E> = .local
   ) async throws -> E? {
@@ -74,12 +70,12 @@ extension CoreManager {
   ///
   /// - Parameters:
   ///   - identifiers: Their identifiers.
-  ///   - context: Which stores are asked.
-  /// - Returns: Those that there are, in the order of the identifiers.
+  ///   - context: The stores to read.
+  /// - Returns: The entities that exist, in the order of the identifiers.
   /// - Throws: As ``get(byID:in:)``.
-  /// - Complexity: O(*k* log *k*) for *k* identifiers in memory; from disk O(log *n*) for each node of their
-  ///   trees, of all of them if memory lacks one. Where the context asks the server: a request for all, or one
-  ///   for each if its API has none for several.
+  /// - Complexity: O(*k* log *k*) for *k* identifiers in memory. If memory lacks one: O(log *n*) for each
+  ///   node of all trees from disk. If the manager reads from the server: one request, or one for each
+  ///   entity if the API has none for several.
   public func get(
     byIDs identifiers: [EntityIdentifier<E>], in context: ReadContext<E> = .local
   ) async throws -> QueryResult<E> {
@@ -95,12 +91,12 @@ extension CoreManager {
   ///
   /// - Parameters:
   ///   - query: The query.
-  ///   - context: Which stores are asked.
+  ///   - context: The stores to read.
   /// - Returns: The entities, in the order of the query.
-  /// - Throws: ``QueryError`` for a query that makes no sense; else as ``get(byID:in:)``.
+  /// - Throws: ``QueryError`` for an invalid query; else as ``get(byID:in:)``.
   /// - Complexity: In memory O(*n* + *m* log *m*) for *n* entities of which *m* match. On disk as
-  ///   `ModelSnapshot.entities(matching:)`; if a server has said how entities of the type are ordered, all that
-  ///   match are read, whatever the limit. Where the context asks the server: a request, and a write of its
+  ///   `ModelSnapshot.entities(matching:)`; in natural order, if a server has sent one, all matches are
+  ///   read, whatever the limit. If the manager reads from the server: a request, and a write of its
   ///   answer.
   public func search(
     withQuery query: Query<E>, in context: ReadContext<E> = .local
@@ -110,10 +106,10 @@ extension CoreManager {
 
   /// Returns all entities of the type.
   ///
-  /// - Parameter context: Which stores are asked.
+  /// - Parameter context: The stores to read.
   /// - Returns: The entities, in natural order.
   /// - Throws: As ``get(byID:in:)``.
-  /// - Complexity: As ``search(withQuery:in:)``, and all of them match.
+  /// - Complexity: As ``search(withQuery:in:)`` with all entities as matches.
   public func all(in context: ReadContext<E> = .local) async throws -> QueryResult<E> {
     try await search(withQuery: .all, in: context)
   }
@@ -122,10 +118,10 @@ extension CoreManager {
   ///
   /// - Parameters:
   ///   - query: The query.
-  ///   - context: Which stores are asked.
+  ///   - context: The stores to read.
   /// - Returns: The entity; `nil` if none matches.
   /// - Throws: As ``search(withQuery:in:)``.
-  /// - Complexity: As ``search(withQuery:in:)`` with a limit of 1, which in memory saves nothing.
+  /// - Complexity: As ``search(withQuery:in:)`` with a limit of 1; in memory the limit saves nothing.
   public func first(
     for query: Query<E> = .all, in context: ReadContext<E> = .local
   ) async throws -> E? {
@@ -139,14 +135,14 @@ extension CoreManager {
   /// Sets an entity.
   ///
   /// - Parameters:
-  ///   - entity: The new value; one that is there is merged with it.
-  ///   - context: Which stores are written.
-  /// - Returns: What is stored now, and how far the write has come.
-  /// - Throws: ``ManagerError`` `conflict` when the server's answer came after somebody had removed the
-  ///   entity; `userAccessInvalid`, `noStore`; the error of the store that failed.
-  /// - Complexity: O(1) in memory; on disk O(log *n*) for each node of its tree, and a commit; then the wait
-  ///   until it is shown to who follows. `.remote()` waits for the server; `.localAndRemote` queues the request
-  ///   in the same commit, or waits if the remote store has no queue.
+  ///   - entity: The new value; Pando merges it into a stored one.
+  ///   - context: The stores to write.
+  /// - Returns: The stored value, and how far the write has come.
+  /// - Throws: ``ManagerError`` `conflict` if the entity was removed before the server's answer arrived;
+  ///   `userAccessInvalid`, `noStore`; the error of the store that failed.
+  /// - Complexity: O(1) in memory; on disk O(log *n*) for each node of its tree, and a commit; then the
+  ///   wait until followers have the change. `.remote()` waits for the server. `.localAndRemote` queues
+  ///   the request in the same commit, or waits if the remote store has no queue.
   @discardableResult
   public func set(
     _ entity: E, in context: WriteContext<E> = .local
@@ -154,15 +150,14 @@ extension CoreManager {
     try await write([entity], in: context).map { try Self.single($0, of: entity) }
   }
 
-  /// Sets entities, in one step at each level.
+  /// Sets entities, in one step for each store.
   ///
   /// - Parameters:
-  ///   - entities: The new values; those that are there are merged with them.
-  ///   - context: Which stores are written.
-  /// - Returns: What is stored now, without those that were changed by somebody later than this write.
+  ///   - entities: The new values; Pando merges them into stored ones.
+  ///   - context: The stores to write.
+  /// - Returns: The stored values, without entities that another call changed later than this write.
   /// - Throws: ``ManagerError`` `userAccessInvalid`, `noStore`; the error of the store that failed.
-  /// - Complexity: As `set(_:in:)` of one for each of them, in one commit. A server may need a request for
-  ///   each.
+  /// - Complexity: As `set(_:in:)` of each of them, in one commit. A server may need a request for each.
   @discardableResult
   public func set(
     _ entities: [E], in context: WriteContext<E> = .local
@@ -172,41 +167,40 @@ extension CoreManager {
     }
   }
 
-  /// Changes an entity as it is when the write comes to it: nothing is lost that others have changed
-  /// meanwhile, in it or in what it contains.
+  /// Changes the stored entity; changes that others make meanwhile are kept, also in its children.
   ///
   /// ```swift
   /// try await books.update(byID: .remote("7")) { $0.loanCount += 1 }
   /// ```
-  /// Only what differs afterwards is written. With a server in the context it gets what has become of the
-  /// entity here.
+  /// Only differing nodes are written. The server, if the context names it, gets the resulting entity.
   ///
   /// - Parameters:
   ///   - identifier: Its identifier.
-  ///   - context: Which stores are written.
-  ///   - change: Changes the value; its identifier stays. It may run more than once, so it must change
-  ///     nothing else.
-  /// - Returns: What is stored now, and how far the write has come; `nil` if there is no such entity here.
-  /// - Throws: What `change` throws, and then nothing is written; else as `set(_:in:)`.
-  /// - Complexity: As `set(_:in:)`, and what `change` costs.
+  ///   - context: The stores to write.
+  ///   - change: Changes the value, but not its identifier. It may run more than once, so it must change
+  ///     nothing
+  ///     else.
+  /// - Returns: The stored value, and how far the write has come; `nil` if there is no such local entity.
+  /// - Throws: The error of `change`, and then nothing is written; else as `set(_:in:)`.
+  /// - Complexity: As `set(_:in:)`, and the cost of `change`.
   @discardableResult
   public func update(
     byID identifier: EntityIdentifier<E>, in context: WriteContext<E> = .local,
     _ change: @escaping @Sendable (inout E) throws -> Void
   ) async throws -> Written<E>? { try await modify(identifier, in: context, change) }
 
-  /// Sets what a caller has changed in an entity, and not what the entity merely carries along.
+  /// Writes the differences between two versions of an entity.
   ///
-  /// `old` says what the caller had read. All that is the same in both stays as others have made it
-  /// meanwhile; fields that differ, lists of children element by element, are set.
+  /// Values that are equal in both versions stay as stored, so changes by others are kept. Fields that
+  /// differ are set; lists of children are compared element by element.
   ///
   /// - Parameters:
   ///   - entity: The entity that the caller wants.
   ///   - old: The entity that the caller has read, with the same identifier.
-  ///   - context: Which stores are written.
-  /// - Returns: What is stored now, and how far the write has come.
-  /// - Throws: ``ManagerError`` `notFound` where the entity is not here any more; `conflict` for two
-  ///   identifiers; else as `set(_:in:)`.
+  ///   - context: The stores to write.
+  /// - Returns: The stored value, and how far the write has come.
+  /// - Throws: ``ManagerError`` `notFound` if there is no such local entity; `conflict` if the
+  ///   identifiers differ; else as `set(_:in:)`.
   /// - Complexity: As `set(_:in:)`, for the nodes of both versions.
   @discardableResult
   public func set(
@@ -229,26 +223,26 @@ extension CoreManager {
   /// Removes an entity.
   ///
   /// - Parameters:
-  ///   - identifier: Its identifier; that of an absent entity does no harm.
-  ///   - context: Which stores are written.
+  ///   - identifier: Its identifier; an absent entity is no error.
+  ///   - context: The stores to write.
   /// - Returns: How far the removal has come.
   /// - Throws: ``ManagerError`` `userAccessInvalid`, `noStore`; the error of the store that failed.
-  /// - Complexity: In memory and for the server as `set(_:in:)`; on disk O(log *n*) for each parent, the size
-  ///   of each collection that holds it, and a commit.
+  /// - Complexity: In memory and for the server as `set(_:in:)`; on disk O(log *n*) for each parent, the
+  ///   size of each collection that holds it, and a commit.
   @discardableResult
   public func remove(
     atID identifier: EntityIdentifier<E>, in context: WriteContext<E> = .local
   ) async throws -> Written<Void> { try await remove([identifier], in: context) }
 
-  /// Removes entities, in one step at each level.
+  /// Removes entities, in one step for each store.
   ///
   /// - Parameters:
-  ///   - identifiers: Their identifiers; those of absent entities do no harm.
-  ///   - context: Which stores are written.
+  ///   - identifiers: Their identifiers; absent entities are no error.
+  ///   - context: The stores to write.
   /// - Returns: How far the removal has come.
   /// - Throws: ``ManagerError`` `userAccessInvalid`, `noStore`; the error of the store that failed.
-  /// - Complexity: As ``remove(atID:in:)`` for each of them, in one commit. A server may need a request for
-  ///   each.
+  /// - Complexity: As ``remove(atID:in:)`` of each of them, in one commit. A server may need a request
+  ///   for each.
   @discardableResult
   public func remove(
     _ identifiers: [EntityIdentifier<E>], in context: WriteContext<E> = .local
@@ -256,22 +250,22 @@ extension CoreManager {
 
   /// Removes all entities that match a query.
   ///
-  /// With a server in the context those go that match here, or match there if only the server is
-  /// written.
+  /// `.localAndRemote` removes the entities that match locally, and `.remote()` those that match on the
+  /// server.
   ///
   /// - Parameters:
   ///   - query: The query.
-  ///   - context: Which stores are written.
-  /// - Returns: The identifiers of those that were removed.
-  /// - Throws: ``QueryError`` for a query that makes no sense; else as ``remove(_:in:)``.
-  /// - Complexity: As ``search(withQuery:in:)``, and ``remove(_:in:)`` of what it gives; in memory
-  ///   O(*n* log *n*) for *n* entities, whatever matches.
+  ///   - context: The stores to write.
+  /// - Returns: The identifiers of the removed entities.
+  /// - Throws: ``QueryError`` for an invalid query; else as ``remove(_:in:)``.
+  /// - Complexity: As ``search(withQuery:in:)``, and ``remove(_:in:)`` of the matches; in memory O(*n*
+  ///   log *n*) for *n* entities, whatever matches.
   @discardableResult
   public func removeAll(
     withQuery query: Query<E> = .all, in context: WriteContext<E> = .local
   ) async throws -> Written<[EntityIdentifier<E>]> { try await eraseAll(query, in: context) }
 
-  /// The outcome of a set of one entity.
+  /// The result of a set of one entity.
   static func single(_ applied: [AppliedEntity<E>], of entity: E) throws -> E {
     guard let stored = applied.first?.stored else {
       throw ManagerError(

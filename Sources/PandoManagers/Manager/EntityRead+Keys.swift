@@ -2,8 +2,8 @@ import PandoModels
 import PandoStore
 
 extension EntityRead {
-  /// What tells the question from others, in each run of the program: one key for each identifier that is
-  /// asked for, else one for the query.
+  /// Hashes that identify the question, equal in each run of the program: one for each identifier, or one
+  /// for the query.
   func keys(_ endpoint: RemoteEndpoint<E>?) -> [UInt64] {
     let request = endpoint?.key.map { "\n" + $0 } ?? ""
     guard let identifiers else { return [Self.hash(query.stableText + request)] }
@@ -12,13 +12,13 @@ extension EntityRead {
 
   private static func hash(_ text: String) -> UInt64 {
     let bytes = Array(text.utf8)
-    // Read during the call only.
+    // The pointer is used during the call only.
     return unsafe bytes.withUnsafeBytes { unsafe XXHash64.hash($0) }
   }
 }
 
 extension Query {
-  /// A text that is another one for another question.
+  /// A text that differs for different questions, equal in each run of the program.
   fileprivate var stableText: String {
     var text = "\(offset),\(limit.map { "\($0)" } ?? "")"
     for key in order.map(\.key) {
@@ -56,6 +56,6 @@ extension Query {
     }
   }
 
-  /// With its length, so that nothing in it can be taken for what stands around it.
+  /// With its length, so that no content can look like the text around it.
   private static func quoted(_ text: String) -> String { "\(text.utf8.count)'\(text)'" }
 }

@@ -1,8 +1,8 @@
-/// What a manager is asked for: entities by their identifiers, or those that match a query.
+/// A read: of entities by their identifiers, or of those that match a query.
 package struct EntityRead<E: Entity>: Sendable {
-  /// The query.
+  /// The query of the read.
   package let query: Query<E>
-  /// The identifiers, if it asks for identifiers and for nothing else.
+  /// The identifiers, if the query has no other condition.
   let identifiers: [EntityIdentifier<E>]?
   private let isGet: Bool
 
@@ -18,14 +18,13 @@ package struct EntityRead<E: Entity>: Sendable {
     isGet = false
   }
 
-  /// How many answer it: as many as there are different identifiers, else at least one.
+  /// Whether a result has one entity for each identifier, or for another query at least one entity.
   func isSufficient(_ result: QueryResult<E>) -> Bool {
     guard let identifiers else { return !result.isEmpty }
     let wanted = Set(identifiers).count
     return result.count >= min(wanted, query.limit ?? wanted) && (wanted == 0 || !result.isEmpty)
   }
 
-  /// Asks a store.
   func answer(
     of store: any Storing<E>, in context: ReadContext<E>
   ) async throws -> QueryResult<E> {

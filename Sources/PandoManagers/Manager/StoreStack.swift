@@ -3,24 +3,24 @@ import PandoSystem
 
 /// The stores of a manager, from the nearest to the farthest.
 package struct StoreStack<E: Entity>: Sendable {
-  /// Those that need no server.
+  /// The stores that need no server.
   package let local: [any LocalStoring<E>]
-  /// Servers.
+  /// The servers.
   package let remote: [any Storing<E>]
-  /// The farthest local one: what it says is so, and the others follow.
+  /// The farthest local store, which decides; the nearer ones follow it.
   private let last: (any LocalStoring<E>)?
   private let nearer: [any LocalStoring<E>]
-  /// The farthest local one, without the caches before it, if it is in memory.
+  /// The farthest local store without the caches before it, if it is in memory.
   let memory: (any FollowedMemory<E>)?
-  /// The same, or the disk, if it answers without waiting.
+  /// The same, in memory or on disk, if it answers without waiting.
   let directLast: (any LocalStoring<E>)?
-  /// The farthest local one, without the caches before it, if another one stands behind it.
+  /// The farthest local store without the caches before it, if it has a recovery store.
   let recoverable: RecoverableStore<E>?
-  /// Where there are others, writes come one after another, so that all are written in one order.
+  /// Serializes writes if there are nearer stores, so that all stores get them in one order.
   private let gate = AsyncGate()
-  /// Where a store has no step that reads and writes, updates come one after another.
+  /// Serializes updates if a store can't read and write in one step.
   private let updates = AsyncGate()
-  /// Where a request can't be queued in the transaction of its write, the two are one step.
+  /// Serializes writes with their requests if the transaction of a write can't queue its request.
   private let steps = AsyncGate()
 
   init(_ stores: [any Storing<E>], events: ManagerEventHandler?) {
@@ -43,7 +43,7 @@ package struct StoreStack<E: Entity>: Sendable {
     }
   }
 
-  /// Where the entities are that count.
+  /// The store beneath caches and recovery.
   private static func counting(_ store: (any LocalStoring<E>)?) -> (any LocalStoring<E>)? {
     switch withoutCaches(store) {
     case let recoverable as RecoverableStore<E>: counting(recoverable.mainStore)
@@ -51,24 +51,24 @@ package struct StoreStack<E: Entity>: Sendable {
     }
   }
 
-  /// The open store on disk that the farthest local one is a view of.
+  /// The open store on disk beneath the farthest local store.
   var followedStore: ModelStore? { Self.counting(last)?.followedStore }
 
-  /// The place of the first write that waits to be sent to a server; `nil` if none does.
+  /// The sequence number of the first write that waits for a server; `nil` if none does.
   var waitingSince: UInt64? {
     get throws { try followedStore?.read { try $0.firstWaitingPlace } }
   }
 
-  /// What has to be done before what is here can be followed.
+  /// Prepares the stores before their entities can be followed; `nil` if they need no preparation.
   var prepare: (@Sendable () async throws -> Void)? {
     guard let recoverable else { return nil }
     return { try await recoverable.prepare() }
   }
 
-  /// Whether the store that counts knows how old what it has is.
+  /// Whether the deciding store keeps sequence numbers.
   var keepsOrder: Bool { Self.counting(last)?.updatesInPlace == true }
 
-  /// Puts memory stores that come right before a disk store together with it.
+  /// Joins a disk store with a memory store directly before it.
   private static func withCaches(_ stores: [any LocalStoring<E>]) -> [any LocalStoring<E>] {
     guard stores.count > 1, let disk = stores.last, disk.level == .disk,
       let memory = stores.dropLast().last as? any KeyValueStoring<E>
@@ -76,12 +76,12 @@ package struct StoreStack<E: Entity>: Sendable {
     return stores.dropLast(2) + [CacheStore(keyValueStore: memory, persistentStore: disk)]
   }
 
-  /// Gives what a server is asked now its place: its answer is as old as this.
+  /// Takes the sequence number of a request to a server, and so of its answer.
   ///
-  /// It comes before a write and its request, or after both.
+  /// It never lies between a write and the request of that write.
   package func takeReadPlace() async throws -> UInt64 { try await inStep { try await place() } }
 
-  /// Queues a request that nothing is written with, and gives it its place.
+  /// Queues a request without a local write, and takes its sequence number.
   func takePlace(_ enqueue: () async throws -> Void) async throws -> UInt64 {
     try await inStep {
       let place = try await place()
@@ -92,7 +92,7 @@ package struct StoreStack<E: Entity>: Sendable {
 
   private func place() async throws -> UInt64 { try await last?.takeReadPlace() ?? 0 }
 
-  /// Whether the steps of a context are carried out in the transaction of a local write.
+  /// Whether local writes run the steps of a context in their transaction.
   ///
   /// A queue in another store can't take part in the transaction.
   package var runsSteps: Bool {
@@ -104,12 +104,12 @@ package struct StoreStack<E: Entity>: Sendable {
   /// Returns true if the store takes the entities of other, persistent types that come with an answer.
   var takesIncluded: Bool { runsSteps || followedStore?.isInMemory == false }
 
-  /// Carries out a write and queues its request, so that requests are in the order of the writes.
+  /// Runs a write that also queues its request, so that requests have the order of their writes.
   func inStep<Result>(_ body: () async throws -> Result) async rethrows -> Result {
     try await runsSteps ? body() : steps.run(body)
   }
 
-  /// Carries out a write; what it changes is shown when this returns.
+  /// Runs a write, and waits until its changes are published.
   private func inOrder<Result>(_ body: () async throws -> Result) async rethrows -> Result {
     let result = nearer.isEmpty ? try await body() : try await gate.run(body)
     await memory?.shown()
@@ -135,15 +135,15 @@ extension StoreStack {
     }
   }
 
-  /// Changes an entity as it is stored.
+  /// Changes a stored entity.
   ///
-  /// - Returns: Nothing if there is no such entity.
+  /// - Returns: No entity if there is none with the identifier.
   func write(
     _ update: EntityUpdate<E>, in context: WriteContext<E>
   ) async throws -> AppliedWrite<E> {
     var context = context
     guard keepsOrder else {
-      // A store of a service's own can be read and set: others wait meanwhile.
+      // A custom store reads and sets in two steps, so other updates wait meanwhile.
       return try await updates.run {
         let query = Query(ids: [update.identifier])
         guard var entity = try await requireLast().get(withQuery: query, in: .local).first else {
@@ -157,7 +157,7 @@ extension StoreStack {
     return try await write([], in: context)
   }
 
-  /// Brings the nearer stores to what the farthest one has stored.
+  /// Writes to the nearer stores what the farthest one has stored.
   private func follow(
     _ applied: AppliedWrite<E>, removed: [EntityIdentifier<E>]
   ) async throws {
@@ -168,14 +168,14 @@ extension StoreStack {
     }
   }
 
-  /// Entities that a server has sent, with what it does not know as it is stored here.
+  /// Entities of a server, with the stored values of fields that the server does not have.
   func withLocalFields(_ entities: [E]) async throws -> [E] {
     guard let last, !entities.isEmpty else { return entities }
     let stored = try await last.get(withQuery: Query(ids: entities.map(\.id).unique), in: .local)
     return LocalFields.restored(entities, from: stored.entities)
   }
 
-  /// Stores what a server answered.
+  /// Stores an answer of a server.
   @discardableResult
   func store(_ answer: AnswerWrite<E>) async throws -> AppliedAnswer<E> {
     guard let last else {
@@ -205,7 +205,7 @@ extension StoreStack {
     of identifiers: [EntityIdentifier<E>], from last: any Storing<E>, in context: WriteContext<E>
   ) async throws {
     guard !nearer.isEmpty else { return }
-    // A late removal leaves some of them.
+    // A late removal keeps newer entities.
     let left =
       context.asOf == nil
       ? [] : try await last.get(withQuery: Query(ids: identifiers), in: .local).entities.map(\.id)
@@ -213,13 +213,13 @@ extension StoreStack {
     for store in nearer { try await store.remove(gone, in: .local) }
   }
 
-  /// Removes entities that a server said it does not have.
+  /// Removes entities that a server does not have.
   ///
   /// - Parameters:
   ///   - identifiers: Their identifiers.
-  ///   - asOf: The place at which it was asked.
-  ///   - step: What else is done in the transaction, if there is one.
-  /// - Throws: Why they can't be removed.
+  ///   - asOf: The sequence number of the request.
+  ///   - step: Further writes in the same transaction, if the stores run steps.
+  /// - Throws: The error of the store that failed.
   func removeAnswered(
     _ identifiers: [EntityIdentifier<E>], asOf: UInt64, _ step: WriteContext<E>.Step? = nil
   ) async throws {
@@ -229,7 +229,7 @@ extension StoreStack {
     try await remove(identifiers, in: context)
   }
 
-  /// Removes from the local stores what matches a query.
+  /// Removes entities that match a query from the local stores.
   func removeAll(
     _ query: Query<E>, in context: WriteContext<E>
   ) async throws -> [EntityIdentifier<E>] {

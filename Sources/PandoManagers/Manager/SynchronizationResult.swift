@@ -1,30 +1,31 @@
-/// What a synchronization has done: see ``CoreManager/synchronize(accessValidator:)``.
+/// The result of a synchronization: see ``CoreManager/synchronize(accessValidator:)``.
 ///
 /// ```swift
 /// let done = try await books.synchronize()
 /// print(done.kind, done.storedCount, "stored,", done.removedCount, "removed")
 /// ```
 public struct SynchronizationResult<E: Entity>: Sendable {
-  /// What was asked for.
+  /// What a synchronization requested.
   public enum Kind: Sendable, Hashable {
-    /// All there is: there was no cursor, or the last reading of all had been cut off.
+    /// Everything: there was no cursor, or the last full synchronization was interrupted.
     case full
-    /// What has changed since the last time.
+    /// The changes since the last synchronization.
     case incremental
-    /// First what has changed, and then all there is, because the server did not know the cursor any more.
+    /// First the changes, then everything, because the server refused the cursor.
     case expired
   }
 
-  /// What was asked for.
+  /// What was requested.
   public internal(set) var kind: Kind = .incremental
-  /// How many pages were stored.
+  /// The number of stored pages.
   public internal(set) var pageCount = 0
-  /// How many times an entity was stored as the server has it; those that are newer here are not counted.
+  /// How often an entity of the server was stored, without entities that are newer locally.
   public internal(set) var storedCount = 0
-  /// How many entities were removed here.
+  /// The number of removed local entities.
   public internal(set) var removedCount = 0
-  /// What the next synchronization will ask by.
+  /// The cursor of the next synchronization.
   public internal(set) var cursor: String?
-  /// What the server has removed and a `DeletionRule` keeps here; the next synchronization tries it again.
+  /// Entities that the server has removed and a `DeletionRule` keeps; the next synchronization tries
+  /// again.
   public internal(set) var restricted: [EntityIdentifier<E>] = []
 }

@@ -1,15 +1,15 @@
 import PandoModels
 
-/// Asks a server for what has changed, page by page; used by one task.
+/// Requests the changes of a type page by page; used by one task.
 final class SynchronizationRun<E: Entity> {
   private let manager: CoreManager<E>
   private let feed: ChangesFeed<E>
   private let access: AccessCheck
   private(set) var done = SynchronizationResult<E>()
-  /// Whether there has been a state: if there is none then, all local data was removed.
+  /// Whether the run has seen a state; if there is none later, all local data was removed.
   private var hasBegun = false
-  /// A page that the run has come by, how many pages ago, and after how many it is another one: pages that lead
-  /// in a circle come by it again (Brent 1980).
+  /// A page that the run has passed, how many pages ago, and after how many pages the next one is marked:
+  /// pages that form a circle pass the marked one again (Brent 1980).
   private var mark: (page: String?, age: Int, span: Int) = (nil, 0, 1)
 
   init(_ manager: CoreManager<E>, _ feed: ChangesFeed<E>, _ access: AccessCheck) {
@@ -29,13 +29,13 @@ final class SynchronizationRun<E: Entity> {
         try await inStep { isDone = try await self.takePage() }
       }
     } catch {
-      // Whatever it has failed by: that is why.
+      // Removed data is the cause of any other error.
       if hasBegun, (try? feed.ledger.state() == nil) == true { throw Self.removed }
       throw error
     }
   }
 
-  /// Carries out a step; where somebody else was quicker, the next one goes on from there.
+  /// Runs one step; if another writer has moved the state, the next step continues from there.
   private func inStep(_ step: () async throws -> Void) async throws {
     do {
       try await step()
@@ -45,7 +45,7 @@ final class SynchronizationRun<E: Entity> {
     }
   }
 
-  /// Looks whether the next page is one that was there before.
+  /// Throws if the next page is one that the run has passed.
   private func follow(_ page: RemoteChanges<E>) throws {
     let next = (page.isLink ? "at " : "since ") + page.cursor
     if next == mark.page { throw page.leadsBack }
@@ -58,11 +58,11 @@ final class SynchronizationRun<E: Entity> {
     ManagerError(.aborted, E.modelTypeName, "all local data was removed meanwhile")
   }
 
-  /// Begins to read all.
+  /// Begins to request everything.
   private func begin(
     from state: SyncState?, _ kind: SynchronizationResult<E>.Kind
   ) async throws -> SyncState {
-    // Tombstones have to be kept from now on.
+    // The stores keep tombstones from this number on.
     let place = try await stack.takeReadPlace()
     let all = try await feed.ledger.begin(from: state, at: place)
     done.kind = kind
@@ -70,7 +70,7 @@ final class SynchronizationRun<E: Entity> {
     return all
   }
 
-  /// Takes what could not be taken over before as it is on the server by now.
+  /// Requests entities that earlier pages named and that could not be stored or removed then.
   private func settle() async throws {
     guard let state = try feed.ledger.state() else { return }
     hasBegun = true
@@ -100,7 +100,7 @@ final class SynchronizationRun<E: Entity> {
     try await store(answer, changes, AnswerPlace(asOf: asOf, waitingSince: waitingSince))
   }
 
-  /// Asks for a page and stores it.
+  /// Requests a page and stores it.
   ///
   /// - Returns: Whether it was the last one.
   private func takePage() async throws -> Bool {
@@ -126,7 +126,7 @@ final class SynchronizationRun<E: Entity> {
     if state.fullPlace != nil, let error = page.absence { throw error }
     var after = state
     (after.cursor, after.isLink) = (page.cursor, page.isLink)
-    // Of what was left out nobody knows which entity it is.
+    // An element that can't be read may be any entity, so none counts as missing.
     if !page.answer.malformed.isEmpty, after.fullPlace != nil { after.fullPlace = 0 }
     var changes = ChangesWrite(
       removed: page.removed, knownAt: try await stack.takeReadPlace(), ledger: feed.ledger,
@@ -154,7 +154,7 @@ final class SynchronizationRun<E: Entity> {
     for error in answer.malformed {
       manager.events?(ManagerEvent(.malformedElement, E.modelTypeName, error))
     }
-    // What is named twice has changed twice: the last word counts.
+    // Of an entity that occurs twice, the last value counts.
     var seen: Set<EntityIdentifier<E>> = []
     let entities = answer.result.entities.reversed().filter { seen.insert($0.id).inserted }
     var write = AnswerWrite(

@@ -1,6 +1,6 @@
 import PandoSystem
 
-/// Knows of the tasks that run behind the back of every caller, so that one can wait for them.
+/// The background tasks of a manager, so that a caller can wait for them.
 final class TaskCounter: Sendable {
   private struct State {
     var tasks: [Int: Task<Void, Never>] = [:]
@@ -9,12 +9,12 @@ final class TaskCounter: Sendable {
 
   private let state = Locked(State())
 
-  /// Runs something in a task of its own.
+  /// Runs `body` in a task of its own.
   func start(_ body: @escaping @Sendable () async -> Void) {
     state.withLock { state in
       state.last += 1
       let number = state.last
-      // It can't be taken out before it is in: that needs the lock too.
+      // The task can't remove its number before it is added: its end takes the lock too.
       state.tasks[number] = Task { [self] in
         await body()
         self.state.withLock { $0.tasks[number] = nil }

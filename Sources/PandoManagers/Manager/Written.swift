@@ -5,15 +5,15 @@
 /// if written.state == .queued { print("the server does not have it yet") }
 /// ```
 public enum WriteState: Sendable, Hashable {
-  /// It is in the local stores, which is all that was asked for.
+  /// The local stores have the write, and the context names no server.
   case stored
-  /// The server does not have it yet; it will, whatever happens to this process.
+  /// The request is queued; a queue on disk keeps it if the process ends.
   case queued
   /// The server has it.
   case confirmed
 }
 
-/// What a write has led to so far.
+/// A write's result so far.
 ///
 /// ```swift
 /// let written = try await books.set(book, in: .localAndRemote)
@@ -21,7 +21,7 @@ public enum WriteState: Sendable, Hashable {
 /// let confirmed = try await written.confirmed()  // as the server has it
 /// ```
 public struct Written<Value: Sendable>: Sendable {
-  /// What is stored now: for a write that is late what somebody else has stored.
+  /// The stored value; for a late write the newer value of another write.
   public let value: Value
 
   /// How far the write has come.
@@ -38,12 +38,13 @@ public struct Written<Value: Sendable>: Sendable {
     self.confirmation = confirmation
   }
 
-  /// Waits until the write has come as far as was asked for.
+  /// Waits until the stores that the context names have the write.
   ///
-  /// - Returns: What is stored then.
-  /// - Throws: What the server refused the write with; ``ManagerError`` `conflict` when somebody
-  ///   removed the entity meanwhile.
-  /// - Complexity: O(1) if the server has not to be waited for; else the wait, and a read of what was written.
+  /// - Returns: The value stored then.
+  /// - Throws: The error with which the server refused the write; ``ManagerError`` `conflict` if the
+  ///   entity was removed meanwhile.
+  /// - Complexity: O(1) if no answer of the server is awaited; else the wait, and a read of the written
+  ///   entities.
   @discardableResult
   public func confirmed() async throws -> Value {
     guard let confirmation else { return value }
