@@ -1,6 +1,6 @@
 import PandoSystem
 
-/// Lets one task through at a time, in the order in which they come.
+/// Runs the work of one task at a time, in the order of the calls.
 final class AsyncGate: Sendable {
   private struct State {
     var isTaken = false
@@ -9,7 +9,7 @@ final class AsyncGate: Sendable {
 
   private let state = Locked(State())
 
-  /// Runs something while nobody else does.
+  /// Waits for its turn and runs `body`.
   func run<Result>(_ body: () async throws -> Result) async rethrows -> Result {
     await enter()
     defer { leave() }

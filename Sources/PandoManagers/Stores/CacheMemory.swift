@@ -1,35 +1,34 @@
 import PandoModels
 
-/// The part of a cache that is in memory: what it keeps is what the persistent store has.
+/// The entities that a cache holds in memory.
 ///
-/// An entity shows more nodes than its own: one that is filled in with children goes when one of them
-/// changes.
+/// An entity may contain other nodes. The memory drops it if one of them changes.
 protocol CacheMemory<E>: CommitCache {
   associatedtype E: Entity
 
-  /// Says when a read of a store without numbers begins.
+  /// The count of writes so far, taken before a read of a store without commit numbers.
   var token: UInt64 { get }
 
-  /// An entity; `nil` if it is not here.
+  /// An entity; `nil` if memory lacks it.
   func entity(forID identifier: EntityIdentifier<E>) -> E?
 
-  /// Different entities by their identifiers; `nil` if one of them is not here.
+  /// Different entities by their identifiers; `nil` if memory lacks one of them.
   func entities(forIDs identifiers: [EntityIdentifier<E>]) -> [E]?
 
-  /// Keeps what has been read, except for what has changed since.
+  /// Adds entities that were read, except those that have changed since.
   ///
   /// - Parameters:
-  ///   - entities: What was read.
-  ///   - number: The number of the commit it shows, or a token.
-  ///   - haveChildren: Whether one of them may show other nodes than its own.
+  ///   - entities: The entities.
+  ///   - number: The number of the commit that they show, or a token.
+  ///   - haveChildren: Whether an entity may contain other nodes.
   func fill(_ entities: [E], readAt number: UInt64, haveChildren: Bool)
 
-  /// Lets go of entities that have been written.
+  /// Removes entities that have been written.
   func forget(_ identifiers: [EntityIdentifier<E>])
 }
 
 extension Entity {
-  /// The nodes that it shows beside its own.
+  /// The identifiers of the nodes inside the entity.
   var cachedChildren: [ByteString] {
     let own = id.modelIdentifier
     var found: Set<ByteString> = []

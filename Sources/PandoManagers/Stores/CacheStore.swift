@@ -3,7 +3,7 @@ import PandoStore
 import PandoSystem
 import Synchronization
 
-/// A store in memory before a persistent one.
+/// A cache in memory before a persistent store.
 ///
 /// ```swift
 /// let stores = CacheStore(
@@ -12,47 +12,49 @@ import Synchronization
 /// let books = CoreManager<Book>(stores: [stores])
 /// ```
 ///
-/// A read comes from memory if memory has all that was asked for, else from the persistent store, and fills
-/// memory. A write goes to the persistent store, which compares and merges; then memory has what is stored.
-/// A write of more than 64 entities fills nothing. Memory drops what others change in a `ModelStore`: providers,
-/// other managers, other processes.
+/// A read of identifiers is answered from memory if memory has all of them. Other reads go to the persistent
+/// store and fill memory. A write goes to the persistent store, which compares and merges; memory then gets
+/// the stored value. A write of more than 64 entities fills nothing. If the persistent store is a
+/// `ModelStore`, memory drops entities that providers, other managers or other processes change.
+///
+/// A container makes this store for a type with memory and disk.
 ///
 /// - Note: Any thread.
 public final class CacheStore<E: Entity>: Sendable {
-  /// That of the persistent store.
+  /// The level of the persistent store.
   public var level: StoreLevel { persistentStore.level }
 
   let persistentStore: any LocalStoring<E>
   private let memory: any CacheMemory<E>
-  /// The model store beneath, and who hears of its commits; `nil` where there is none.
+  /// The model store beneath and the follower of its commits; `nil` without a model store.
   private let followed: (store: ModelStore, follower: StoreFollower)?
   private let hitCount = Atomic(0)
   private let missCount = Atomic(0)
-  /// Writes to a store that does not compare by itself come one after another.
+  /// Serializes writes to a persistent store that does not compare sequence numbers.
   private let gate = AsyncGate()
 
-  /// Puts a store in memory before a persistent one.
+  /// Makes a cache from two stores.
   ///
   /// - Parameters:
-  ///   - keyValueStore: An empty store in memory, which nobody else uses.
-  ///   - persistentStore: The store that counts.
+  ///   - keyValueStore: An empty store in memory, used by this cache only.
+  ///   - persistentStore: The store that decides.
   public convenience init(
     keyValueStore: any KeyValueStoring<E>, persistentStore: any Storing<E>
   ) {
     self.init(persistentStore) { GivenCacheMemory(keyValueStore, $0) }
   }
 
-  /// Puts memory before a persistent store.
+  /// Makes a cache before a persistent store.
   ///
   /// - Parameters:
-  ///   - persistentStore: The store that counts.
-  ///   - makeMemory: Makes the memory; given who knows of commits, if somebody does.
+  ///   - persistentStore: The store that decides.
+  ///   - makeMemory: Makes the memory; its argument follows the commits of a model store, if there is one.
   init(
     _ persistentStore: any Storing<E>, _ makeMemory: (StoreFollower?) -> any CacheMemory<E>
   ) {
     let persistentStore = persistentStore.local
     self.persistentStore = persistentStore
-    // A store that can't be read now will say so at the first call.
+    // The first call reports a store that can't be read.
     followed = persistentStore.followedStore.flatMap { store in
       (try? StoreFollower.follower(of: store)).map { (store, $0) }
     }
@@ -60,20 +62,19 @@ public final class CacheStore<E: Entity>: Sendable {
     followed?.follower.add(memory)
   }
 
-  /// The persistent store if its answers have the numbers of commits.
+  /// The persistent store, if its answers have commit numbers.
   private var numbered: (any LocalStoring<E>)? { followed == nil ? nil : persistentStore }
 }
 
 extension CacheStore {
-  /// Returns entities by their identifiers: from memory if all are there.
+  /// Returns entities by their identifiers: from memory if it has all of them.
   ///
   /// - Parameters:
   ///   - query: A query by identifiers.
-  ///   - context: Given to the persistent store.
-  /// - Returns: Those that are there.
-  /// - Throws: What the persistent store throws.
-  /// - Complexity: O(*k* log *k*) for *k* identifiers that are all in memory; else as the persistent store for
-  ///   all of them.
+  ///   - context: Passed to the persistent store.
+  /// - Returns: The entities that exist.
+  /// - Throws: The errors of the persistent store.
+  /// - Complexity: O(*k* log *k*) for *k* identifiers in memory; else as the persistent store for all.
   public func get(
     withQuery query: Query<E>, in context: ReadContext<E>
   ) async throws -> QueryResult<E> {
@@ -89,16 +90,16 @@ extension CacheStore {
     return result
   }
 
-  /// Returns the entities that match a query: from memory if it asks for identifiers and all are there,
-  /// else from the persistent store.
+  /// Returns the entities that match a query.
   ///
-  /// An answer of more than 64 entities to another query leaves memory as it is.
+  /// A query of identifiers is answered from memory if it has all of them, another one from the persistent
+  /// store. An answer of more than 64 entities to another query does not fill memory.
   ///
   /// - Parameters:
   ///   - query: The query.
-  ///   - context: Given to the persistent store.
+  ///   - context: Passed to the persistent store.
   /// - Returns: The entities, in the order of the query.
-  /// - Throws: What the persistent store throws.
+  /// - Throws: The errors of the persistent store.
   /// - Complexity: As ``get(withQuery:in:)`` for identifiers, else as the persistent store.
   public func search(
     withQuery query: Query<E>, in context: ReadContext<E>
@@ -118,15 +119,15 @@ extension CacheStore {
     return result
   }
 
-  /// The most entities of a query's answer that are kept although nobody has named them.
+  /// The largest answer to a query without identifiers that fills memory.
   ///
-  /// To keep an entity takes longer than to read it. Of an answer for a page some are likely to be read
-  /// again by identifier, of a long walk hardly any, and it would push out those that are.
+  /// Keeping an entity costs more than reading it. Entities of a page are likely to be read again by
+  /// identifier. Those of a long list are not, and they would replace entities that are.
   private static var foundCountMaximum: Int { 64 }
 
-  /// Fills memory with entities that have been written, as a read finds them now.
+  /// Reads written entities and fills memory with them.
   ///
-  /// The write has succeeded, so a failing read is no error: memory lacks the entities.
+  /// The write has succeeded, so a failed read is no error; memory then lacks the entities.
   private func refill(_ identifiers: [EntityIdentifier<E>]) async {
     guard !identifiers.isEmpty, identifiers.count <= Self.foundCountMaximum else { return }
     let query = Query<E>(ids: identifiers.unique)
@@ -141,8 +142,8 @@ extension CacheStore {
 
   private func fill(_ answer: (result: QueryResult<E>, number: UInt64)) {
     if let (store, follower) = followed {
-      // First memory lets go of what was changed before: all that it has at a time is of one version.
-      // A store that can't be read any more says so at the next call.
+      // Memory first drops what earlier commits changed, so that all it holds is of one version. The next
+      // call reports a store that can't be read.
       guard (try? follower.catchUp(to: answer.number, of: store)) != nil else { return }
     }
     memory.fill(answer.result.entities, readAt: answer.number, haveChildren: true)
@@ -151,7 +152,7 @@ extension CacheStore {
   private func answerFromMemory(_ query: Query<E>) throws -> QueryResult<E>? {
     guard let identifiers = query.identifiers?.unique else { return nil }
     if let (store, follower) = followed, !follower.isInStep(with: store) {
-      // What another process has committed is seen here first.
+      // Commits of other processes are applied before memory answers.
       try store.read { _ = try follower.catchUp(with: $0) }
     }
     let found = memory.entities(forIDs: identifiers)
@@ -161,7 +162,7 @@ extension CacheStore {
 }
 
 extension CacheStore {
-  /// How often memory had what was asked for by identifier since the store was made.
+  /// The hits and misses of reads by identifier since the cache was made.
   public var counters: CacheCounters {
     CacheCounters(
       hits: hitCount.load(ordering: .relaxed), misses: missCount.load(ordering: .relaxed))
@@ -172,16 +173,16 @@ extension CacheStore {
   }
 }
 
-/// How often caches in memory had what was asked for by identifier.
+/// How many reads by identifier a cache in memory has answered.
 ///
 /// ```swift
 /// let counters = container[Book.self].cacheCounters
 /// print(counters.hits, "of", counters.hits + counters.misses, "reads came from memory")
 /// ```
 public struct CacheCounters: Sendable {
-  /// Reads that memory has answered.
+  /// Reads that memory answered.
   public let hits: Int
-  /// Reads that the persistent store had to answer.
+  /// Reads that the persistent store answered.
   public let misses: Int
 }
 
@@ -235,7 +236,7 @@ extension CacheStore: LocalStoring {
       stored.map { AppliedEntity($0.id, stored: $0, isLate: false) }, place: 0)
   }
 
-  /// Writes to a store that does not compare by itself what is worth a write.
+  /// Writes the changed entities to a store that does not compare by itself.
   private func overwrite(_ entities: [E], in context: WriteContext<E>) async throws -> [E] {
     let query = Query(ids: entities.map(\.id).unique)
     var token = memory.token
@@ -251,13 +252,13 @@ extension CacheStore: LocalStoring {
     }
     let values = changed.unique.compactMap { stored[$0] }
     if !values.isEmpty {
-      // Reads that have begun before may have found what was there before, also where the write fails.
+      // Earlier reads may have found the old values, also if the write fails.
       defer { memory.forget(changed) }
       for entity in try await persistentStore.set(values, in: context) {
         stored[entity.id] = entity
       }
     }
-    // No other write through this cache is under way.
+    // The gate admits no other write through this cache.
     if !values.isEmpty { token = memory.token }
     if stored.count <= Self.foundCountMaximum {
       memory.fill(Array(stored.values), readAt: token, haveChildren: true)
@@ -296,9 +297,9 @@ extension CacheStore: LocalStoring {
   ///
   /// - Parameters:
   ///   - query: The query.
-  ///   - context: Given to the persistent store.
-  /// - Returns: The identifiers of those that were removed.
-  /// - Throws: What the persistent store throws.
+  ///   - context: Passed to the persistent store.
+  /// - Returns: The identifiers of the removed entities.
+  /// - Throws: The errors of the persistent store.
   /// - Complexity: As the persistent store.
   public func removeAll(
     withQuery query: Query<E>, in context: WriteContext<E>
@@ -319,7 +320,7 @@ extension CacheStore: LocalStoring {
 }
 
 extension Entity {
-  /// What is to be stored when a new value comes; `nil` if it is not worth a write.
+  /// The value to store if a new one arrives; `nil` if no write is needed.
   func overwritten(by new: Self) -> Self? {
     guard let local = self as? any LocalEntity else { return self == new ? nil : new }
     return Self.merge(new, into: local)

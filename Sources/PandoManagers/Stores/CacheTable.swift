@@ -1,19 +1,19 @@
 import PandoModels
 import PandoSystem
 
-/// What a cache keeps, by the identifiers of nodes.
+/// The values of a cache, by the identifiers of nodes.
 ///
-/// It knows no entity type: code for any type takes twice as long and more here.
+/// It is not generic over the entity type, because unspecialized generic code takes twice as long.
 final class CacheTable: Sendable {
   fileprivate struct Kept: Sendable {
     let value: any AnyObject & Sendable
-    /// The nodes that it shows beside its own.
+    /// The other nodes that the value contains.
     let children: [ByteString]
   }
 
   fileprivate struct State {
     var entries = RecentTable<ByteString, Kept>()
-    /// Which entries show a node that is not their own.
+    /// The entries that contain a node, by that node.
     var holders: [ByteString: Set<ByteString>] = [:]
   }
 
@@ -24,7 +24,7 @@ final class CacheTable: Sendable {
   /// Makes an empty table.
   ///
   /// - Parameters:
-  ///   - limit: How many values there are at most.
+  ///   - limit: The largest number of values.
   ///   - follower: Knows which nodes have changed.
   init(limit: Int, _ follower: StoreFollower) {
     self.limit = limit
@@ -35,7 +35,7 @@ final class CacheTable: Sendable {
     state.withLock { $0.entries.use(key)?.value }
   }
 
-  /// The values of some keys; `nil` if one of them is not here.
+  /// The values of keys; `nil` if the table lacks one of them.
   func values(forKeys keys: [ByteString]) -> [any AnyObject & Sendable]? {
     state.withLock { state in
       var found: [any AnyObject & Sendable] = []
@@ -48,7 +48,7 @@ final class CacheTable: Sendable {
     }
   }
 
-  /// Keeps what has been read, if nothing that it shows has changed since.
+  /// Adds a value that was read, unless a node in it has changed since.
   func keep(
     _ value: any AnyObject & Sendable, forKey key: ByteString, children: [ByteString],
     readAt number: UInt64
@@ -64,7 +64,7 @@ final class CacheTable: Sendable {
     }
   }
 
-  /// Lets go of everything that shows one of some nodes.
+  /// Removes the values that contain one of these nodes.
   func drop(_ keys: [ByteString]) {
     state.withLock { state in
       guard state.entries.count > 0 else { return }

@@ -2,7 +2,7 @@ import PandoModels
 public import PandoStore
 import PandoSystem
 
-/// Entities in a `ModelStore`, on disk or in memory: ordinary nodes of it.
+/// Entities in a `ModelStore`, on disk or in memory, as ordinary nodes of it.
 ///
 /// ```swift
 /// let books = CoreManager<Book>(stores: [DiskStore(modelStore: store)])
@@ -10,18 +10,17 @@ import PandoSystem
 /// let same = try store.read { try $0.entity(book.id) }
 /// ```
 ///
-/// An entity set here changes every provider and every tree on disk that holds it, and the other way
-/// round. Everything a call does is one transaction.
-///
+/// A written entity changes in every provider and every stored tree that holds it; their writes change it
+/// here. Each call is one transaction. Use ``CacheStore`` to put a memory before it.
 /// - Note: Any thread.
 public struct DiskStore<E: LocalEntity>: Sendable {
-  /// Where the entities live.
+  /// The store of the entities.
   public let modelStore: ModelStore
 
   /// Always `disk`.
   public var level: StoreLevel { .disk }
 
-  /// Whether servers are asked for entities of this type: only then late answers have to be known.
+  /// Whether a server has entities of the type, so that writes need sequence numbers.
   let keepsOrder: Bool
 
   /// Makes a store of entities in a model store.
@@ -41,7 +40,7 @@ extension DiskStore: LocalStoring {
     let follower = try StoreFollower.follower(of: modelStore)
     let namespace = E.identifierNamespace
     if !modelStore.isReadOnly, follower.isFirst(namespace) {
-      // From now on it has to be known what was removed, whoever does it.
+      // Removals by any writer need tombstones from now on.
       try await modelStore.write { try $0.keepTombstones(ofNamespace: namespace) }
     }
     return try modelStore.read { follower.takeReadPlace(after: try $0.commitValue) }
@@ -53,10 +52,10 @@ extension DiskStore: LocalStoring {
   ///
   /// - Parameters:
   ///   - query: A query by identifiers.
-  ///   - context: Does not matter.
-  /// - Returns: Those that are there.
-  /// - Throws: `ModelError` that names identifier and field when a stored entity does not fit the type
-  ///   any more; `StoreError`, `LMDBError`.
+  ///   - context: Ignored.
+  /// - Returns: The entities that exist.
+  /// - Throws: `ModelError` with identifier and field if a stored entity doesn't fit the type; `StoreError`,
+  ///   `LMDBError`.
   /// - Complexity: O(log *n*) for each node of the entities' trees.
   public func get(
     withQuery query: Query<E>, in context: ReadContext<E>
@@ -66,11 +65,11 @@ extension DiskStore: LocalStoring {
   ///
   /// - Parameters:
   ///   - query: The query.
-  ///   - context: Does not matter.
+  ///   - context: Ignored.
   /// - Returns: The entities, in the order of the query.
-  /// - Throws: ``QueryError`` for a query that makes no sense; else as ``get(withQuery:in:)``.
-  /// - Complexity: As `ModelSnapshot.entities(matching:)`; if a server has said how entities of the type are
-  ///   ordered, all that match are read, whatever the limit.
+  /// - Throws: ``QueryError`` for an invalid query; else as ``get(withQuery:in:)``.
+  /// - Complexity: As `ModelSnapshot.entities(matching:)`; in natural order, if a server has sent one, all
+  ///   matches are read, whatever the limit.
   public func search(
     withQuery query: Query<E>, in context: ReadContext<E>
   ) async throws -> QueryResult<E> { try modelStore.read { try Self.find(query, in: $0) } }
@@ -116,7 +115,7 @@ extension DiskStore: LocalStoring {
         removed = try transaction.removeEntities(
           extra, asOf: answer.asOf, onlySynchronized: true)
       }
-      // The answer to a write that waits decides of its entity.
+      // The answer to a waiting write decides about its entity.
       let gone = try answer.gone.filter {
         let name = try transaction.snapshot.currentIdentifier(of: $0).modelIdentifier
         return try !transaction.snapshot.isWaiting(name)
@@ -148,11 +147,11 @@ extension DiskStore: LocalStoring {
   ///
   /// - Parameters:
   ///   - query: The query.
-  ///   - context: How old the removal is.
-  /// - Returns: The identifiers of those that were removed.
-  /// - Throws: ``QueryError`` for a query that makes no sense; `StoreError`, `LMDBError`.
-  /// - Complexity: As ``search(withQuery:in:)``; then for each that matches O(log *n*) for each parent, and the
-  ///   size of each collection that holds it; and a commit.
+  ///   - context: Has the sequence number of the removal, if it is an answer.
+  /// - Returns: The identifiers of the removed entities.
+  /// - Throws: ``QueryError`` for an invalid query; `StoreError`, `LMDBError`.
+  /// - Complexity: As ``search(withQuery:in:)``; then for each match O(log *n*) for each parent, and the size
+  ///   of each collection that holds it; and a commit.
   public func removeAll(
     withQuery query: Query<E>, in context: WriteContext<E>
   ) async throws -> [EntityIdentifier<E>] {
@@ -196,14 +195,14 @@ extension DiskStore {
 }
 
 extension DiskStore {
-  /// Answers a query from one version.
+  /// Answers a query from a snapshot.
   static func find(_ query: Query<E>, in snapshot: ModelSnapshot) throws -> QueryResult<E> {
     try snapshot.entities(matching: query.current(in: snapshot))
   }
 }
 
 extension Array where Element: Hashable {
-  /// The elements, each where it stands first.
+  /// The elements without repetitions, in the order of their first occurrences.
   package var unique: [Element] {
     var seen: Set<Element> = []
     return filter { seen.insert($0).inserted }

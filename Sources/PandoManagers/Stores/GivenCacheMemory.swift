@@ -2,14 +2,14 @@ import PandoModels
 import PandoProviders
 import PandoSystem
 
-/// The memory of a cache in a store that it was given.
+/// The memory of a cache, in a store that the cache was given.
 final class GivenCacheMemory<E: Entity>: CacheMemory {
   fileprivate struct State {
-    /// Which entities show a node that is not their own.
+    /// The entities that contain a node, by that node.
     var holders: [ByteString: Set<EntityIdentifier<E>>] = [:]
-    /// Which nodes these are.
+    /// The other nodes that an entity contains.
     var children: [EntityIdentifier<E>: [ByteString]] = [:]
-    /// Counts the writes through this cache where no follower numbers them.
+    /// Counts the writes through this cache, if no follower gives commit numbers.
     var clock: UInt64 = 0
     var touches = RecentTouches()
   }

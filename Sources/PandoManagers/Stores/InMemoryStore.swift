@@ -1,13 +1,14 @@
 import PandoSystem
 
-/// Entities in the memory of this process, without limit.
+/// Entities in the memory of this process, without a limit.
 ///
 /// ```swift
 /// let drafts = CoreManager<Draft>(stores: [InMemoryStore()])
 /// try await drafts.set(draft)
 /// ```
 ///
-/// By itself it is the store of a ``LocalEntity``; before a disk store it is a cache.
+/// A manager uses it as the store of a ``LocalEntity``, or as a cache before a disk store. The entities end
+/// with the process; use ``DiskStore`` to keep them, and ``LRUStore`` to limit their number.
 ///
 /// - Note: Any thread.
 public final class InMemoryStore<E: LocalEntity>: Sendable {
@@ -20,24 +21,24 @@ public final class InMemoryStore<E: LocalEntity>: Sendable {
 
   struct State: Sendable {
     var entries: [EntityIdentifier<E>: Entry] = [:]
-    /// When those were removed that are not there any more.
+    /// The tombstones: sequence numbers of removals.
     var removals: [EntityIdentifier<E>: UInt64] = [:]
-    /// The identifiers that a server has given, by those before.
+    /// Identifiers that a server has assigned, by the local ones before.
     var names: [EntityIdentifier<E>: EntityIdentifier<E>] = [:]
-    /// Removals up to this place may be forgotten.
+    /// The greatest sequence number of a deleted tombstone.
     var forgottenPlace: UInt64 = 0
     var place: UInt64
     var lastRank: UInt64 = 0
-    /// Who is told of every change.
+    /// The feeds that publish each change.
     var feeds = WeakList<MemoryFeed<E>>()
 
-    /// The identifier that an entity has now.
+    /// The present identifier of an entity.
     func current(_ identifier: EntityIdentifier<E>) -> EntityIdentifier<E> {
       names.isEmpty || !identifier.isLocal ? identifier : names[identifier] ?? identifier
     }
   }
 
-  /// The most removals that are remembered; beyond it the older half is forgotten.
+  /// The largest number of tombstones; above it the older half is deleted.
   static var removalCountMaximum: Int { 100_000 }
 
   /// Always `memory`.
@@ -48,21 +49,21 @@ public final class InMemoryStore<E: LocalEntity>: Sendable {
   /// Makes an empty store.
   public convenience init() { self.init(firstPlace: 0) }
 
-  /// Makes an empty store whose writes are numbered from a place on.
+  /// Makes an empty store with sequence numbers above a given one.
   ///
-  /// - Parameter firstPlace: Above all places of earlier runs that somebody may still hold.
+  /// - Parameter firstPlace: A number above all sequence numbers of earlier runs that may still be in use.
   package init(firstPlace: UInt64) { state = Locked(State(place: firstPlace)) }
 
-  /// How many entities there are.
+  /// The number of entities.
   public var count: Int { state.withLock { $0.entries.count } }
 
-  /// Carries out a write and tells the feeds of it, in the order of the writes.
+  /// Runs a write and publishes its changes to the feeds, in the order of the writes.
   func write<Result: Sendable>(
     _ body: (inout MemoryWrite<E>) throws -> Result
   ) rethrows -> Result {
-    // Strong references leave the lock with the result, and end outside.
+    // The strong references to feeds are released outside the lock.
     let (result, _) = try state.withLock { state in
-      // Moved and not copied: the tables in it are changed in place.
+      // The state is moved, not copied, so its tables are changed in place.
       var write = MemoryWrite(exchange(&state, with: State(place: 0)))
       let result = Swift.Result { try body(&write) }
       let changes = write.changes
@@ -74,7 +75,7 @@ public final class InMemoryStore<E: LocalEntity>: Sendable {
     return result
   }
 
-  /// Answers a query from all there is.
+  /// Answers a query from all entities.
   func answer(_ query: Query<E>) throws -> QueryResult<E> {
     let query = query.current(in: state.withLock { $0.names })
     let entries = state.withLock { state in
@@ -90,7 +91,7 @@ extension InMemoryStore: KeyValueStoring {
   /// Returns an entity.
   ///
   /// - Parameter identifier: Its identifier.
-  /// - Returns: The entity; `nil` if it is not there.
+  /// - Returns: The entity; `nil` if the store lacks it.
   public func entity(forID identifier: EntityIdentifier<E>) -> E? {
     state.withLock { state in state.entries[state.current(identifier)]?.entity }
   }
@@ -98,17 +99,17 @@ extension InMemoryStore: KeyValueStoring {
   /// Returns entities by their identifiers.
   ///
   /// - Parameter identifiers: The identifiers.
-  /// - Returns: Those that are there, in the order of the identifiers.
+  /// - Returns: The entities that the store has, in the order of the identifiers.
   public func entities(forIDs identifiers: [EntityIdentifier<E>]) -> [E] {
     state.withLock { state in
       identifiers.compactMap { state.entries[state.current($0)]?.entity }
     }
   }
 
-  /// Keeps entities as they are given.
+  /// Stores entities without merging.
   ///
   /// - Parameter entities: The entities.
-  /// - Returns: Nothing: there is room for all.
+  /// - Returns: No identifiers, because the store has no limit.
   @discardableResult
   public func keep(_ entities: [E]) -> [EntityIdentifier<E>] {
     write { write in
@@ -117,7 +118,7 @@ extension InMemoryStore: KeyValueStoring {
     return []
   }
 
-  /// Lets go of entities.
+  /// Removes entities, without tombstones.
   ///
   /// - Parameter identifiers: Their identifiers.
   public func drop(_ identifiers: [EntityIdentifier<E>]) {
@@ -126,7 +127,7 @@ extension InMemoryStore: KeyValueStoring {
     }
   }
 
-  /// Lets go of all entities.
+  /// Removes all entities, without tombstones.
   public func dropAll() {
     write { write in
       for identifier in Array(write.state.entries.keys) { write.drop(identifier) }
@@ -137,9 +138,9 @@ extension InMemoryStore: KeyValueStoring {
   ///
   /// - Parameters:
   ///   - query: A query by identifiers.
-  ///   - context: Does not matter.
-  /// - Returns: Those that are there.
-  /// - Throws: ``QueryError`` for a query that makes no sense.
+  ///   - context: Ignored.
+  /// - Returns: The entities that exist.
+  /// - Throws: ``QueryError`` for an invalid query.
   /// - Complexity: O(*k* log *k*) for *k* identifiers.
   public func get(
     withQuery query: Query<E>, in context: ReadContext<E>
@@ -149,9 +150,9 @@ extension InMemoryStore: KeyValueStoring {
   ///
   /// - Parameters:
   ///   - query: The query.
-  ///   - context: Does not matter.
+  ///   - context: Ignored.
   /// - Returns: The entities, in the order of the query.
-  /// - Throws: ``QueryError`` for a query that makes no sense.
+  /// - Throws: ``QueryError`` for an invalid query.
   /// - Complexity: O(*n* + *m* log *m*) for *n* entities of which *m* match, whatever the limit; as
   ///   ``get(withQuery:in:)`` for identifiers.
   public func search(
@@ -162,9 +163,9 @@ extension InMemoryStore: KeyValueStoring {
   ///
   /// - Parameters:
   ///   - query: The query.
-  ///   - context: How old the removal is.
-  /// - Returns: The identifiers of those that were removed.
-  /// - Throws: ``QueryError`` for a query that makes no sense.
+  ///   - context: Has the sequence number of the removal, if it is an answer.
+  /// - Returns: The identifiers of the removed entities.
+  /// - Throws: ``QueryError`` for an invalid query.
   /// - Complexity: O(*n* log *n*) for *n* entities, whatever matches.
   public func removeAll(
     withQuery query: Query<E>, in context: WriteContext<E>

@@ -1,4 +1,4 @@
-/// A store in memory that can be read and written without waiting: what caches are made of.
+/// A store in memory that answers without waiting, as the memory of a cache.
 ///
 /// ```swift
 /// let memory: any KeyValueStoring<Book> = InMemoryStore<Book>()
@@ -6,42 +6,42 @@
 /// let again = memory.entity(forID: book.id)
 /// ```
 ///
-/// Any thread may call it, several at the same time. A cache may hold a lock meanwhile: it must not block, nor
-/// call the cache.
+/// Any thread may call it, several at the same time. A cache may hold a lock during a call, so a method must
+/// not block or call the cache.
 public protocol KeyValueStoring<E>: Storing {
   /// Returns entities by their identifiers.
   ///
   /// - Parameter identifiers: The identifiers.
-  /// - Returns: Those that are there, in the order of the identifiers.
+  /// - Returns: The entities that the store has, in the order of the identifiers.
   func entities(forIDs identifiers: [EntityIdentifier<E>]) -> [E]
 
   /// Returns an entity.
   ///
   /// - Parameter identifier: Its identifier.
-  /// - Returns: The entity; `nil` if it is not there.
+  /// - Returns: The entity; `nil` if the store lacks it.
   func entity(forID identifier: EntityIdentifier<E>) -> E?
 
-  /// Keeps entities as they are given.
+  /// Stores entities without merging.
   ///
   /// - Parameter entities: The entities.
-  /// - Returns: The identifiers of those that had to go to make room.
+  /// - Returns: The identifiers of entities that the store removed to make room.
   @discardableResult
   func keep(_ entities: [E]) -> [EntityIdentifier<E>]
 
-  /// Lets go of entities.
+  /// Removes entities, without tombstones.
   ///
   /// - Parameter identifiers: Their identifiers.
   func drop(_ identifiers: [EntityIdentifier<E>])
 
-  /// Lets go of all entities.
+  /// Removes all entities, without tombstones.
   func dropAll()
 }
 
 extension KeyValueStoring {
-  /// Returns an entity as ``entities(forIDs:)`` does.
+  /// Returns the first result of ``entities(forIDs:)``.
   ///
   /// - Parameter identifier: Its identifier.
-  /// - Returns: The entity; `nil` if it is not there.
+  /// - Returns: The entity; `nil` if the store lacks it.
   public func entity(forID identifier: EntityIdentifier<E>) -> E? {
     entities(forIDs: [identifier]).first
   }

@@ -1,19 +1,19 @@
 import PandoSystem
 
-/// A store in memory that keeps a number of entities at most.
+/// A store in memory with a largest number of entities.
 ///
 /// ```swift
 /// let memory = LRUStore(store: InMemoryStore<Book>(), limit: 100)
 /// let books = CoreManager<Book>(stores: [memory])
 /// ```
 ///
-/// Over the limit, the one touched longest ago goes. Getting, finding and setting an entity touches it.
+/// Above the limit it removes the entity used longest ago. Getting, finding and setting an entity uses it.
 ///
 /// - Note: Any thread.
 public final class LRUStore<E: Entity>: Sendable {
-  /// How many entities there are at most.
+  /// The largest number of entities.
   public let limit: Int
-  /// Always that of the store inside.
+  /// The level of the store inside.
   public var level: StoreLevel { store.level }
 
   let store: any KeyValueStoring<E>
@@ -24,8 +24,8 @@ public final class LRUStore<E: Entity>: Sendable {
   /// *Precondition:* the limit is not negative.
   ///
   /// - Parameters:
-  ///   - store: An empty store, which nobody else uses.
-  ///   - limit: How many entities there are at most; 0 for none.
+  ///   - store: An empty store, used by this one only.
+  ///   - limit: The largest number of entities; 0 for none.
   public init(store: any KeyValueStoring<E>, limit: Int) {
     precondition(limit >= 0, "an LRU store can't have the limit \(limit)")
     self.store = store
@@ -39,7 +39,7 @@ public final class LRUStore<E: Entity>: Sendable {
     }
   }
 
-  /// Notes entities that are kept now, and lets those go that are too many.
+  /// Marks entities as used, and removes the oldest ones above the limit.
   private func add(_ identifiers: [EntityIdentifier<E>]) -> [EntityIdentifier<E>] {
     uses.withLock { uses in
       for identifier in identifiers { uses.put((), forKey: identifier) }
@@ -52,37 +52,37 @@ public final class LRUStore<E: Entity>: Sendable {
 }
 
 extension LRUStore: KeyValueStoring {
-  /// Returns an entity, and touches it.
+  /// Returns an entity, and marks it as used.
   ///
   /// - Parameter identifier: Its identifier.
-  /// - Returns: The entity; `nil` if it is not there.
+  /// - Returns: The entity; `nil` if the store lacks it.
   public func entity(forID identifier: EntityIdentifier<E>) -> E? {
     guard let found = store.entity(forID: identifier) else { return nil }
     _ = uses.withLock { $0.use(identifier) }
     return found
   }
 
-  /// Returns entities by their identifiers, and touches them.
+  /// Returns entities by their identifiers, and marks them as used.
   ///
   /// - Parameter identifiers: The identifiers.
-  /// - Returns: Those that are there, in the order of the identifiers.
+  /// - Returns: The entities that the store has, in the order of the identifiers.
   public func entities(forIDs identifiers: [EntityIdentifier<E>]) -> [E] {
     let found = store.entities(forIDs: identifiers)
     touch(found)
     return found
   }
 
-  /// Keeps entities as they are given, and touches them.
+  /// Stores entities without merging, and marks them as used.
   ///
   /// - Parameter entities: The entities.
-  /// - Returns: The identifiers of those that had to go to make room.
+  /// - Returns: The identifiers of entities that the store removed to make room.
   @discardableResult
   public func keep(_ entities: [E]) -> [EntityIdentifier<E>] {
     let gone = store.keep(entities)
     return gone + add(entities.map { $0.id })
   }
 
-  /// Lets go of entities.
+  /// Removes entities, without tombstones.
   ///
   /// - Parameter identifiers: Their identifiers.
   public func drop(_ identifiers: [EntityIdentifier<E>]) {
@@ -92,20 +92,20 @@ extension LRUStore: KeyValueStoring {
     }
   }
 
-  /// Lets go of all entities.
+  /// Removes all entities, without tombstones.
   public func dropAll() {
     store.dropAll()
     uses.withLock { $0 = RecentTable() }
   }
 
-  /// Returns entities by their identifiers, and touches them.
+  /// Returns entities by their identifiers, and marks them as used.
   ///
   /// - Parameters:
   ///   - query: A query by identifiers.
-  ///   - context: Given to the store inside.
-  /// - Returns: Those that are there.
-  /// - Throws: What the store inside throws.
-  /// - Complexity: As the store inside, and O(*m*) for *m* entities found.
+  ///   - context: Passed to the store inside.
+  /// - Returns: The entities that exist.
+  /// - Throws: The errors of the store inside.
+  /// - Complexity: As the store inside, and O(*m*) for *m* found entities.
   public func get(
     withQuery query: Query<E>, in context: ReadContext<E>
   ) async throws -> QueryResult<E> {
@@ -114,14 +114,14 @@ extension LRUStore: KeyValueStoring {
     return result
   }
 
-  /// Returns the entities that match a query, and touches them.
+  /// Returns the entities that match a query, and marks them as used.
   ///
   /// - Parameters:
   ///   - query: The query.
-  ///   - context: Given to the store inside.
+  ///   - context: Passed to the store inside.
   /// - Returns: The entities, in the order of the query.
-  /// - Throws: What the store inside throws.
-  /// - Complexity: As the store inside, and O(*m*) for *m* entities found.
+  /// - Throws: The errors of the store inside.
+  /// - Complexity: As the store inside, and O(*m*) for *m* found entities.
   public func search(
     withQuery query: Query<E>, in context: ReadContext<E>
   ) async throws -> QueryResult<E> {
@@ -141,10 +141,10 @@ extension LRUStore: KeyValueStoring {
   ///
   /// - Parameters:
   ///   - query: The query.
-  ///   - context: Given to the store inside.
-  /// - Returns: The identifiers of those that were removed.
-  /// - Throws: What the store inside throws.
-  /// - Complexity: As the store inside, and O(*m*) for *m* entities removed.
+  ///   - context: Passed to the store inside.
+  /// - Returns: The identifiers of the removed entities.
+  /// - Throws: The errors of the store inside.
+  /// - Complexity: As the store inside, and O(*m*) for *m* removed entities.
   public func removeAll(
     withQuery query: Query<E>, in context: WriteContext<E>
   ) async throws -> [EntityIdentifier<E>] {

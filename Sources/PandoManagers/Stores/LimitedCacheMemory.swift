@@ -1,13 +1,12 @@
 import PandoModels
 
-/// The memory of a cache over a model store that has it to itself: it keeps a number of entities at
-/// most, and over the limit lets go of the one that was used longest ago.
+/// The memory of a cache over a model store: above its limit it removes the entity that was used longest ago.
 final class LimitedCacheMemory<E: Entity>: CacheMemory {
   private let table: CacheTable
 
   init(limit: Int, _ follower: StoreFollower) { table = CacheTable(limit: limit, follower) }
 
-  /// Commits have numbers.
+  /// Unused, because commits have numbers.
   var token: UInt64 { 0 }
 
   func entity(forID identifier: EntityIdentifier<E>) -> E? {
@@ -21,7 +20,7 @@ final class LimitedCacheMemory<E: Entity>: CacheMemory {
   }
 
   private static func entity(_ kept: any AnyObject & Sendable) -> E {
-    // Nothing else is put into the table.
+    // The table holds no other objects.
     unsafe unsafeDowncast(kept, to: KeptEntity<E>.self).entity
   }
 
@@ -42,7 +41,7 @@ final class LimitedCacheMemory<E: Entity>: CacheMemory {
   func dropAll() { table.dropAll() }
 }
 
-/// An entity as an object, so that the table of a cache is the same for all types.
+/// An entity as an object, so that one ``CacheTable`` serves all types.
 private final class KeptEntity<E: Entity>: Sendable {
   let entity: E
 

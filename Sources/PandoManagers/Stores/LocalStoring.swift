@@ -1,34 +1,34 @@
 package import PandoStore
 
-/// A store of a stack, with the operations of Pando's own stores beside ``Storing``.
+/// A store of a stack, with operations that ``Storing`` lacks.
 ///
-/// Every write has a sequence number, called its place. A write that is older than the last write or removal of its
-/// entity is late and changes nothing. The store compares and writes in one step.
+/// Each write has a sequence number, called its place. A write that is older than the last write or removal
+/// of its entity is late and changes nothing. The store compares and writes in one step.
 ///
-/// ``Storing/local`` gives a store of a service's own this form.
+/// ``Storing/local`` makes a custom store conform to it.
 package protocol LocalStoring<E>: Storing {
-  /// Whether the store compares the places of writes; a store that does not lets the last write win.
+  /// Whether the store compares sequence numbers; in another store the last write wins.
   var comparesPlaces: Bool { get }
 
-  /// Whether the store carries out the update of a context in one step.
+  /// Whether the store runs the update of a context in one step.
   var updatesInPlace: Bool { get }
 
-  /// Gives a read of a server that begins now its place: after all writes so far.
+  /// Takes the sequence number of a request to a server, after all writes so far.
   func takeReadPlace() async throws -> UInt64
 
-  /// Whether the steps of a context are carried out in the transaction of a write.
+  /// Whether the store runs the steps of a context in the transaction of a write.
   var runsSteps: Bool { get }
 
   /// Stores entities.
   func apply(_ entities: [E], in context: WriteContext<E>) async throws -> AppliedWrite<E>
 
-  /// Stores what a server answered, all in one step.
+  /// Stores an answer of a server, in one step.
   @discardableResult
   func apply(_ answer: AnswerWrite<E>) async throws -> AppliedAnswer<E>
 
-  /// Removes entities. With an age in the context only those go that have not changed since.
+  /// Removes entities; if the context has a sequence number, only those that have not changed since.
   ///
-  /// - Returns: The place of the removal.
+  /// - Returns: The sequence number of the removal.
   func applyRemoval(
     of identifiers: [EntityIdentifier<E>], in context: WriteContext<E>
   ) async throws -> UInt64
@@ -38,14 +38,14 @@ package protocol LocalStoring<E>: Storing {
 
   /// Returns an entity on the caller's thread, without waiting and without a query.
   ///
-  /// Such a read costs little more than one of the memory or the model store beneath.
+  /// It costs little more than a read of the memory or the model store beneath.
   ///
   /// - Parameter identifier: Its identifier.
-  /// - Returns: The entity, or what is known of it.
+  /// - Returns: The entity, or why there is none.
   /// - Throws: The errors of ``Storing/get(withQuery:in:)``.
   func directAnswer(_ identifier: EntityIdentifier<E>) throws -> DirectAnswer<E>
 
-  /// The model store that holds the entities; `nil` for another place.
+  /// The model store that holds the entities; `nil` if they are elsewhere.
   var followedStore: ModelStore? { get }
 
   /// Answers a query, with the number of the commit that the answer shows.
@@ -68,13 +68,13 @@ package protocol LocalStoring<E>: Storing {
   ) throws -> DirectAnswer<E>
 }
 
-/// An entity as far as a store can tell without waiting.
+/// A store's answer to a read of one entity without waiting.
 package indirect enum DirectAnswer<E: Entity> {
   /// The store holds it.
   case found(E)
   /// The store does not hold it.
   case absent
-  /// Only ``Storing/get(withQuery:in:)`` can tell.
+  /// ``Storing/get(withQuery:in:)`` has to find out.
   case unknown
 }
 
@@ -96,15 +96,15 @@ extension LocalStoring {
     _ identifier: EntityIdentifier<E>, in snapshot: ModelSnapshot, _ childCount: inout Int
   ) -> DirectAnswer<E> { .unknown }
 
-  /// Stores entities; one that is there already is merged with the new value.
+  /// Stores entities, merged into stored ones.
   ///
   /// - Parameters:
   ///   - entities: The new values.
-  ///   - context: How the caller writes, and which place the write has.
-  /// - Returns: What is stored now.
-  /// - Throws: Why they can't be stored; then none is.
-  /// - Complexity: O(1) for each entity in memory; on disk O(log *n*) for each node of its tree, and a commit.
-  ///   A store over others costs what those do.
+  ///   - context: The options of the write, with its sequence number if it is an answer.
+  /// - Returns: The stored values.
+  /// - Throws: The reason why nothing is stored.
+  /// - Complexity: O(1) for each entity in memory; on disk O(log *n*) for each node of its tree, and a
+  ///   commit. A store over others costs as much as they do.
   public func set(_ entities: [E], in context: WriteContext<E>) async throws -> [E] {
     try await apply(entities, in: context).stored
   }
@@ -112,23 +112,23 @@ extension LocalStoring {
   /// Removes entities by their identifiers.
   ///
   /// - Parameters:
-  ///   - identifiers: The identifiers; those of absent entities do no harm.
-  ///   - context: How the caller writes.
-  /// - Throws: Why they can't be removed; then none is.
+  ///   - identifiers: The identifiers; absent entities are no error.
+  ///   - context: The options of the write.
+  /// - Throws: The reason why nothing is removed.
   /// - Complexity: O(1) for each entity in memory; on disk O(log *n*) for each parent, the size of each
-  ///   collection that holds it, and a commit. A store over others costs what those do.
+  ///   collection that holds it, and a commit. A store over others costs as much as they do.
   public func remove(
     _ identifiers: [EntityIdentifier<E>], in context: WriteContext<E>
   ) async throws { _ = try await applyRemoval(of: identifiers, in: context) }
 }
 
 extension Storing {
-  /// The store with the operations of Pando's own stores.
+  /// The store itself, or a custom store with the operations of ``LocalStoring``.
   package var local: any LocalStoring<E> {
     self as? any LocalStoring<E> ?? UnorderedStore(store: self)
   }
 
-  /// The entities that go because an answer lacks or names them.
+  /// The entities to remove because an answer lacks or names them.
   func gone(by answer: AnswerWrite<E>) async throws -> [EntityIdentifier<E>] {
     guard answer.discardsExtra else { return answer.gone }
     let answered = Set(answer.entities.map(\.id))
@@ -138,7 +138,7 @@ extension Storing {
   }
 }
 
-/// A store of a service's own, which does not compare places: the last write wins.
+/// A custom store, which does not compare sequence numbers: the last write wins.
 private struct UnorderedStore<Base: Storing>: LocalStoring {
   typealias E = Base.E
 

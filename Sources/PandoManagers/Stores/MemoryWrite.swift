@@ -1,12 +1,12 @@
 import PandoModels
 import PandoSystem
 
-/// One write to a store in memory, under its lock: the rules of order, as on disk.
+/// One write to a store in memory, under its lock, with the rules of order of a store on disk.
 struct MemoryWrite<E: LocalEntity> {
   var state: InMemoryStore<E>.State
   private var changed: Set<EntityIdentifier<E>> = []
   private var order: [EntityIdentifier<E>] = []
-  /// Whether anybody wants to know what it did.
+  /// Whether a feed needs the changes.
   private let isFollowed: Bool
 
   init(_ state: consuming InMemoryStore<E>.State) {
@@ -15,10 +15,9 @@ struct MemoryWrite<E: LocalEntity> {
     self.state.place += 1
   }
 
-  /// Gives the state back.
   consuming func take() -> InMemoryStore<E>.State { state }
 
-  /// What it did, each entity once; nothing if nobody is to be told.
+  /// The changes, each entity once; none without a feed.
   var changes: [EntityChange<E>] {
     if state.feeds.isEmpty { return [] }
     return order.map { identifier in
@@ -33,7 +32,7 @@ struct MemoryWrite<E: LocalEntity> {
     if changed.insert(identifier).inserted { order.append(identifier) }
   }
 
-  /// The place of the last write to an entity, removals included.
+  /// The sequence number of the last write or removal of an entity.
   private func lastPlace(of identifier: EntityIdentifier<E>) -> UInt64 {
     state.entries[identifier]?.place ?? state.removals[identifier] ?? state.forgottenPlace
   }
@@ -54,18 +53,18 @@ struct MemoryWrite<E: LocalEntity> {
     return AppliedEntity(entity.id, stored: state.entries[entity.id]?.entity, isLate: false)
   }
 
-  /// - Returns: Nothing if there is no such entity.
+  /// - Returns: No entity if there is none with the identifier.
   mutating func apply(_ update: EntityUpdate<E>) throws -> [AppliedEntity<E>] {
     guard let before = state.entries[state.current(update.identifier)]?.entity else { return [] }
     var entity = before
     if let (new, old) = update.replacement, new.id != before.id, new.id == old.id {
-      // Both versions were read before the server named the entity.
+      // The caller read both versions before the server assigned the identifier.
       entity = try ModelChildren.rebase(
         new.named(state.names), from: old.named(state.names), onto: before)
     } else {
       try update.change(&entity)
     }
-    // A node that stands at several places is the same at all of them.
+    // A node that occurs several times is the same in all places.
     entity = try ModelChildren.rebase(entity, from: before, onto: before)
     put(entity, place: state.place)
     state.entries[entity.id]?.isSynchronized = false
@@ -77,7 +76,7 @@ struct MemoryWrite<E: LocalEntity> {
     return stored.shouldOverwrite(with: entity) ? stored.merging(entity) : stored
   }
 
-  /// Lets an entity have the identifier that a server has given it.
+  /// Gives an entity the identifier that a server has assigned.
   mutating func rename(_ old: EntityIdentifier<E>, to new: EntityIdentifier<E>) {
     state.names[old] = new
     if let entry = state.entries[old] {
@@ -89,7 +88,7 @@ struct MemoryWrite<E: LocalEntity> {
       state.entries[new] = entry
       state.entries[new]?.entity = entity
     } else if let place = state.removals.removeValue(forKey: old) {
-      // Removed here while the server was making it.
+      // The entity was removed here while the server made it.
       if state.entries[new] == nil { state.removals[new] = max(place, state.removals[new] ?? 0) }
     }
   }
@@ -136,7 +135,7 @@ struct MemoryWrite<E: LocalEntity> {
     }
   }
 
-  /// Puts entities into the order of a list: they share the places they have among them.
+  /// Puts entities into the order of a list; they share the ranks that they have together.
   mutating func arrange(_ identifiers: [EntityIdentifier<E>]) {
     var seen: Set<EntityIdentifier<E>> = []
     let members = identifiers.filter { state.entries[$0] != nil && seen.insert($0).inserted }
@@ -149,7 +148,7 @@ struct MemoryWrite<E: LocalEntity> {
 }
 
 extension MemoryWrite {
-  /// Carries out what a page of changes says, after its entities have been applied.
+  /// Applies the rest of a page of changes, after its entities.
   mutating func carryOut(
     _ changes: ChangesWrite<E>, _ applied: [AppliedEntity<E>], asOf: UInt64
   ) -> [EntityIdentifier<E>] {
@@ -172,7 +171,7 @@ extension MemoryWrite {
       extra, asOf: changes.extraPlace ?? asOf, knownAt: changes.knownAt, onlySynchronized: true)
     let left = extra.filter { identifier in
       guard let entry = state.entries[identifier], !identifier.isLocal else { return false }
-      // The answer to a write may not have been stored yet.
+      // The answer to a write may not be stored yet.
       return entry.place > changes.extraPlace ?? asOf
         || !entry.isSynchronized && changes.extraPlace == nil
     }

@@ -1,12 +1,12 @@
-/// Values by their keys, in the order in which they were used last.
+/// Values by their keys, in the order of their last use.
 ///
-/// A table into a list that is linked through an array, so that every step looks a key up once.
+/// The dictionary refers into a list that is linked through an array, so that a step looks a key up once.
 struct RecentTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   private struct Link: Sendable {
     var key: Key
-    /// `nil` if the place is free.
+    /// `nil` if the link is free.
     var value: Value?
-    /// The places of its neighbours; ``nowhere`` where there is none.
+    /// The indexes of the neighbours; ``nowhere`` if there is none.
     var older = nowhere
     var newer = nowhere
   }
@@ -21,7 +21,7 @@ struct RecentTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
   var count: Int { places.count }
 
-  /// The value of a key, which becomes the newest; `nil` if it is not there.
+  /// The value of a key, which becomes the newest; `nil` if the table lacks it.
   mutating func use(_ key: Key) -> Value? {
     guard let place = places[key] else { return nil }
     moveToEnd(place)
@@ -30,7 +30,7 @@ struct RecentTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
   /// Sets the value of a key, which becomes the newest.
   ///
-  /// - Returns: The value that it had.
+  /// - Returns: Its value before.
   @discardableResult
   mutating func put(_ value: Value, forKey key: Key) -> Value? {
     if let place = places[key] {
@@ -50,7 +50,7 @@ struct RecentTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     return nil
   }
 
-  /// Takes a key out.
+  /// Removes a key.
   @discardableResult
   mutating func remove(_ key: Key) -> Value? {
     guard let place = places.removeValue(forKey: key) else { return nil }
@@ -59,7 +59,7 @@ struct RecentTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     return links[place].value.take()
   }
 
-  /// Takes the key out that was used longest ago.
+  /// Removes the key that was used longest ago.
   mutating func removeOldest() -> (key: Key, value: Value)? {
     guard oldest != Self.nowhere else { return nil }
     let key = links[oldest].key

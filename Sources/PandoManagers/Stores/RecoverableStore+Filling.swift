@@ -1,11 +1,11 @@
 import PandoModels
 import PandoSystem
 
-/// How one store gets what the other one has. Inside the gate.
+// MARK: - Filling one store from the other, inside the gate
 extension RecoverableStore {
   /// Fills one store from the other.
   ///
-  /// Where it can't be known yet what there is, it is tried again before the next call.
+  /// If a store can't be read, the next call tries again.
   func fill() async throws {
     let writtenUnread = progress.withLock { $0.writtenUnread }
     var failure: (any Error)?
@@ -28,7 +28,7 @@ extension RecoverableStore {
       if let failure { throw failure }
       return progress.withLock { $0.writtenUnread = writtenUnread ?? [] }
     }
-    // Nothing to fill a main store with of which nobody knows what it has.
+    // The main store can't be read and there is nothing to fill it with.
     if failure != nil, kept.isEmpty { return }
     do {
       var missing = kept
@@ -47,9 +47,9 @@ extension RecoverableStore {
     }
   }
 
-  /// Does something with the recovery store, whose errors are told and hinder nobody.
+  /// Changes the recovery store; its errors are reported and not thrown.
   ///
-  /// What it has missed before comes with the first thing that it does again.
+  /// After an error, the next change that succeeds copies everything from the main store.
   func follow(_ body: () async throws -> Void) async {
     do {
       try await body()

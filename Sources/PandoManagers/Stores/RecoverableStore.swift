@@ -2,7 +2,7 @@ import PandoModels
 package import PandoStore
 import PandoSystem
 
-/// A store with a second one to recover from.
+/// A main store with a second store to recover from.
 ///
 /// ```swift
 /// let safe = RecoverableStore(
@@ -11,24 +11,24 @@ import PandoSystem
 /// let books = CoreManager<Book>(stores: [safe])
 /// ```
 ///
-/// Before the first call, an empty or failing main store is filled from the recovery store; otherwise
-/// the recovery store is filled from the main store. Reads come from the main store; what it has
-/// written goes to the recovery store too, whose errors are told and hinder nobody. What it lacks
-/// then comes with the next write that it takes.
+/// Before the first call, an empty or failing main store is filled from the recovery store; otherwise the
+/// recovery store is filled from the main store. Reads use the main store. Its writes are repeated in the
+/// recovery store, whose errors are reported and not thrown. After an error, the next successful write copies
+/// what is missing.
 ///
 /// - Note: Any thread.
 public final class RecoverableStore<E: Entity>: Sendable {
   struct Progress: Sendable {
-    /// Whether the main store has what there was in one of both.
+    /// Whether the stores have been filled.
     var isReady = false
-    /// Whether the recovery store lacks something that the main store has.
+    /// Whether the recovery store lacks a write of the main store.
     var isBehind = false
-    /// What has been written since the main store was found empty and the recovery store could not be
-    /// read: of that the recovery store does not count any more.
+    /// Entities written since the main store was empty and the recovery store could not be read; those that
+    /// the recovery store has of them don't count.
     var writtenUnread: Set<EntityIdentifier<E>>?
   }
 
-  /// That of the main store.
+  /// The level of the main store.
   public var level: StoreLevel { mainStore.level }
 
   let mainStore: any LocalStoring<E>
@@ -38,12 +38,12 @@ public final class RecoverableStore<E: Entity>: Sendable {
   /// Changed inside the gate.
   let progress = Locked(Progress())
 
-  /// Puts two stores together.
+  /// Makes a store from two stores.
   ///
   /// - Parameters:
-  ///   - mainStore: The store that counts.
+  ///   - mainStore: The store that decides.
   ///   - recoveryStore: The store that follows it.
-  ///   - events: Told when the recovery store fails.
+  ///   - events: Receives the errors of the recovery store.
   public init(
     mainStore: any Storing<E>, recoveryStore: any Storing<E>, events: ManagerEventHandler? = nil
   ) {
@@ -52,7 +52,7 @@ public final class RecoverableStore<E: Entity>: Sendable {
     self.events = events
   }
 
-  /// Fills one store from the other, once; tries again where that could not be done.
+  /// Fills one store from the other, once; after an error the next call tries again.
   func prepare() async throws {
     if progress.withLock({ $0.isReady }) { return }
     try await gate.run {
@@ -64,7 +64,7 @@ public final class RecoverableStore<E: Entity>: Sendable {
     events?(ManagerEvent(.failedRecovery, E.modelTypeName, error))
   }
 
-  /// Writes to the main store and then to the recovery store, in one order.
+  /// Writes to the main store and then to the recovery store, one write after another.
   private func write<Result>(
     _ body: () async throws -> Result,
     touching identifiers: (Result) -> [EntityIdentifier<E>],
@@ -77,7 +77,7 @@ public final class RecoverableStore<E: Entity>: Sendable {
         progress.writtenUnread?.formUnion(identifiers(result))
         return progress.writtenUnread != nil
       }
-      // What has not been read is not written over.
+      // A recovery store that could not be read is not overwritten.
       if !isUnread { await follow { try await recover(result) } }
       return result
     }
@@ -93,11 +93,10 @@ extension RecoverableStore: LocalStoring {
   ///
   /// - Parameters:
   ///   - query: A query by identifiers.
-  ///   - context: Given to the main store.
-  /// - Returns: Those that are there.
-  /// - Throws: What the main store throws.
-  /// - Complexity: As the main store. Before the first call all entities are read, and one store is filled from
-  ///   the other.
+  ///   - context: Passed to the main store.
+  /// - Returns: The entities that exist.
+  /// - Throws: The errors of the main store.
+  /// - Complexity: As the main store. The first call reads all entities and fills one store from the other.
   public func get(
     withQuery query: Query<E>, in context: ReadContext<E>
   ) async throws -> QueryResult<E> {
@@ -109,11 +108,10 @@ extension RecoverableStore: LocalStoring {
   ///
   /// - Parameters:
   ///   - query: The query.
-  ///   - context: Given to the main store.
+  ///   - context: Passed to the main store.
   /// - Returns: The entities, in the order of the query.
-  /// - Throws: What the main store throws.
-  /// - Complexity: As the main store. Before the first call all entities are read, and one store is filled from
-  ///   the other.
+  /// - Throws: The errors of the main store.
+  /// - Complexity: As the main store. The first call reads all entities and fills one store from the other.
   public func search(
     withQuery query: Query<E>, in context: ReadContext<E>
   ) async throws -> QueryResult<E> {
@@ -160,7 +158,7 @@ extension RecoverableStore: LocalStoring {
     } touching: { _ in
       identifiers
     } then: { _ in
-      // A late removal leaves some of them.
+      // A late removal keeps newer entities.
       let left = try await mainStore.get(withQuery: Query(ids: identifiers), in: .local).entities
       let kept = Set(left.map(\.id))
       try await recoveryStore.remove(identifiers.filter { !kept.contains($0) }, in: .local)
@@ -171,11 +169,11 @@ extension RecoverableStore: LocalStoring {
   ///
   /// - Parameters:
   ///   - query: The query.
-  ///   - context: Given to the main store.
-  /// - Returns: The identifiers of those that were removed.
-  /// - Throws: What the main store throws.
-  /// - Complexity: As both stores, and before the first call as ``get(withQuery:in:)``. All entities are copied
-  ///   if the recovery store has missed something.
+  ///   - context: Passed to the main store.
+  /// - Returns: The identifiers of the removed entities.
+  /// - Throws: The errors of the main store.
+  /// - Complexity: As both stores, and before the first call as ``get(withQuery:in:)``. Copies all entities
+  ///   if the recovery store lacks a write.
   public func removeAll(
     withQuery query: Query<E>, in context: WriteContext<E>
   ) async throws -> [EntityIdentifier<E>] {

@@ -1,7 +1,6 @@
 public import PandoStore
 
-/// A store at the level `remote` that knows more than ``Storing`` asks for: whether an answer is
-/// complete, and how to make a write durable before the server has it.
+/// A store at the level `remote` that says whether an answer is complete, and that queues writes.
 ///
 /// ```swift
 /// let remote: any RemoteStoring<Book> = RemoteStore<Book>(clientQueue: queue)
@@ -9,47 +8,46 @@ public import PandoStore
 /// print(answer.result.count, answer.isComplete)
 /// ```
 ///
-/// Any thread may call it, several at the same time; what takes a transaction is called on the thread that
-/// writes.
+/// Any thread may call it, several at the same time. Methods with a transaction run on the writer thread.
 public protocol RemoteStoring<E>: Storing {
-  /// Asks the server.
+  /// Requests entities from the server.
   ///
   /// - Parameters:
-  ///   - query: What is asked for.
-  ///   - context: How the caller reads.
+  ///   - query: The entities to request.
+  ///   - context: The options of the read.
   /// - Returns: The answer.
-  /// - Throws: An error that is a ``RemoteFailure`` where the server or the way to it failed.
+  /// - Throws: A ``RemoteFailure`` if the server or the connection failed.
   func fetch(_ query: Query<E>, in context: ReadContext<E>) async throws -> RemoteAnswer<E>
 
-  /// Makes the request for a write, without any effect so far.
+  /// Makes the request for a write, without any effect yet.
   ///
   /// - Parameters:
-  ///   - entities: What the server is to store.
-  ///   - context: How the caller writes.
+  ///   - entities: The entities that the server shall store.
+  ///   - context: The options of the write.
   /// - Returns: The request.
-  /// - Throws: Why there can be no such request.
+  /// - Throws: The reason why there is no such request.
   func request(
     toSet entities: [E], in context: WriteContext<E>
   ) throws -> any QueuedWrite<E>
 
-  /// Returns what a write is about to replace, for ``QueuedWrite/enqueue(_:replacing:)``.
+  /// Returns the values that a write will replace, for ``QueuedWrite/enqueue(_:replacing:)``.
   ///
   /// - Parameters:
-  ///   - entities: What will be stored.
+  ///   - entities: The entities to be stored.
   ///   - transaction: The transaction of the local write, before it.
-  /// - Returns: What is stored now; `nil`, as by default, if the write stays whatever the server says.
-  /// - Throws: What the disk throws.
+  /// - Returns: The stored values; `nil`, the default, if a refused write is not undone.
+  /// - Throws: The errors of the disk.
   func replaced(
     bySetting entities: [E], in transaction: inout ModelTransaction
   ) throws -> (any Sendable)?
 
-  /// Returns what a removal is about to replace, for ``QueuedWrite/enqueue(_:replacing:)``.
+  /// Returns the values that a removal will replace, for ``QueuedWrite/enqueue(_:replacing:)``.
   ///
   /// - Parameters:
-  ///   - identifiers: What will be removed.
+  ///   - identifiers: The entities to be removed.
   ///   - transaction: The transaction of the local removal, before it.
-  /// - Returns: What is stored now; `nil`, as by default, if the removal stays whatever the server says.
-  /// - Throws: What the disk throws.
+  /// - Returns: The stored values; `nil`, the default, if a refused removal is not undone.
+  /// - Throws: The errors of the disk.
   func replaced(
     byRemoving identifiers: [EntityIdentifier<E>], in transaction: inout ModelTransaction
   ) throws -> (any Sendable)?
@@ -57,24 +55,24 @@ public protocol RemoteStoring<E>: Storing {
   /// Returns whether a write of an entity waits for the server.
   ///
   /// - Parameter identifier: The identifier of the entity.
-  /// - Returns: Whether one does; `false`, as by default, if writes do not wait.
-  /// - Throws: What the disk throws.
+  /// - Returns: Whether one does; `false`, the default, if writes do not wait.
+  /// - Throws: The errors of the disk.
   func hasWaitingWrites(of identifier: EntityIdentifier<E>) async throws -> Bool
 
-  /// Makes the request for a removal, without any effect so far.
+  /// Makes the request for a removal, without any effect yet.
   ///
   /// - Parameters:
-  ///   - identifiers: What the server is to remove.
-  ///   - context: How the caller writes.
+  ///   - identifiers: The entities that the server shall remove.
+  ///   - context: The options of the write.
   /// - Returns: The request.
-  /// - Throws: Why there can be no such request.
+  /// - Throws: The reason why there is no such request.
   func request(
     toRemove identifiers: [EntityIdentifier<E>], in context: WriteContext<E>
   ) throws -> any QueuedWrite<E>
 }
 
 extension RemoteStoring {
-  /// No write waits.
+  /// Returns `false`: no write waits.
   ///
   /// - Parameter identifier: The identifier of the entity.
   /// - Returns: `false`.
@@ -82,10 +80,10 @@ extension RemoteStoring {
   /// - Complexity: O(1).
   public func hasWaitingWrites(of identifier: EntityIdentifier<E>) async throws -> Bool { false }
 
-  /// Nothing.
+  /// Returns `nil`: a refused write is not undone.
   ///
   /// - Parameters:
-  ///   - entities: What will be stored.
+  ///   - entities: The entities to be stored.
   ///   - transaction: The transaction of the local write, before it.
   /// - Returns: `nil`.
   /// - Throws: Nothing.
@@ -94,10 +92,10 @@ extension RemoteStoring {
     bySetting entities: [E], in transaction: inout ModelTransaction
   ) throws -> (any Sendable)? { nil }
 
-  /// Nothing.
+  /// Returns `nil`: a refused removal is not undone.
   ///
   /// - Parameters:
-  ///   - identifiers: What will be removed.
+  ///   - identifiers: The entities to be removed.
   ///   - transaction: The transaction of the local removal, before it.
   /// - Returns: `nil`.
   /// - Throws: Nothing.
@@ -107,7 +105,7 @@ extension RemoteStoring {
   ) throws -> (any Sendable)? { nil }
 }
 
-/// What a server answered to a read.
+/// A server's answer to a read.
 ///
 /// ```swift
 /// func fetch(
@@ -121,33 +119,32 @@ public struct RemoteAnswer<E: Entity>: Sendable {
   /// The entities, in the server's order.
   public var result: QueryResult<E>
 
-  /// Whether the server has no more that match: what is not in a complete answer is not on the server.
+  /// Whether the answer has all matches of the server; an entity missing from it is not on the server.
   public var isComplete: Bool
 
-  /// What is wrong with elements that were left out, of a `RemotePayload` that skips them.
+  /// The errors of left-out elements, for a `RemotePayload` that skips them.
   public var malformed: [any Error] = []
 
-  /// What the server has sent, before the query was applied to it here.
+  /// The entities that the server has sent, before the query was applied.
   ///
-  /// Given where the type has fields that the server does not know: what matches is known when these are
-  /// filled in.
+  /// Set for types with fields that the server does not have; the query is applied after these are filled in.
   package var unfiltered: [E]?
 
-  /// What else is to be stored with the entities.
+  /// Further writes in the transaction that stores the entities.
   package var included: [@Sendable (inout ModelTransaction, AnswerPlace) throws -> Void] = []
 
   /// Makes an answer.
   ///
   /// - Parameters:
   ///   - result: The entities, in the server's order.
-  ///   - isComplete: Whether the server has no more that match.
+  ///   - isComplete: Whether the answer has all matches of the server.
   public init(result: QueryResult<E>, isComplete: Bool) {
     self.result = result
     self.isComplete = isComplete
   }
 }
 
-/// A request that changes something on a server: queued durably first, sent afterwards.
+/// A request that changes a server: first queued durably, then sent.
 ///
 /// ```swift
 /// let write = try remote.request(toSet: [book], in: .remote())
@@ -156,67 +153,66 @@ public struct RemoteAnswer<E: Entity>: Sendable {
 /// let stored = try await write.answer()
 /// ```
 ///
-/// Whoever queues it calls ``enqueue(_:)`` inside the transaction of the local write, then
-/// ``committed()`` once. The answer is written to the local stores by the queue, in the transaction
-/// that takes the request off it.
+/// The caller calls ``enqueue(_:)`` inside the transaction of the local write, then ``committed()`` once. The
+/// queue writes the answer to the local store on disk, in the transaction that removes the request.
 ///
-/// Any thread may call it, several at the same time; what takes a transaction is called on the thread that
-/// writes.
+/// Any thread may call it, several at the same time. Methods with a transaction run on the writer thread.
 public protocol QueuedWrite<E>: Sendable {
   /// The type of the entities.
   associatedtype E: Entity
 
-  /// Puts the request into the queue.
+  /// Adds the request to the queue.
   ///
   /// - Parameter transaction: The transaction of the local write; it may run more than once.
-  /// - Throws: Why it can't be queued; then the local write is not made either.
+  /// - Throws: The reason why it can't be queued; then the local write fails too.
   func enqueue(_ transaction: inout ModelTransaction) throws
 
-  /// Puts the request into the queue, with what the local write has replaced: should the server refuse it,
-  /// the queue takes it back. By default that is not kept.
+  /// Adds the request to the queue, with the values that the local write has replaced.
+  ///
+  /// If the server refuses the request, the queue restores them. The default implementation ignores them.
   ///
   /// - Parameters:
   ///   - transaction: The transaction of the local write, after it; it may run more than once.
-  ///   - replaced: What ``RemoteStoring`` said before the write.
-  /// - Throws: Why it can't be queued; then the local write is not made either.
+  ///   - replaced: The result of ``RemoteStoring`` before the write.
+  /// - Throws: The reason why it can't be queued; then the local write fails too.
   func enqueue(_ transaction: inout ModelTransaction, replacing replaced: (any Sendable)?) throws
 
-  /// Puts the request into the queue where there is no local write, in a transaction of its own.
+  /// Adds the request to the queue in a transaction of its own, without a local write.
   ///
-  /// - Throws: Why it can't be queued.
+  /// - Throws: The reason why it can't be queued.
   func enqueue() async throws
 
-  /// Says that the transaction is committed: the request may be sent.
+  /// Allows the queue to send the request: its transaction is committed.
   func committed()
 
-  /// Waits until the server has answered or is known to be out of reach.
+  /// Waits until the server has answered or can't be reached.
   ///
-  /// - Returns: As ``answer()``; `nil` if the request goes on waiting in the queue.
+  /// - Returns: As ``answer()``; `nil` if the request stays in the queue.
   /// - Throws: As ``answer()``.
   func firstOutcome() async throws -> [E]?
 
-  /// Waits for the server.
+  /// Waits for the server's answer.
   ///
-  /// - Returns: The entities that the server answered with, as they are stored here now.
-  /// - Throws: What the server refused it with; ``ManagerError`` `aborted` when a newer request took
-  ///   its place.
+  /// - Returns: The entities of the answer, as they are stored now.
+  /// - Throws: The error with which the server refused the request; ``ManagerError`` `aborted` if a newer
+  ///   request replaced it.
   func answer() async throws -> [E]
 }
 
 extension QueuedWrite {
-  /// Puts the request into the queue; what the local write has replaced is not kept.
+  /// Adds the request to the queue, without the values that the local write has replaced.
   ///
   /// - Parameters:
   ///   - transaction: The transaction of the local write, after it; it may run more than once.
-  ///   - replaced: What ``RemoteStoring`` said before the write.
-  /// - Throws: Why it can't be queued; then the local write is not made either.
+  ///   - replaced: The result of ``RemoteStoring`` before the write.
+  /// - Throws: The reason why it can't be queued; then the local write fails too.
   /// - Complexity: As ``enqueue(_:)``.
   public func enqueue(
     _ transaction: inout ModelTransaction, replacing replaced: (any Sendable)?
   ) throws { try enqueue(&transaction) }
 }
 
-/// A remote store with a queue in a store, which knows the identifiers that servers have given.
+/// A remote store with a queue in a store, and the identifiers that servers have assigned.
 package protocol NamingStore<E>: Sendable {
   associatedtype E: Entity
 
@@ -231,21 +227,21 @@ package protocol NamingStore<E>: Sendable {
     _ old: EntityIdentifier<E>, to new: EntityIdentifier<E>, in transaction: inout ModelTransaction
   ) throws
 
-  /// The identifier that an entity has now.
+  /// The present identifier of an entity.
   func currentIdentifier(of identifier: EntityIdentifier<E>) throws -> EntityIdentifier<E>
 }
 
-/// What a write replaces, noted before it.
+/// The values that a write replaces, read before it.
 package protocol ReplacedNodes: Sendable {
-  /// The same with what the write has made of it.
+  /// Adds the values that the write has stored.
   ///
-  /// - Parameter snapshot: What is stored right after the write.
-  /// - Returns: Both.
-  /// - Throws: What the disk throws.
+  /// - Parameter snapshot: The snapshot right after the write.
+  /// - Returns: The values before and after the write.
+  /// - Throws: The errors of the disk.
   func written(in snapshot: ModelSnapshot) throws -> Self
 }
 
-/// An error of a remote store that says what kind it is.
+/// An error of a remote store, with its kind.
 ///
 /// ```swift
 /// struct Offline: RemoteFailure {
@@ -253,11 +249,11 @@ package protocol ReplacedNodes: Sendable {
 /// }
 /// ```
 public protocol RemoteFailure: Error {
-  /// What kind it is.
+  /// The kind of the failure.
   var remoteFailureKind: RemoteFailureKind { get }
 }
 
-/// What kinds of failures of a remote store a manager tells apart.
+/// The kinds of failures that a manager handles differently.
 ///
 /// ```swift
 /// do {
@@ -267,49 +263,49 @@ public protocol RemoteFailure: Error {
 /// }
 /// ```
 public enum RemoteFailureKind: Sendable, Hashable {
-  /// The server can't be reached: there is no answer.
+  /// The server can't be reached, so there is no answer.
   case connection
-  /// The server says that there is no such thing (404).
+  /// The server does not have the entity (404).
   case notFound
-  /// The server refuses, or its answer can't be used.
+  /// The server refused the request, or its answer can't be read.
   case other
 }
 
-/// A remote store whose server tells what has changed since it was asked last.
+/// A remote store whose server sends the changes since a cursor.
 package protocol ChangesStoring<E>: RemoteStoring {
-  /// The name of the server among those of a store.
+  /// The name of the server, unique among the servers of a store.
   var clientIdentifier: String { get }
 
-  /// Asks for a page of what has changed.
+  /// Requests a page of changes.
   ///
   /// - Parameters:
-  ///   - cursor: Since when; `nil` for all.
-  ///   - isLink: Whether it is the address of a page.
+  ///   - cursor: The cursor of the last page; `nil` for everything.
+  ///   - isLink: Whether the cursor is the address of a page.
   /// - Returns: The page.
-  /// - Throws: ``ExpiredCursor`` if the server does not know the cursor any more; what the store throws.
+  /// - Throws: ``ExpiredCursor`` if the server refuses the cursor; the errors of the store.
   func fetchChanges(since cursor: String?, isLink: Bool) async throws -> RemoteChanges<E>
 
-  /// Asks for entities as they are by now.
+  /// Requests the present values of entities.
   ///
-  /// - Returns: Those that the server has; `nil` if it can't be asked for entities.
+  /// - Returns: Those that the server has; `nil` if its API has no such request.
   func fetchCurrent(_ identifiers: [EntityIdentifier<E>]) async throws -> RemoteAnswer<E>?
 }
 
-/// A page of what has changed on a server.
+/// A page of changes on a server.
 package struct RemoteChanges<E: Entity>: Sendable {
   package var answer: RemoteAnswer<E>
-  /// What the server has no longer.
+  /// Entities that the server has removed.
   package var removed: [EntityIdentifier<E>]
-  /// What the next page, or what has changed since, is asked for by.
+  /// The cursor of the next page, or of the next synchronization.
   package var cursor: String
-  /// Whether that is the address of a page.
+  /// Whether the cursor is the address of a page.
   package var isLink: Bool
   /// Whether there are more pages.
   package var hasMore: Bool
-  /// Why there are no entities, if the place where they are to stand is not there: in a page of all that is
-  /// a mistake.
+  /// The error if the part of the response that should contain the entities is missing; fatal in a page of a
+  /// full synchronization.
   package var absence: (any Error)?
-  /// What is wrong if the next page was asked for before.
+  /// The error if the next page is one that was requested before.
   package let leadsBack: any Error
 
   package init(
@@ -321,9 +317,9 @@ package struct RemoteChanges<E: Entity>: Sendable {
   }
 }
 
-/// The server does not know any more what has changed since a cursor.
+/// An error: the server refuses the cursor.
 package struct ExpiredCursor: Error {
-  /// In which words it said so.
+  /// The server's response.
   package let answer: any Error
 
   package init(_ answer: any Error) { self.answer = answer }

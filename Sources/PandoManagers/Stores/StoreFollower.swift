@@ -4,25 +4,25 @@ import PandoStore
 import PandoSystem
 import Synchronization
 
-/// Knows which nodes of a model store have changed, for the caches over it.
+/// Tells the caches over a model store which nodes have changed; one per store.
 ///
-/// It hears of the commits of this process at once, and finds those of other processes in the change
-/// log when a cache asks. There is one for each model store, whoever opened managers over it.
+/// It receives the commits of this process at once. It reads those of other processes from the change log
+/// when a cache reads. It holds the lock of ``state`` while it calls the caches, so they get commits in
+/// order.
 final class StoreFollower: CommitFollower {
   private struct State {
-    /// The last commit whose changes the caches know.
+    /// The last commit whose changes the caches have.
     var processed: UInt64
     var caches = WeakList<any CommitCache>()
   }
 
-  /// Held while the caches are told, so that they hear of commits in their order.
   private let state: Locked<State>
-  /// How many reads of servers have begun since the commit that they know.
+  /// The number of requests to servers since a commit.
   private let reads = Locked((commit: UInt64(0), count: UInt64(0)))
   private let namespaces = Locked<Set<ByteString>>([])
-  /// The newest version of the store of which the caches know all commits.
+  /// The newest version of the store whose commits the caches have.
   private let version = Atomic<UInt64>(0)
-  /// A lock of its own: caches ask under theirs.
+  /// In a lock of its own, because caches read it under theirs.
   private let touches = Locked(RecentTouches())
 
   private init(_ store: ModelStore) throws {
@@ -46,21 +46,21 @@ final class StoreFollower: CommitFollower {
     }
   }
 
-  /// Has a cache told of every commit from now on; it is not retained.
+  /// Calls a cache for every later commit; holds it weakly.
   func add(_ cache: any CommitCache) {
     state.withLock { $0.caches.append(cache) }
   }
 
-  /// Whether the caches know of all that is committed, by whatever process: one look at a number.
+  /// Whether the caches have all commits of all processes; compares one number.
   ///
-  /// `false` where a snapshot has to tell: ``catchUp(with:)``.
+  /// After `false`, ``catchUp(with:)`` finds out by a snapshot.
   func isInStep(with store: ModelStore) -> Bool {
     store.newestVersion == version.load(ordering: .acquiring)
   }
 
-  /// Lets the caches know of all commits that a snapshot shows.
+  /// Passes the commits that a snapshot shows to the caches.
   ///
-  /// - Returns: The number of the last one.
+  /// - Returns: The number of the last commit.
   @discardableResult
   func catchUp(with snapshot: ModelSnapshot) throws -> UInt64 {
     let number = try snapshot.commitValue
@@ -80,12 +80,12 @@ final class StoreFollower: CommitFollower {
         }
       }
     }
-    // Not before the caches have let go of what these commits have touched.
+    // Only after the caches have dropped what these commits changed.
     version.max(snapshot.version, ordering: .releasing)
     return number
   }
 
-  /// Lets the caches know of all commits up to one that somebody has seen.
+  /// Passes the commits up to a given number to the caches.
   func catchUp(to number: UInt64, of store: ModelStore) throws {
     guard state.withLock({ $0.processed < number }) else { return }
     _ = try store.read { try catchUp(with: $0) }
@@ -96,7 +96,7 @@ final class StoreFollower: CommitFollower {
     namespaces.withLock { $0.insert(ByteString(namespace)).inserted }
   }
 
-  /// Gives a read of a server its place, after all that began before.
+  /// Takes the sequence number of a request to a server, after all earlier requests.
   func takeReadPlace(after commit: UInt64) -> UInt64 {
     reads.withLock { reads in
       if commit > reads.commit { reads = (commit, 0) }
@@ -105,17 +105,16 @@ final class StoreFollower: CommitFollower {
     }
   }
 
-  /// Whether anything has changed after a commit, as far as is known.
+  /// Whether a node has changed after a commit.
   ///
-  /// Called by caches under their own lock.
+  /// Caches call it under their own lock.
   func hasTouchedAny(after number: UInt64) -> Bool {
     touches.withLock { $0.containsAny(after: number) }
   }
 
-  /// Whether one of some nodes has changed after a commit, as far as is known; `true` if that is too
-  /// long ago to know.
+  /// Whether one of these nodes has changed after a commit; `true` if the commit is too old to say.
   ///
-  /// Called by caches under their own lock.
+  /// Caches call it under their own lock.
   func hasTouched(_ identifiers: [ByteString], after number: UInt64) -> Bool {
     touches.withLock { $0.contains(identifiers, after: number) }
   }
@@ -131,7 +130,7 @@ final class StoreFollower: CommitFollower {
   func receive(_ flush: [CommitEffects]) {
     state.withLock { state in
       for write in flush {
-        // Where another process has committed between, the next reader finds both in the change log.
+        // After a commit of another process, the next reader finds both in the change log.
         guard let changeSet = write.changeSet, changeSet.commitNumber.value == state.processed + 1
         else {
           continue
@@ -143,7 +142,7 @@ final class StoreFollower: CommitFollower {
 
   func afterReceived(_ body: @escaping @Sendable () -> Void) { body() }
 
-  /// The next reader finds out.
+  /// Does nothing, because the next reader reads the change log.
   func othersMayHaveCommitted() {}
 
   func storeWasReplaced(by number: UInt64) { state.withLock { processAll(upTo: number, &$0) } }
@@ -158,7 +157,7 @@ extension StoreFollower {
     for key in updated { keys.append(ByteString(key)) }
     for key in inserted { keys.append(ByteString(key)) }
     for key in deleted { keys.append(ByteString(key)) }
-    // First what is remembered, then the caches: a cache that is being filled meanwhile sees either.
+    // First the touches, then the caches: a concurrent fill of a cache sees one of the two.
     touches.withLock { $0.touch(keys, by: changeSet.commitNumber.value) }
     for cache in state.caches.objects { cache.drop(keys) }
     state.processed = changeSet.commitNumber.value
@@ -173,9 +172,9 @@ extension StoreFollower {
 
 /// A cache over a model store.
 protocol CommitCache: AnyObject, Sendable {
-  /// Lets go of everything that shows one of some nodes; quick, and calls nobody.
+  /// Drops the values that contain one of these nodes; must be quick and call no other object.
   func drop(_ identifiers: [ByteString])
 
-  /// Lets go of everything.
+  /// Drops all values.
   func dropAll()
 }
