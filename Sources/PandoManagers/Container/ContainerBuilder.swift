@@ -4,7 +4,7 @@ import PandoStore
 
 /// A manager of any type.
 protocol ContainedManager: AnyObject, Sendable {
-  /// Waits for the reads that run behind the back of every caller.
+  /// Ends a synchronization, and waits for the background reads.
   func drain() async
 
   /// The name of the entity type.
@@ -12,7 +12,7 @@ protocol ContainedManager: AnyObject, Sendable {
 
   var cacheCounters: CacheCounters { get }
 
-  /// Removes what is in no store on disk.
+  /// Removes the entities that are in no store on disk.
   func removeFromMemory() async throws
 }
 
@@ -22,14 +22,14 @@ extension CoreManager: ContainedManager {
   func removeFromMemory() async throws {
     answers.forget()
     guard stack.followedStore == nil, !stack.local.isEmpty else { return }
-    // A page may be stored between the two.
+    // A page may be stored between the two writes, so the state is removed twice.
     changes?.ledger.set(nil)
     _ = try await removeAll(withQuery: .all, in: .local)
     changes?.ledger.set(nil)
   }
 }
 
-/// Puts a container together.
+/// Makes the managers of a container.
 final class ContainerBuilder {
   let server: (any ServerLink)?
   let continuous: ContinuousScope
@@ -82,7 +82,7 @@ final class ContainerBuilder {
     memoryStore = store
   }
 
-  /// Makes the indexes that the types declare.
+  /// Adds the indexes that the types declare.
   func finish() throws {
     let stores = [config.modelStore, memoryStore === config.modelStore ? nil : memoryStore]
     for store in stores.compactMap({ $0 }) {
@@ -95,10 +95,10 @@ final class ContainerBuilder {
     }
   }
 
-  /// Looks at what is stored of a type, before anything is done with it.
+  /// Throws if no stored record of a type fits it.
   private func check<E: Entity>(_ type: E.Type) throws {
     guard let store = config.modelStore, E.self is any PersistentEntity.Type else { return }
-    // One record that does not fit is that record's matter, wherever it stands.
+    // A single record that does not fit is no error here.
     guard let record = try store.read({ try $0.incompatibility(of: type) }) else { return }
     throw ManagerError(
       .incompatibleEntity, E.modelTypeName,

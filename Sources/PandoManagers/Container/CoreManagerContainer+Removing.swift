@@ -2,21 +2,21 @@ import PandoStore
 import PandoSystem
 
 extension CoreManagerContainer {
-  /// Removes everything that is here: entities, lists, requests that wait or were refused, answers that are
-  /// kept, and which identifiers a server has given; for a service whose user logs out.
+  /// Removes all local data, for example when a user logs out.
   ///
-  /// What is on disk goes in one commit: all nodes and collections of the store, also those that the
-  /// container has no type for, and the requests to all servers. Indexes, deletion rules and properties
-  /// of one's own stay. Nothing is sent after it has returned; a request that is on its way is cancelled,
-  /// which the server may notice too late. An answer that comes late is not stored. Whoever waits for a
-  /// request gets `dropped`.
+  /// It removes entities, lists, waiting and refused requests, the times of answers, and the identifiers that
+  /// servers have assigned. On disk one commit removes all nodes and collections of the store, also those of
+  /// types that the container lacks, and the requests to all servers. Indexes, deletion rules and properties
+  /// of the program stay.
   ///
-  /// Bytes of what was removed stay in the file until their pages are used again; `ModelStore.copy`
-  /// makes one without them. For users who must not share a file give each a container of its own, with
-  /// `.path`.
+  /// No request is sent after the call. A request on its way is cancelled, but the server may have received
+  /// it; its answer is not stored. Callers that wait for a request get `dropped`.
   ///
-  /// - Throws: ``ManagerError`` `closed`; `StoreError` or `LMDBError` when the store can't be written, and
-  ///   then nothing is removed.
+  /// Removed bytes stay in the file until their pages are used again; `ModelStore.copy` makes a file without
+  /// them. If users must not share a file, give each a container of its own, with `.path`.
+  ///
+  /// - Throws: ``ManagerError`` `closed`; `StoreError` or `LMDBError` if the store can't be written, and then
+  ///   nothing is removed.
   /// - Complexity: O(*n* log *n*) for *n* nodes, requests and entities in memory, and a commit.
   public func removeAllLocalData() async throws {
     guard !isClosed.withLock({ $0 }) else {

@@ -2,20 +2,18 @@ import PandoStore
 import PandoSystem
 
 extension CoreManagerContainer {
-  /// Changes entities of several types, other models and lists in one commit, and queues the requests
-  /// that tell the server of them in the same.
+  /// Changes entities of several types, other models and lists, and queues their requests, in one commit.
   ///
-  /// Nobody sees a part of it: neither those who read or follow, nor, after a crash, the queue.
+  /// No reader or follower sees a part of it. After a crash the queue has all of its requests or none.
   ///
   /// - Parameters:
-  ///   - context: Travels to everyone who is told.
-  ///   - body: Makes the changes. It may run more than once, so it must change nothing else; it waits
-  ///     for nothing.
-  /// - Returns: What `body` returned; `queued` if the server is told. `confirmed()` waits for all of its
+  ///   - context: A value that travels with the change to listeners.
+  ///   - body: Makes the changes. It may run more than once, must change nothing else, and must not wait.
+  /// - Returns: The result of `body`; `queued` if a server gets a request. `confirmed()` waits for all
   ///   answers, and throws the first refusal.
-  /// - Throws: What `body` throws, and then nothing is written; ``ManagerError`` `noStore` without a store
+  /// - Throws: The error of `body`, and then nothing is written; ``ManagerError`` `noStore` without a store
   ///   on disk, `closed`; `StoreError`, `LMDBError`.
-  /// - Complexity: What `body` costs, O(log *n*) for each request that is queued, and a commit.
+  /// - Complexity: The cost of `body`, O(log *n*) for each queued request, and a commit.
   @discardableResult
   public func write<Result: Sendable>(
     context: (any Sendable)? = nil,

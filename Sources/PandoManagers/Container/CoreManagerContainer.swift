@@ -3,36 +3,36 @@ public import PandoProviders
 package import PandoStore
 import PandoSystem
 
-/// The core managers of a service, one for each entity type, over one store.
+/// The core managers of a service over one store, one for each entity type.
 ///
 /// ```swift
 /// let container = try CoreManagerContainer(
 ///   entities: Book.self, Author.self, cacheLimit: 512, diskStoreConfig: .path("data"))
 /// let book = try await container[Book.self].get(byID: .remote("7"))
 /// ```
-/// With `import PandoRemote` it takes a client, too, and `.localOr(.remote())` asks a server.
+/// With `import PandoRemote` it takes a client, and `.localOr(.remote())` reads from a server.
 ///
-/// Several containers may share an open `ModelStore`, with other types and other limits: each has a
-/// memory of its own, and all see what any of them, a provider or a plain write changes.
+/// Several containers may share an open `ModelStore`, with other types and limits. Each has its own memory,
+/// and sees all changes by the others, by providers and by plain writes.
 ///
 /// - Note: Any thread.
 public final class CoreManagerContainer: Sendable {
-  /// Where the persistent entities of a container live.
+  /// Where the persistent entities of a container are stored.
   public typealias DiskStoreConfig = PandoManagers.DiskStoreConfig
 
-  /// How many entities of a type memory holds where nothing else is said.
+  /// The default number of entities of a type in memory.
   public static let defaultCacheLimit = 1024
 
-  /// Providers over the same store: they show what managers set, and the other way round.
+  /// Providers over the same store, in step with the managers.
   ///
   /// Beside a store on disk, entities of a type that is never on disk are shown here as managers set them.
   /// A provider writes such an entity to the store on disk, where no manager finds it.
   public let dataModelManager: DataModelManager
 
-  /// Where the persistent entities live, with the store open.
+  /// The store of the persistent entities, open.
   public let diskStoreConfig: DiskStoreConfig
 
-  /// The way to the server of the entities; `nil` if there is none.
+  /// The connection to the server of the entities; `nil` if there is none.
   package let server: (any ServerLink)?
 
   /// The store of types that are never on disk, if it is another one; it is closed with the container.
@@ -45,24 +45,22 @@ public final class CoreManagerContainer: Sendable {
 
   /// Opens a container: the store, the queue, and a manager for each entity type.
   ///
-  /// Indexes that the types declare and the store lacks are made.
+  /// It adds the indexes that the types declare and the store lacks.
   ///
   /// *Precondition:* the cache limit is not negative, and no type is named twice.
   ///
   /// - Parameters:
   ///   - first: The first entity type.
   ///   - others: The other entity types.
-  ///   - cacheLimit: How many entities of each persistent type memory holds before the disk at most; 0 for
-  ///     no memory, which is faster for small entities of which less than every second get finds one there.
-  ///     Types that are in memory only have no limit: it would lose entities. `LocalEntity` says how to set
-  ///     one.
-  ///   - diskStoreConfig: Where persistent entities live.
-  ///   - events: Told what goes wrong behind the back of every caller.
-  /// - Throws: ``ManagerError`` `incompatibleEntity` when nothing of what is stored of a type fits it any
-  ///   more (one record that fits is enough to open); `StoreError` `typeCollision` when two types have
-  ///   one name; what opening the store throws.
-  /// - Complexity: Independent of the size of the store, unless it is verified or migrated, or lacks an index:
-  ///   O(*n* log *n*) for *n* records of the type. Of each type records are read until one fits.
+  ///   - cacheLimit: The largest number of entities of each persistent type in memory; 0 for no memory. Use 0
+  ///     if memory would answer less than half of the gets of small entities. Types without a disk have no
+  ///     limit, because it would lose entities; `LocalEntity` says how to set one.
+  ///   - diskStoreConfig: Where persistent entities are stored.
+  ///   - events: Receives errors that no caller receives.
+  /// - Throws: ``ManagerError`` `incompatibleEntity` if no stored record of a type fits it; `StoreError`
+  ///   `typeCollision` if two types have one name; the errors of opening the store.
+  /// - Complexity: Independent of the size of the store, unless it is verified or migrated, or lacks an
+  ///   index: O(*n* log *n*) for *n* records of the type. Reads records of each type until one fits.
   public convenience init<First: Entity, each Other: Entity>(
     entities first: First.Type, _ others: repeat (each Other).Type,
     cacheLimit: Int = CoreManagerContainer.defaultCacheLimit,
@@ -74,12 +72,12 @@ public final class CoreManagerContainer: Sendable {
     ) { _ in nil }
   }
 
-  /// Unavailable: a container without entity types can do nothing.
+  /// Unavailable: name the entity types.
   ///
   /// - Parameters:
-  ///   - cacheLimit: As of the form with types.
-  ///   - diskStoreConfig: As of the form with types.
-  ///   - events: As of the form with types.
+  ///   - cacheLimit: As in the initializer with types.
+  ///   - diskStoreConfig: As in the initializer with types.
+  ///   - events: As in the initializer with types.
   /// - Throws: Nothing; it can't be called.
   /// - Complexity: O(1).
   @available(
@@ -91,16 +89,16 @@ public final class CoreManagerContainer: Sendable {
     diskStoreConfig: DiskStoreConfig = .none, events: ManagerEventHandler? = nil
   ) throws { preconditionFailure("a container without entity types is a compile error") }
 
-  /// Opens a container with a way to a server.
+  /// Opens a container with a connection to a server.
   ///
   /// - Parameters:
   ///   - first: The first entity type.
   ///   - others: The other entity types.
-  ///   - cacheLimit: How many entities of each persistent type memory holds before the disk at most.
-  ///   - diskStoreConfig: Where persistent entities live.
-  ///   - events: Told what goes wrong behind the back of every caller.
-  ///   - makeServer: Makes the way to the server; it gets the open store, `nil` if there is none.
-  /// - Throws: As the form without.
+  ///   - cacheLimit: The largest number of entities of each persistent type in memory.
+  ///   - diskStoreConfig: Where persistent entities are stored.
+  ///   - events: Receives errors that no caller receives.
+  ///   - makeServer: Makes the connection; its argument is the open store, `nil` if there is none.
+  /// - Throws: As the initializer without a server.
   package init<First: Entity, each Other: Entity>(
     entities first: First.Type, _ others: repeat (each Other).Type, cacheLimit: Int,
     diskStoreConfig: DiskStoreConfig, events: ManagerEventHandler?,
@@ -148,33 +146,30 @@ public final class CoreManagerContainer: Sendable {
     managers[ObjectIdentifier(type)] as? CoreManager<E>
   }
 
-  /// How often the caches had what was asked for, by the name of the entity type.
+  /// The hits and misses of the caches, by the name of the entity type.
   public var cacheCounters: [(typeName: String, counters: CacheCounters)] {
     allManagers.map { ($0.typeName, $0.cacheCounters) }
   }
 
-  /// Has the age of answers counted by another clock, which gives milliseconds since 1970.
+  /// Sets the clock for the ages of answers, in milliseconds since 1970.
   package func setClock(_ now: @escaping @Sendable () -> Int64) { continuous.setClock(now) }
 
-  /// Takes in what other processes have committed: for providers and continuous results; single reads
-  /// see it anyway.
+  /// Publishes commits of other processes to providers and continuous results; other reads see them anyway.
   ///
-  /// - Throws: `StoreError` or `LMDBError` when the store can't be read.
-  /// - Complexity: O(*c* + *f*) for *c* nodes that others have changed and *f* that are read again for who
-  ///   follows, and the wait.
+  /// - Throws: `StoreError` or `LMDBError` if the store can't be read.
+  /// - Complexity: O(*c* + *f*) for *c* nodes that others have changed and *f* nodes read again for
+  ///   followers, and the wait.
   public func refresh() async throws {
     guard let store = diskStoreConfig.modelStore else { return }
     try await dataModelManager.refresh()
     try await StoreHub.hub(of: store).refresh()
   }
 
-  /// Ends the container: continuous results end, providers too, and the store is closed if the
-  /// container has opened it.
+  /// Ends the continuous results and the providers, and closes the store if the container has opened it.
   ///
-  /// Requests that wait stay in the store. Closing twice is closing once.
+  /// Waiting requests stay in the store. A second call does nothing.
   ///
-  /// - Complexity: O(*t*) for *t* types, and the wait for what is under way: reads behind callers' backs,
-  ///   requests, commits and callbacks.
+  /// - Complexity: O(*t*) for *t* types, and the wait for background reads, requests, commits and callbacks.
   public func close() async {
     let wasClosed = isClosed.withLock { isClosed in
       defer { isClosed = true }

@@ -1,9 +1,9 @@
 extension DiskStoreConfig {
-  /// Makes the stores that a persistent type has by default: a limited memory before the store.
+  /// Makes the default stores of a persistent type: a limited memory before the store.
   ///
   /// - Parameters:
   ///   - type: The entity type.
-  ///   - cacheLimit: How many entities memory holds at most; 0 for no memory.
+  ///   - cacheLimit: The largest number of entities in memory; 0 for no memory.
   /// - Returns: The stores; an ``InMemoryStore`` before a container has opened the store.
   public func stores<E: LocalEntity>(
     of type: E.Type, cacheLimit: Int

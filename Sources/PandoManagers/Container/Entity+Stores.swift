@@ -1,19 +1,19 @@
 import PandoStore
 
 extension Entity {
-  /// None: a type that is neither local nor remote has to say where it is kept.
+  /// Returns no store: a type that is neither local nor remote implements this method.
   ///
-  /// - Parameter configuration: What the container has been made with.
-  /// - Returns: The stores.
+  /// - Parameter configuration: The options of the container.
+  /// - Returns: No store.
   public static func stores(with configuration: StackConfiguration) -> [any Storing<Self>] {
     []
   }
 }
 
 extension LocalEntity {
-  /// Memory, without limit, whatever the configuration says: it is the only place.
+  /// Returns stores in memory, without a limit, because no other store has the entities.
   ///
-  /// - Parameter configuration: The configuration of the container.
+  /// - Parameter configuration: The options of the container.
   /// - Returns: The stores.
   public static func stores(with configuration: StackConfiguration) -> [any Storing<Self>] {
     configuration.memoryStores(of: Self.self)
@@ -29,9 +29,9 @@ extension StackConfiguration {
 }
 
 extension PersistentEntity {
-  /// Memory before disk.
+  /// Returns a memory before the disk.
   ///
-  /// - Parameter configuration: What the container has been made with.
+  /// - Parameter configuration: The options of the container.
   /// - Returns: The stores.
   public static func stores(with configuration: StackConfiguration) -> [any Storing<Self>] {
     configuration.diskStoreConfig.stores(of: Self.self, cacheLimit: configuration.cacheLimit)

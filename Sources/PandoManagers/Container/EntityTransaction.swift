@@ -1,8 +1,7 @@
 import PandoModels
 public import PandoStore
 
-/// One write of a container: entities of several types, other models and lists, and the requests that
-/// tell the server of them, all committed together or not at all.
+/// One write of a container: changes of entities, other models and lists, and their requests, in one commit.
 ///
 /// ```swift
 /// try await container.write { entities in
@@ -11,10 +10,10 @@ public import PandoStore
 ///   try entities.transaction.moveElement(card, fromCollection: "todo", toCollection: "done", at: 0)
 /// }
 /// ```
-/// It lives in the closure given to ``CoreManagerContainer/write(context:_:)``; the compiler refuses to
-/// keep it. Writer thread only.
+/// It lives in the closure of ``CoreManagerContainer/write(context:_:)``; the compiler refuses to keep it.
+/// Writer thread only.
 public struct EntityTransaction: ~Copyable {
-  /// The transaction of the store: for models that are no entities, and for lists.
+  /// The transaction of the store, for models that are no entities, and for lists.
   public var transaction: ModelTransaction
   private let container: CoreManagerContainer
   private var requests: [EntityRequest] = []
@@ -24,13 +23,13 @@ public struct EntityTransaction: ~Copyable {
     self.container = container
   }
 
-  /// Returns an entity as this write has made it so far.
+  /// Returns an entity, with the changes of this write so far.
   ///
   /// - Parameters:
   ///   - type: Its type.
   ///   - identifier: Its identifier.
   /// - Returns: The entity; `nil` if there is none.
-  /// - Throws: `ModelError` when it can't be decoded; `StoreError`, `LMDBError`.
+  /// - Throws: `ModelError` if it can't be decoded; `StoreError`, `LMDBError`.
   /// - Complexity: O(log *n*) for each node of its tree.
   public func get<E: LocalEntity>(
     _ type: E.Type, _ identifier: EntityIdentifier<E>
@@ -38,20 +37,20 @@ public struct EntityTransaction: ~Copyable {
     try transaction.snapshot.entity(identifier)
   }
 
-  /// Sets an entity; one that is there is merged with it.
+  /// Sets an entity, merged into a stored one.
   ///
   /// - Parameters:
   ///   - entity: The new value.
-  ///   - context: `.local`, or `.localAndRemote` to tell the server too.
-  /// - Returns: What is stored now.
+  ///   - context: `.local`, or `.localAndRemote` to send it to the server too.
+  /// - Returns: The stored value.
   /// - Throws: ``ManagerError`` `unknownEntity`, `noStore`, `userAccessInvalid`; ``QueryError``
   ///   `invalidIdentifier`; `ModelError`, `StoreError`, `LMDBError`.
-  /// - Complexity: O(log *n*) for each node of its tree, as it is given and as it is stored.
+  /// - Complexity: O(log *n*) for each node of the given and the stored tree.
   @discardableResult
   public mutating func set<E: LocalEntity>(
     _ entity: E, in context: WriteContext<E> = .local
   ) throws -> E {
-    // First what may be refused: who catches that finds nothing done.
+    // Calls that may throw come first: a caller that catches the error has changed nothing.
     let server = try server(for: context)
     let request = try server?.request(toSet: [entity], in: context)
     let replaced = try server?.replaced(bySetting: [entity], in: &transaction)
@@ -61,16 +60,16 @@ public struct EntityTransaction: ~Copyable {
     return applied.first?.stored ?? entity
   }
 
-  /// Changes an entity as it is stored by now; only what differs afterwards is written.
+  /// Changes a stored entity; only differing nodes are written.
   ///
   /// - Parameters:
   ///   - type: Its type.
   ///   - identifier: Its identifier.
-  ///   - context: `.local`, or `.localAndRemote` to send the server what has become of it.
-  ///   - change: Changes the value; its identifier stays.
-  /// - Returns: What is stored now; `nil` if there is no such entity.
-  /// - Throws: What `change` throws; else as ``set(_:in:)``.
-  /// - Complexity: O(log *n*) for each node of its tree, before and after, and what `change` costs.
+  ///   - context: `.local`, or `.localAndRemote` to send the result to the server too.
+  ///   - change: Changes the value, but not its identifier.
+  /// - Returns: The stored value; `nil` if there is no such entity.
+  /// - Throws: The error of `change`; else as ``set(_:in:)``.
+  /// - Complexity: O(log *n*) for each node of its tree, before and after, and the cost of `change`.
   @discardableResult
   public mutating func update<E: LocalEntity>(
     _ type: E.Type, _ identifier: EntityIdentifier<E>, in context: WriteContext<E> = .local,
@@ -92,11 +91,11 @@ public struct EntityTransaction: ~Copyable {
   ///
   /// - Parameters:
   ///   - type: Its type.
-  ///   - identifier: Its identifier; that of an absent entity does no harm.
-  ///   - context: `.local`, or `.localAndRemote` to tell the server too.
-  /// - Throws: As ``set(_:in:)``; `StoreError` `restricted` where a deletion rule forbids it.
-  /// - Complexity: O(log *n*) for each parent, and the size of each collection that holds it; about twice that
-  ///   if the server is told and the type takes back what it refuses.
+  ///   - identifier: Its identifier; an absent entity is no error.
+  ///   - context: `.local`, or `.localAndRemote` to remove it on the server too.
+  /// - Throws: As ``set(_:in:)``; `StoreError` `restricted` if a deletion rule forbids it.
+  /// - Complexity: O(log *n*) for each parent, and the size of each collection that holds it; about twice
+  ///   that if the server gets a request that the type undoes if it is refused.
   public mutating func remove<E: LocalEntity>(
     _ type: E.Type, _ identifier: EntityIdentifier<E>, in context: WriteContext<E> = .local
   ) throws {
@@ -109,13 +108,13 @@ public struct EntityTransaction: ~Copyable {
     if let request { requests.append(EntityRequest(request, replacing: try written(replaced))) }
   }
 
-  /// Puts the requests into the queue, behind all changes, in the order of the calls.
+  /// Queues the requests after all changes, in the order of the calls.
   consuming func finish() throws -> [EntityRequest] {
     for request in requests { try request.enqueue(&transaction) }
     return requests
   }
 
-  /// What was replaced, with what has become of it by now.
+  /// The replaced values, with the present ones.
   private func written(_ replaced: (any Sendable)?) throws -> (any Sendable)? {
     guard let nodes = replaced as? any ReplacedNodes else { return replaced }
     return try nodes.written(in: transaction.snapshot)
@@ -125,7 +124,7 @@ public struct EntityTransaction: ~Copyable {
     type is any ServedEntity.Type
   }
 
-  /// What tells the server; `nil` if it is not told.
+  /// The queue to the server; `nil` if the context names no server.
   private func server<E: LocalEntity>(
     for context: WriteContext<E>
   ) throws -> (any RemoteStoring<E>)? {
@@ -155,11 +154,11 @@ public struct EntityTransaction: ~Copyable {
   }
 }
 
-/// A request of a write, whatever its type is.
+/// A request of a write, for any entity type.
 struct EntityRequest: Sendable {
   let enqueue: @Sendable (inout ModelTransaction) throws -> Void
   let committed: @Sendable () -> Void
-  /// Waits for the server; of a request whose place a later one took that one is waited for.
+  /// Waits for the server's answer; returns at once if a later request has replaced this one.
   let confirm: @Sendable () async throws -> Void
 
   init<E: Entity>(_ write: any QueuedWrite<E>, replacing replaced: (any Sendable)?) {

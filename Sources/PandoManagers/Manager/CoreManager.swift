@@ -178,8 +178,7 @@ extension CoreManager {
   ///   - identifier: Its identifier.
   ///   - context: The stores to write.
   ///   - change: Changes the value, but not its identifier. It may run more than once, so it must change
-  ///     nothing
-  ///     else.
+  ///     nothing else.
   /// - Returns: The stored value, and how far the write has come; `nil` if there is no such local entity.
   /// - Throws: The error of `change`, and then nothing is written; else as `set(_:in:)`.
   /// - Complexity: As `set(_:in:)`, and the cost of `change`.
