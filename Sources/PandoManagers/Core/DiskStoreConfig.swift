@@ -1,6 +1,6 @@
 public import PandoStore
 
-/// Where the entities of a container live.
+/// Where the entities of a container are stored.
 ///
 /// ```swift
 /// let container = try CoreManagerContainer(
@@ -17,11 +17,10 @@ public struct DiskStoreConfig: Sendable {
 
   let place: Place
 
-  /// Anything that stores of a service's own need; given to
-  /// ``Entity/stores(with:)``.
+  /// A value for custom stores; ``Entity/stores(with:)`` receives it.
   public var custom: (any Sendable)?
 
-  /// The store of the entities, open; `nil` before a container has opened it.
+  /// The open store of the entities; `nil` before a container has opened it.
   public internal(set) var modelStore: ModelStore?
 
   private init(_ place: Place, custom: (any Sendable)?) {
@@ -29,44 +28,44 @@ public struct DiskStoreConfig: Sendable {
     self.custom = custom
   }
 
-  /// Nothing on disk: all entities live in a store in memory, as with ``inMemory(configuration:custom:)``.
+  /// No disk: all entities are in a store in memory, as with ``inMemory(configuration:custom:)``.
   ///
-  /// - Parameter custom: Anything that stores of a service's own need.
+  /// - Parameter custom: A value for custom stores.
   /// - Returns: The configuration.
   public static func none(custom: (any Sendable)? = nil) -> DiskStoreConfig {
     inMemory(custom: custom)
   }
 
-  /// Nothing on disk: all entities live in a store in memory.
+  /// No disk: all entities are in a store in memory.
   public static var none: DiskStoreConfig { .none() }
 
-  /// A store that somebody has opened already, and closes after the container.
+  /// A store that the caller has opened, and closes after the container.
   ///
   /// - Parameters:
   ///   - modelStore: The store; providers and other containers may share it.
-  ///   - custom: Anything that stores of a service's own need.
+  ///   - custom: A value for custom stores.
   /// - Returns: The configuration.
   public static func store(
     _ modelStore: ModelStore, custom: (any Sendable)? = nil
   ) -> DiskStoreConfig { DiskStoreConfig(.shared(modelStore), custom: custom) }
 
-  /// A store that the container opens, and closes with itself.
+  /// A store that the container opens and closes.
   ///
   /// - Parameters:
-  ///   - path: The directory of the store; created when it is absent.
-  ///   - configuration: How to open it.
-  ///   - custom: Anything that stores of a service's own need.
+  ///   - path: The directory of the store; created if it is absent.
+  ///   - configuration: The settings of the store.
+  ///   - custom: A value for custom stores.
   /// - Returns: The configuration.
   public static func path(
     _ path: String, configuration: ModelStore.Configuration = .init(),
     custom: (any Sendable)? = nil
   ) -> DiskStoreConfig { DiskStoreConfig(.path(path, configuration), custom: custom) }
 
-  /// A store in a folder of its own, which goes with the container.
+  /// A store in a temporary directory, deleted when the container is closed.
   ///
   /// - Parameters:
-  ///   - configuration: How to open it.
-  ///   - custom: Anything that stores of a service's own need.
+  ///   - configuration: The settings of the store.
+  ///   - custom: A value for custom stores.
   /// - Returns: The configuration.
   public static func temporary(
     configuration: ModelStore.Configuration = .init(), custom: (any Sendable)? = nil
@@ -78,7 +77,7 @@ public struct DiskStoreConfig: Sendable {
   ///
   /// - Parameters:
   ///   - configuration: The settings, as for `ModelStore.inMemory(configuration:)`.
-  ///   - custom: Anything that stores of a service's own need.
+  ///   - custom: A value for custom stores.
   /// - Returns: The configuration.
   public static func inMemory(
     configuration: ModelStore.Configuration = .init(), custom: (any Sendable)? = nil
@@ -94,7 +93,7 @@ extension DiskStoreConfig {
     }
   }
 
-  /// The same with the store open.
+  /// The configuration with an open store.
   func opened() throws -> DiskStoreConfig {
     var config = self
     switch place {

@@ -1,9 +1,9 @@
 import PandoModels
 import PandoStore
 
-/// A model with a typed identifier that managers keep, find and follow.
+/// A model with a typed identifier that a core manager reads, writes and follows.
 ///
-/// A plain `Codable` struct and one line:
+/// A `Codable` struct conforms with one line:
 ///
 /// ```swift
 /// struct Book: PersistentEntity {
@@ -13,20 +13,21 @@ import PandoStore
 ///   static let fields: [EntityField<Book>] = [.indexed(\.title), .field(\.year)]
 /// }
 /// ```
-/// An entity is a model: it can be a child in a tree, and a provider can show it.
+/// An entity is a model: it can be a child in a tree, and a provider can show it. A model without a typed
+/// identifier can conform to `Queryable` instead.
 public protocol Entity: Queryable, FormerEntityStores {
-  /// What the server names entities of this type by; `String` unless declared.
+  /// The type of the server's keys; `String` by default.
   associatedtype RemoteID: EntityKey = String
 
-  /// What names this entity among those of its type.
+  /// The identifier, unique in its type.
   var id: EntityIdentifier<Self> { get }
 
-  /// The identifiers of other entities that this type holds; none unless declared.
+  /// The fields with identifiers of other entities; none by default.
   static var relationships: [EntityRelationship<Self>] { get }
 
-  /// What the identifiers of nodes begin with: the name of the type unless declared.
+  /// The first part of the nodes' identifiers; the name of the type by default.
   ///
-  /// Two entity types that declare the same one show the same nodes:
+  /// Entity types with one namespace show the same nodes:
   ///
   /// ```swift
   /// struct IssueCard: PersistentEntity {
@@ -35,19 +36,18 @@ public protocol Entity: Queryable, FormerEntityStores {
   ///   var title: String
   /// }
   /// ```
-  /// A node that was set as another type of the namespace is found and followed as this one too, read from
-  /// its newest record; one that lacks what this type requires is not. All such nodes are decoded by each
-  /// query, whatever it asks for; what was set as this type has a record of its own, and indexes. A node
-  /// that is removed as one type is gone as each. Other types are known once this process has used
-  /// them; the one that bears the name of the namespace always is.
+  /// A node that was set as another type of the namespace is also found and followed as this type, read from
+  /// its newest record. If it lacks a required field of this type, it is not. Each query decodes all such
+  /// nodes. A node that was set as this type has its own record, and indexes. Removing a node as one type
+  /// removes it for all. A process must have used the other types, except the one named like the namespace.
   static var identifierNamespace: String { get }
 
   /// Makes the stores of this type in a container.
   ///
-  /// By default a local entity is kept in memory, a persistent one in memory and on disk, and a remote
-  /// one asked for at the server besides.
+  /// By default a local entity is in memory, a persistent one in memory and on disk, a remote one on a
+  /// server.
   ///
-  /// - Parameter configuration: What the container has been made with.
+  /// - Parameter configuration: The options of the container.
   /// - Returns: The stores, in any order.
   static func stores(with configuration: StackConfiguration) -> [any Storing<Self>]
 }
@@ -56,14 +56,14 @@ extension Entity {
   /// The namespace, a colon and the text of ``id``.
   public var modelIdentifier: String? { id.modelIdentifier }
 
-  /// None.
+  /// No relationships.
   public static var relationships: [EntityRelationship<Self>] { [] }
 
   /// The name of the type.
   public static var identifierNamespace: String { modelTypeName }
 }
 
-/// An entity that is kept here: in memory, and on disk if it is a ``PersistentEntity``.
+/// An entity in local stores: in memory, and on disk if it is a ``PersistentEntity``.
 ///
 /// ```swift
 /// struct Draft: LocalEntity {  // in memory only
@@ -73,8 +73,8 @@ extension Entity {
 ///   func shouldOverwrite(with new: Draft) -> Bool { new.version > version }
 /// }
 /// ```
-/// An entity in memory only has no other place, so the `cacheLimit` of a container does not limit its type.
-/// A type of which old entities may be lost says so itself:
+/// The `cacheLimit` of a container does not limit a type without a disk, because its entities are nowhere
+/// else. If old entities may be lost, the type sets a limit:
 ///
 /// ```swift
 /// static func stores(with configuration: StackConfiguration) -> [any Storing<Draft>] {
@@ -82,15 +82,15 @@ extension Entity {
 /// }
 /// ```
 public protocol LocalEntity: Entity {
-  /// Whether a new value of this entity is worth a write; by default whether it is different.
+  /// Whether to write a new value of this entity; by default whether it differs.
   ///
   /// - Parameter new: A value with the same identifier.
-  /// - Returns: Whether ``merging(_:)`` gives something to store.
+  /// - Returns: Whether ``merging(_:)`` changes this value.
   func shouldOverwrite(with new: Self) -> Bool
 
-  /// What is stored when a new value comes.
+  /// The value to store if a new value arrives.
   ///
-  /// By default the new value, with the ``Lazy`` fields that it did not request taken from this one.
+  /// By default the new value, with its unrequested ``Lazy`` fields taken from this one.
   ///
   /// - Parameter new: A value with the same identifier.
   /// - Returns: The value to store.
@@ -98,24 +98,24 @@ public protocol LocalEntity: Entity {
 }
 
 extension LocalEntity {
-  /// Whether the new value, merged, is different from this one.
+  /// Whether the new value, merged, differs from this one.
   ///
   /// - Parameter new: A value with the same identifier.
   /// - Returns: Whether there is something to store.
   public func shouldOverwrite(with new: Self) -> Bool { self != new && self != merging(new) }
 
-  /// The new value, with the ``Lazy`` fields that it did not request taken from this one.
+  /// The new value, with its unrequested ``Lazy`` fields taken from this one.
   ///
   /// - Parameter new: A value with the same identifier.
   /// - Returns: The value to store.
   public func merging(_ new: Self) -> Self {
     guard LazyFields.areMissing(in: new) else { return new }
-    // A field that was not requested is absent from the bytes, and so keeps what is there.
+    // An unrequested field is absent from the bytes, so the merge keeps the stored one.
     return ModelChildren.complete(new, from: self)
   }
 }
 
-/// An entity that is kept on disk, and in memory while it is in use.
+/// An entity that is stored on disk and cached in memory.
 ///
 /// ```swift
 /// struct Book: PersistentEntity {
@@ -126,9 +126,9 @@ extension LocalEntity {
 /// ```
 public protocol PersistentEntity: LocalEntity {}
 
-/// An entity that a server keeps, too: `RemoteEntity` in `PandoRemote` is one.
+/// An entity that a server has too: see `RemoteEntity` in `PandoRemote`.
 ///
-/// What is stored here then has to be known by its age, because answers may come late.
+/// Its stores keep sequence numbers, because answers may arrive late.
 ///
 /// ```swift
 /// struct Book: PersistentEntity, RemoteEntity {
@@ -137,18 +137,18 @@ public protocol PersistentEntity: LocalEntity {}
 /// }
 /// ```
 public protocol ServedEntity: Entity {
-  /// This entity under the identifier that the server has given.
+  /// The entity with the identifier that the server has assigned.
   ///
   /// - Parameter identifier: The identifier.
-  /// - Returns: The same entity, named so; `nil` if the type is no `MutableEntity`.
+  /// - Returns: The renamed entity; `nil` if the type is no `MutableEntity`.
   func named(by identifier: EntityIdentifier<Self>) -> Self?
 
-  /// Whether the server does not know all of its fields, or of those of entities that it holds.
+  /// Whether the entity, or one that it contains, has fields that the server does not have.
   static var hasLocalFields: Bool { get }
 
-  /// This entity, as a server has sent it, with what the server does not know as it is here.
+  /// The entity of a server, with the stored values of fields that the server does not have.
   ///
-  /// - Parameter stored: The same entity as it is stored here.
-  /// - Returns: The entity to store.
+  /// - Parameter stored: The stored value of the entity.
+  /// - Returns: The value to store.
   func keepingLocalFields(of stored: Self) -> Self
 }

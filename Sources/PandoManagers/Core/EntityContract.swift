@@ -1,4 +1,4 @@
-/// Says whether an entity is good enough for a query: has the lazy values that the caller needs, say.
+/// A condition for entities of an answer, for example that they have a lazy value that the caller needs.
 ///
 /// ```swift
 /// struct WithSummary: EntityContract {
@@ -7,25 +7,25 @@
 /// let found = try await books.all(in: .localOr(.remote()).with(contract: WithSummary()))
 /// ```
 ///
-/// One invalid entity in the answer of a local store means that the next store is asked; invalid ones
-/// in the answer of a server are left out.
+/// If an answer of a local store has an invalid entity, the manager reads the next store. It leaves invalid
+/// entities out of a server's answer.
 ///
-/// Asked on the task that reads and, for what is followed, on threads that work out changes, several at the
-/// same time; must not block.
+/// Called on the task that reads and, for followed results, on threads that compute changes; several at the
+/// same time. It must not block.
 public protocol EntityContract<E>: Sendable {
   /// The type of the entities.
   associatedtype E: Queryable
 
-  /// Whether an entity is good enough.
+  /// Whether an entity meets the contract.
   ///
   /// - Parameters:
-  ///   - entity: An entity that a store has answered with.
-  ///   - query: What was asked.
+  ///   - entity: An entity of a store's answer.
+  ///   - query: The query.
   /// - Returns: Whether the caller can use it.
   func isValid(_ entity: E, for query: Query<E>) -> Bool
 }
 
-/// A contract made of a closure.
+/// A contract from a closure.
 ///
 /// ```swift
 /// let contract = ClosureContract<Book> { book, _ in book.summary.isRequested }
@@ -36,14 +36,14 @@ public struct ClosureContract<E: Entity>: EntityContract {
 
   /// Makes a contract.
   ///
-  /// - Parameter condition: Whether an entity is good enough for a query.
+  /// - Parameter condition: Whether an entity meets the contract for a query.
   public init(_ condition: @escaping @Sendable (E, Query<E>) -> Bool) { self.condition = condition }
 
-  /// Whether an entity is good enough.
+  /// Whether an entity meets the contract.
   ///
   /// - Parameters:
-  ///   - entity: An entity that a store has answered with.
-  ///   - query: What was asked.
-  /// - Returns: What the closure says.
+  ///   - entity: An entity of a store's answer.
+  ///   - query: The query.
+  /// - Returns: The result of the closure.
   public func isValid(_ entity: E, for query: Query<E>) -> Bool { condition(entity, query) }
 }

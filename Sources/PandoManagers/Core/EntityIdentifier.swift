@@ -2,8 +2,7 @@ import FoundationEssentials
 package import PandoModels
 public import PandoStore
 
-/// What names an entity among those of its type: a key that the server gave, or one of its own until
-/// the server gives one.
+/// An identifier of an entity, unique in its type: a key of the server, or a local key until there is one.
 ///
 /// ```swift
 /// let book = Book(id: EntityIdentifier(), title: "Emma")  // its own until the server gives one
@@ -11,27 +10,27 @@ public import PandoStore
 /// let seventh = try await books.get(byID: .remote("7"))
 /// ```
 ///
-/// Two identifiers are equal if they have the same form and the same key. In a body a remote one is
-/// the plain key, a local one the text `local:` and its key. So a remote key that is a text can't begin
-/// with `local:`, and no key is empty: such identifiers are refused when they are encoded.
+/// Identifiers are equal if form and key are equal. The coding of a remote one is the key, of a local one the
+/// text `local:` and the key. So a remote key can't begin with `local:`, and no key is empty; encoding such
+/// an identifier throws.
 public enum EntityIdentifier<E: Entity>: Sendable {
   /// The server's key.
   case remote(E.RemoteID)
 
-  /// A key given here.
+  /// A key made locally.
   case local(String)
 
-  /// Makes a local identifier that nobody else has.
+  /// Makes a unique local identifier.
   public init() { self = .local(UUID().uuidString) }
 }
 
 extension EntityIdentifier {
-  /// Whether this identifier was given here.
+  /// Whether the key was made locally.
   public var isLocal: Bool {
     if case .local = self { true } else { false }
   }
 
-  /// The server's key; `nil` if it has given none.
+  /// The server's key; `nil` for a local identifier.
   public var remoteID: E.RemoteID? {
     if case .remote(let key) = self { key } else { nil }
   }
@@ -46,7 +45,7 @@ extension EntityIdentifier {
 
   /// Reads the text of an identifier.
   ///
-  /// - Parameter text: What ``text`` gave.
+  /// - Parameter text: A result of ``text``.
   public init?(text: String) {
     if let key = EntityIdentifierText.localKey(of: text) {
       guard !key.isEmpty else { return nil }
@@ -64,7 +63,7 @@ extension EntityIdentifier {
 
   /// Reads the identifier of a node.
   ///
-  /// - Parameter modelIdentifier: What ``modelIdentifier`` gave, of the same entity type.
+  /// - Parameter modelIdentifier: A result of ``modelIdentifier``, of the same entity type.
   public init?(modelIdentifier: String) {
     let namespace = E.identifierNamespace
     guard modelIdentifier.utf8.starts(with: namespace.utf8) else { return nil }
@@ -73,9 +72,9 @@ extension EntityIdentifier {
     self.init(text: text)
   }
 
-  /// Whether the identifier can be stored.
+  /// Throws if the identifier can't be stored.
   ///
-  /// - Throws: ``QueryError`` `invalidIdentifier` for an empty key or a remote one that looks local.
+  /// - Throws: ``QueryError`` `invalidIdentifier` for an empty key or a remote one with the prefix `local:`.
   /// - Complexity: O(*k*) for *k* bytes of the key.
   public func validate() throws(QueryError) {
     let name = E.identifierNamespace
@@ -99,7 +98,7 @@ extension EntityIdentifier {
 }
 
 extension EntityIdentifier: Hashable {
-  /// Whether form and key are the same; texts are compared byte by byte.
+  /// Compares form and key; texts are compared byte by byte.
   ///
   /// - Parameters:
   ///   - left: An identifier.
@@ -113,7 +112,7 @@ extension EntityIdentifier: Hashable {
     }
   }
 
-  /// Feeds form and key to a hasher.
+  /// Adds form and key to a hasher.
   ///
   /// - Parameter hasher: The hasher.
   public func hash(into hasher: inout Hasher) {
@@ -130,7 +129,7 @@ extension EntityIdentifier: Codable {
   /// Reads a plain key, or a text that begins with `local:`.
   ///
   /// - Parameter decoder: The decoder.
-  /// - Throws: `DecodingError` when it is neither, or empty.
+  /// - Throws: `DecodingError` if the value is neither, or empty.
   public init(from decoder: any Decoder) throws {
     let container = try decoder.singleValueContainer()
     if E.RemoteID.self != String.self, let key = try? container.decode(E.RemoteID.self) {
@@ -149,7 +148,7 @@ extension EntityIdentifier: Codable {
   /// Writes the plain key, or the text `local:` and the key.
   ///
   /// - Parameter encoder: The encoder.
-  /// - Throws: `EncodingError` for a key that is empty or looks like one of the other form.
+  /// - Throws: `EncodingError` for an empty key or a remote one with the prefix `local:`.
   public func encode(to encoder: any Encoder) throws {
     do {
       try validate()
@@ -169,7 +168,7 @@ extension EntityIdentifier: Codable {
 }
 
 extension EntityIdentifier: RecordItemDecodable {
-  /// Reads a text or a number that is not negative; leaves other keys to `init(from:)`.
+  /// Reads a text or a nonnegative number; `init(from:)` reads other keys.
   package init(item reader: inout CBORReader) throws {
     let key = E.RemoteID.self
     if key == String.self {
@@ -179,12 +178,12 @@ extension EntityIdentifier: RecordItemDecodable {
         guard !local.isEmpty else { throw OtherRecordItem() }
         self = .local(local)
       } else {
-        // The two are one type.
+        // The key type is `String`.
         self = .remote(unsafe unsafeBitCast(text, to: key))
       }
     } else if key == Int.self || key == Int64.self {
       guard let number = Int64(exactly: try reader.unsigned()) else { throw OtherRecordItem() }
-      // The key is one of two types that have the same bits here.
+      // `Int` and `Int64` have the same bits here.
       self = .remote(unsafe unsafeBitCast(number, to: key))
     } else {
       throw OtherRecordItem()
@@ -198,10 +197,10 @@ extension EntityIdentifier: CustomStringConvertible {
 }
 
 extension EntityIdentifier: QueryRepresentable {
-  /// What the key can be, and texts.
+  /// The kinds of the key type, and text.
   public static var queryKinds: Set<QueryValue.Kind> { E.RemoteID.queryKinds.union([.string]) }
 
-  /// The key as it is stored.
+  /// The stored key.
   public var queryValue: QueryValue {
     switch self {
     case .remote(let key): key.queryValue
@@ -210,7 +209,7 @@ extension EntityIdentifier: QueryRepresentable {
   }
 }
 
-/// How local identifiers look as text.
+/// The text form of local identifiers.
 package enum EntityIdentifierText {
   package static let localPrefix = "local:"
 
@@ -223,7 +222,7 @@ package enum EntityIdentifierText {
     return identifier
   }
 
-  /// What follows `local:`; `nil` if the text does not begin with it.
+  /// The text after `local:`; `nil` if the text begins otherwise.
   package static func localKey(of text: String) -> String? {
     // Most texts differ in the first byte.
     guard text.utf8.first == UInt8(ascii: "l") else { return nil }

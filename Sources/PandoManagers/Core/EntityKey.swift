@@ -1,31 +1,31 @@
 public import FoundationEssentials
 import PandoModels
 
-/// What a server names an entity by: `Int`, `Int64`, `String` or `UUID`.
+/// The key of an entity on a server: `Int`, `Int64`, `String` or `UUID`.
 ///
 /// ```swift
 /// struct Shelf: Entity {
-///   typealias RemoteID = Int  // String, if nothing is said
+///   typealias RemoteID = Int  // the default is String
 ///   var id: EntityIdentifier<Shelf>
 /// }
 /// let shelf = Shelf(id: .remote(7))
 /// ```
 public protocol EntityKey: Hashable, Sendable, Codable, QueryRepresentable {
-  /// The key as text, the same for equal keys and different for different ones.
+  /// The key as text: equal for equal keys, different for different keys.
   var keyText: String { get }
 
   /// Makes a key from its text.
   ///
-  /// - Parameter keyText: What ``keyText`` gave.
+  /// - Parameter keyText: A result of ``keyText``.
   init?(keyText: String)
 
-  /// Whether this is the same key, byte by byte.
+  /// Whether two keys are equal, byte by byte.
   ///
   /// - Parameter other: A key.
-  /// - Returns: Whether it is the same.
+  /// - Returns: Whether they are equal.
   func isSameKey(as other: Self) -> Bool
 
-  /// Feeds the key to a hasher; the same keys feed the same.
+  /// Adds the key to a hasher; equal keys give equal hashes.
   ///
   /// - Parameter hasher: The hasher.
   func hashKey(into hasher: inout Hasher)
@@ -35,7 +35,7 @@ extension EntityKey {
   /// Compares by `==`.
   ///
   /// - Parameter other: A key.
-  /// - Returns: Whether it is the same.
+  /// - Returns: Whether they are equal.
   public func isSameKey(as other: Self) -> Bool { self == other }
 
   /// Hashes as `Hashable` does.
@@ -45,13 +45,13 @@ extension EntityKey {
 }
 
 extension String: EntityKey {
-  /// Compares the bytes: two spellings of one character are two keys.
+  /// Compares the bytes, so two spellings of one character are two keys.
   ///
   /// - Parameter other: A key.
-  /// - Returns: Whether it has the same bytes.
+  /// - Returns: Whether the bytes are equal.
   public func isSameKey(as other: String) -> Bool { hasSameBytes(as: other) }
 
-  /// Feeds the bytes to a hasher.
+  /// Adds the bytes to a hasher.
   ///
   /// - Parameter hasher: The hasher.
   public func hashKey(into hasher: inout Hasher) { hashBytes(into: &hasher) }
@@ -59,9 +59,9 @@ extension String: EntityKey {
   /// The text itself.
   public var keyText: String { self }
 
-  /// Takes the text as it is.
+  /// Uses the text as the key.
   ///
-  /// - Parameter keyText: Any text but an empty one.
+  /// - Parameter keyText: A text that is not empty.
   public init?(keyText: String) {
     guard !keyText.isEmpty else { return nil }
     self = keyText
@@ -100,7 +100,7 @@ extension UUID: EntityKey {
 
   /// Reads a UUID as ``keyText`` writes it.
   ///
-  /// - Parameter keyText: Thirty-six characters.
+  /// - Parameter keyText: 36 characters.
   public init?(keyText: String) {
     guard let value = UUID(uuidString: keyText), value.uuidString == keyText else { return nil }
     self = value

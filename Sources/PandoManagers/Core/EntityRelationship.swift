@@ -11,21 +11,20 @@ public struct EntityRelationship<E: Entity>: Sendable {
   /// The key under which the field is coded.
   public let name: String
 
-  /// The type of the entities that are held.
+  /// The type of the named entities.
   public let target: any Entity.Type
 
   package let keyPath: any PartialKeyPath<E> & Sendable
-  /// The identifiers of the nodes that an entity holds here, in order.
+  /// The identifiers of the nodes that an entity names in the field, in order.
   package let modelIdentifiers: @Sendable (E) -> [String]
-  /// Puts one identifier of a node in the place of another.
+  /// Replaces one identifier of a node by another.
   package let replacing: @Sendable (inout E, _ old: String, _ new: String) -> Void
 
-  /// A field that holds one identifier, an optional one, or several.
+  /// A relationship by a field with an identifier, an optional one, or a list of them.
   ///
   /// - Parameters:
-  ///   - keyPath: Where the identifiers are in the entity; they can be replaced there when a server
-  ///     gives an entity its own identifier.
-  ///   - name: The key under which they are coded.
+  ///   - keyPath: The field. Pando replaces identifiers in it if a server assigns other ones.
+  ///   - name: The key under which the field is coded.
   /// - Returns: The relationship.
   public static func to<Value: RelationshipValue>(
     _ keyPath: any WritableKeyPath<E, Value> & Sendable, _ name: String
@@ -41,14 +40,14 @@ public struct EntityRelationship<E: Entity>: Sendable {
       })
   }
 
-  /// The identifiers that an entity holds here.
+  /// The identifiers that an entity has in the field.
   ///
   /// - Parameter entity: The entity.
   /// - Returns: The identifiers of the nodes, in order.
   public func relatedIdentifiers(of entity: E) -> [String] { modelIdentifiers(entity) }
 }
 
-/// What a relationship can be declared of: an identifier, an optional or lazy one, or a list.
+/// The value of a relationship: an identifier, an optional or lazy one, or a list.
 ///
 /// ```swift
 /// var book: EntityIdentifier<Book>
@@ -59,61 +58,61 @@ public struct EntityRelationship<E: Entity>: Sendable {
 /// ]
 /// ```
 public protocol RelationshipValue: SendableMetatype {
-  /// The type of the entities that are named.
+  /// The type of the named entities.
   associatedtype Target: Entity
 
   /// The identifiers, in order.
   var relatedIdentifiers: [EntityIdentifier<Target>] { get }
 
-  /// Puts one identifier in the place of another.
+  /// Replaces one identifier by another.
   ///
   /// - Parameters:
-  ///   - old: The identifier that goes.
-  ///   - new: The identifier that comes.
+  ///   - old: The identifier to replace.
+  ///   - new: The new identifier.
   mutating func replaceRelated(_ old: EntityIdentifier<Target>, with new: EntityIdentifier<Target>)
 }
 
 extension EntityIdentifier: RelationshipValue {
-  /// This one.
+  /// The identifier itself.
   public var relatedIdentifiers: [EntityIdentifier<E>] { [self] }
 
-  /// Becomes another identifier if it is the old one.
+  /// Becomes the new identifier if it equals the old one.
   ///
   /// - Parameters:
-  ///   - old: The identifier that goes.
-  ///   - new: The identifier that comes.
+  ///   - old: The identifier to replace.
+  ///   - new: The new identifier.
   public mutating func replaceRelated(_ old: EntityIdentifier, with new: EntityIdentifier) {
     if self == old { self = new }
   }
 }
 
 extension Optional: RelationshipValue where Wrapped: RelationshipValue {
-  /// Those of the value, if there is one.
+  /// The identifiers of the value, if there is one.
   public var relatedIdentifiers: [EntityIdentifier<Wrapped.Target>] {
     self?.relatedIdentifiers ?? []
   }
 
-  /// Replaces in the value, if there is one.
+  /// Replaces an identifier in the value, if there is one.
   ///
   /// - Parameters:
-  ///   - old: The identifier that goes.
-  ///   - new: The identifier that comes.
+  ///   - old: The identifier to replace.
+  ///   - new: The new identifier.
   public mutating func replaceRelated(
     _ old: EntityIdentifier<Wrapped.Target>, with new: EntityIdentifier<Wrapped.Target>
   ) { self?.replaceRelated(old, with: new) }
 }
 
 extension Array: RelationshipValue where Element: RelationshipValue {
-  /// Those of the elements, in order.
+  /// The identifiers of the elements, in order.
   public var relatedIdentifiers: [EntityIdentifier<Element.Target>] {
     flatMap(\.relatedIdentifiers)
   }
 
-  /// Replaces in every element.
+  /// Replaces an identifier in each element.
   ///
   /// - Parameters:
-  ///   - old: The identifier that goes.
-  ///   - new: The identifier that comes.
+  ///   - old: The identifier to replace.
+  ///   - new: The new identifier.
   public mutating func replaceRelated(
     _ old: EntityIdentifier<Element.Target>, with new: EntityIdentifier<Element.Target>
   ) {
@@ -122,16 +121,16 @@ extension Array: RelationshipValue where Element: RelationshipValue {
 }
 
 extension Lazy: RelationshipValue where Value: RelationshipValue {
-  /// Those of the value, if it was requested.
+  /// The identifiers of the value, if it was requested.
   public var relatedIdentifiers: [EntityIdentifier<Value.Target>] {
     value?.relatedIdentifiers ?? []
   }
 
-  /// Replaces in the value, if it was requested.
+  /// Replaces an identifier in the value, if it was requested.
   ///
   /// - Parameters:
-  ///   - old: The identifier that goes.
-  ///   - new: The identifier that comes.
+  ///   - old: The identifier to replace.
+  ///   - new: The new identifier.
   public mutating func replaceRelated(
     _ old: EntityIdentifier<Value.Target>, with new: EntityIdentifier<Value.Target>
   ) {

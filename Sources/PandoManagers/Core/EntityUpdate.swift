@@ -1,12 +1,12 @@
 import PandoStore
 
-/// A change of an entity as it is when the write comes to it.
+/// A change of a stored entity.
 package final class EntityUpdate<E: Entity>: Sendable {
   package let identifier: EntityIdentifier<E>
-  /// Two versions of the entity, of which the difference is the change.
+  /// Two versions of the entity whose difference is the change.
   let replacement: (new: E, old: E)?
   private let body: @Sendable (inout E) throws -> Void
-  /// Done in the transaction of the write, with what is stored by then.
+  /// Called in the transaction of the write, with the stored value.
   let then: (@Sendable (E, inout ModelTransaction) throws -> Void)?
 
   init(
@@ -20,7 +20,7 @@ package final class EntityUpdate<E: Entity>: Sendable {
     self.then = then
   }
 
-  /// Changes an entity, whose identifier stays.
+  /// Applies the change; throws if it changes the identifier.
   func change(_ entity: inout E) throws {
     let identifier = entity.id
     try body(&entity)

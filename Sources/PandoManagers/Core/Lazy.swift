@@ -1,23 +1,23 @@
 public import PandoStore
 
-/// A value that a request may leave out.
+/// A value that a request can leave out.
 ///
 /// ```swift
 /// struct Book: PersistentEntity {
 ///   var id: EntityIdentifier<Book>
 ///   var title: String
-///   var summary: Lazy<String> = .unrequested  // lists come without it
+///   var summary: Lazy<String> = .unrequested  // lists don't have it
 /// }
 /// let emma = Book(id: .remote("7"), title: "Emma", summary: .requested("A young woman …"))
-/// print(emma.summary.value ?? "not asked for yet")
+/// print(emma.summary.value ?? "not requested yet")
 /// ```
 ///
-/// What was not requested is absent from the bytes, and never overwrites what was.
+/// An unrequested value is absent from the bytes, and never overwrites a requested one.
 public enum Lazy<Value> {
   /// The value is known.
   case requested(Value)
 
-  /// Nobody has asked for the value yet.
+  /// No request has asked for the value.
   case unrequested
 
   /// The value, or `nil` if it was not requested.
@@ -36,10 +36,10 @@ extension Lazy: Equatable where Value: Equatable {}
 extension Lazy: Hashable where Value: Hashable {}
 
 extension Lazy: Decodable where Value: Decodable {
-  /// Reads the value, which is there.
+  /// Reads a value that is present.
   ///
   /// - Parameter decoder: The decoder.
-  /// - Throws: What the value's own coding throws.
+  /// - Throws: The errors of the value's coding.
   public init(from decoder: any Decoder) throws { self = .requested(try Value(from: decoder)) }
 }
 
@@ -47,7 +47,7 @@ extension Lazy: Encodable where Value: Encodable {
   /// Writes the value.
   ///
   /// - Parameter encoder: The encoder.
-  /// - Throws: `EncodingError` outside a field, where nothing can be left out.
+  /// - Throws: `EncodingError` for an unrequested value outside a field.
   public func encode(to encoder: any Encoder) throws {
     guard case .requested(let value) = self else {
       throw EncodingError.invalidValue(
@@ -66,20 +66,20 @@ extension KeyedEncodingContainer {
   /// - Parameters:
   ///   - value: The value.
   ///   - key: The key of the field.
-  /// - Throws: What the value's own coding throws.
+  /// - Throws: The errors of the value's coding.
   public mutating func encode<Value: Encodable>(_ value: Lazy<Value>, forKey key: Key) throws {
     if case .requested(let value) = value { try encode(value, forKey: key) }
   }
 }
 
 extension KeyedDecodingContainer {
-  /// Reads a lazy value; one whose key is absent was not requested.
+  /// Reads a lazy value; if the key is absent, it is unrequested.
   ///
   /// - Parameters:
   ///   - type: The type of the field.
   ///   - key: The key of the field.
   /// - Returns: The value.
-  /// - Throws: What the value's own coding throws.
+  /// - Throws: The errors of the value's coding.
   public func decode<Value: Decodable>(
     _ type: Lazy<Value>.Type, forKey key: Key
   ) throws -> Lazy<Value> {
@@ -88,10 +88,10 @@ extension KeyedDecodingContainer {
 }
 
 extension Lazy: QueryRepresentable where Value: QueryRepresentable {
-  /// What the value can be, and null.
+  /// The kinds of the value, and null.
   public static var queryKinds: Set<QueryValue.Kind> { Value.queryKinds.union([.null]) }
 
-  /// The value; null if it was not requested.
+  /// The value; null if it is unrequested.
   public var queryValue: QueryValue { value?.queryValue ?? .null }
 }
 
@@ -104,14 +104,14 @@ extension Lazy: AnyLazy {}
 
 /// Finds lazy values among the fields of an entity.
 package enum LazyFields {
-  /// Whether a field of an entity was not requested.
+  /// Whether a field of an entity is unrequested.
   package static func areMissing(in entity: some Entity) -> Bool {
     Mirror(reflecting: entity).children.contains { child in
       (child.value as? any AnyLazy)?.isRequested == false
     }
   }
 
-  /// Whether an entity has every field that another version of it has requested, as it is there.
+  /// Whether an entity equals another version of it in all fields that this version has requested.
   package static func areEqual<E: LocalEntity>(_ whole: E, _ requested: E) -> Bool {
     whole == requested
       || areMissing(in: requested) && whole == ModelChildren.complete(requested, from: whole)

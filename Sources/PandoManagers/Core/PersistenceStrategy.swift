@@ -1,11 +1,11 @@
-/// What happens here to the answer of a server.
+/// How local stores use the answer of a server.
 ///
 /// ```swift
 /// let all = try await books.all(in: .remote(persistenceStrategy: .discardExtraLocalData))
 /// let look = try await books.all(in: .remote(persistenceStrategy: .doNotPersist))
 /// ```
 public enum PersistenceStrategy: Sendable, Hashable {
-  /// What happens to entities here that match the query and are not in a complete answer.
+  /// How local stores treat matches of the query that a complete answer lacks.
   ///
   /// ```swift
   /// let strategy = PersistenceStrategy.persist(.discardExtraLocalData)
@@ -14,39 +14,40 @@ public enum PersistenceStrategy: Sendable, Hashable {
   public enum ExtraLocalData: Sendable, Hashable {
     /// They stay.
     case retainExtraLocalData
-    /// Those that came from the server and have not changed since go.
+    /// They are removed, except those that no server has sent and those that have changed since.
     case discardExtraLocalData
   }
 
-  /// It goes to the caller only.
+  /// Return the answer to the caller and store nothing.
   case doNotPersist
-  /// It is stored.
+  /// Store the answer.
   case persist(ExtraLocalData)
 
-  /// It is stored, and nothing is removed.
+  /// Store the answer and remove nothing.
   public static var persist: PersistenceStrategy { .persist(.retainExtraLocalData) }
 
-  /// It is stored, and what a complete answer lacks is removed.
+  /// Store the answer and remove entities that a complete answer lacks.
   public static var discardExtraLocalData: PersistenceStrategy { .persist(.discardExtraLocalData) }
 
-  /// It is stored, and nothing is removed.
+  /// Store the answer and remove nothing.
   public static var retainExtraLocalData: PersistenceStrategy { .persist(.retainExtraLocalData) }
 }
 
-/// Whether a server has an entity as it is here.
+/// Whether a server has the stored value of an entity.
 ///
 /// ```swift
 /// let state = try store.read { try $0.synchronizationState(of: book.id) }
-/// if state == .refused { print("the server does not want it") }
+/// if state == .refused { print("the server has refused it") }
 /// ```
 public enum SynchronizationState: String, Sendable, Codable, CaseIterable {
-  /// A server has sent or confirmed it as it is here; fields that the server does not know may have changed since.
+  /// A server has sent or confirmed the stored value; fields that the server lacks may have changed since.
   case synced
-  /// No write of it waits, and no server has said that it has it as it is here: it was written here only, in the
-  /// context `local`, has changed here since, or its type kept something of that when an answer came.
+  /// No write waits, and no server has confirmed the stored value.
+  ///
+  /// It was written in the context `local`, or its type merged an answer into an older value.
   case unsynced
-  /// Something was written here that the server does not have yet.
+  /// A write waits for the server.
   case pending
-  /// Something that the server has refused is still here; see `RemoteEntity.refusalPolicy`.
+  /// A refused write waits for a decision by the program; see `RemoteEntity.refusalPolicy`.
   case refused
 }

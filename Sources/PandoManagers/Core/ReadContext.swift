@@ -1,34 +1,32 @@
-/// How a manager reads: which stores it asks, in which order, and what the answer must fulfil.
+/// The options of a read: the stores to read, in order, and the checks of the answer.
 ///
 /// ```swift
 /// let books = try await manager.search(withQuery: .all, in: .localOr(.remote()))
 /// ```
 public struct ReadContext<E: Entity>: Sendable {
-  /// Which stores are asked.
+  /// The stores to read.
   public indirect enum Source: Sendable {
     /// The local stores.
     case local
     /// The server.
     case remote(RemoteEndpoint<E>, PersistenceStrategy)
-    /// The server; without connection, or if it has nothing, the local stores.
+    /// The server; without a connection, or after an empty answer, the local stores.
     case remoteOrLocal(RemoteEndpoint<E>, PersistenceStrategy)
-    /// The local stores; if they have too little, what is given.
+    /// The local stores; if their answer is insufficient, the source.
     case localOr(Source)
-    /// The local stores, and what is given in any case: behind the caller's back if the local stores
-    /// have enough.
+    /// The local stores and the source: in the background if the local stores have a sufficient answer.
     case localThen(Source)
-    /// The local stores; if they have too little, what is given, and behind the caller's back if it has
-    /// not answered for so long.
+    /// The local stores; the source if their answer is insufficient, and in the background if it is too old.
     case staleWhileRevalidate(maxAge: Duration, Source)
   }
 
-  /// Which stores are asked.
+  /// The stores to read.
   public let source: Source
 
-  /// What every entity of the answer must fulfil; `nil` for nothing.
+  /// A condition for each entity of the answer; `nil` for none.
   public private(set) var contract: (any EntityContract<E>)?
 
-  /// What the user may see; `nil` if nobody has to be asked.
+  /// The check of the user's access; `nil` for no check.
   public private(set) var accessValidator: (any UserAccessValidating)?
 
   private init(
@@ -46,72 +44,69 @@ public struct ReadContext<E: Entity>: Sendable {
   /// The server.
   ///
   /// - Parameters:
-  ///   - endpoint: Which request is made.
-  ///   - persistenceStrategy: What happens here to the answer.
+  ///   - endpoint: The request to send.
+  ///   - persistenceStrategy: How local stores use the answer.
   /// - Returns: The context.
   public static func remote(
     endpoint: RemoteEndpoint<E> = .derived, persistenceStrategy: PersistenceStrategy = .persist
   ) -> ReadContext { ReadContext(.remote(endpoint, persistenceStrategy)) }
 
-  /// The server; without connection, or if its answer is empty, the local stores.
+  /// The server; without a connection, or after an empty answer, the local stores.
   ///
   /// - Parameters:
-  ///   - endpoint: Which request is made.
-  ///   - persistenceStrategy: What happens here to the answer.
+  ///   - endpoint: The request to send.
+  ///   - persistenceStrategy: How local stores use the answer.
   /// - Returns: The context.
   public static func remoteOrLocal(
     endpoint: RemoteEndpoint<E> = .derived, persistenceStrategy: PersistenceStrategy = .persist
   ) -> ReadContext { ReadContext(.remoteOrLocal(endpoint, persistenceStrategy)) }
 
-  /// The server; without connection, or if its answer is empty, the local stores.
+  /// The server; without a connection, or after an empty answer, the local stores.
   public static var remoteOrLocal: ReadContext { .remoteOrLocal() }
 
-  /// The local stores if they have as many as identifiers were asked for, or, for other queries, at
-  /// least one; else another context.
+  /// The local stores if they have all identifiers, or for another query a match; else another context.
   ///
-  /// - Parameter other: What is asked otherwise; its contract and its access validator count.
+  /// - Parameter other: The context for the other case; its contract and its access validator apply.
   /// - Returns: The context.
   public static func localOr(_ other: ReadContext) -> ReadContext {
     ReadContext(
       .localOr(other.source), contract: other.contract, accessValidator: other.accessValidator)
   }
 
-  /// As ``localOr(_:)``, but the other context is asked in any case; its answer reaches those who
-  /// follow continuously.
+  /// As ``localOr(_:)``, but the other context is read in any case; continuous results receive its answer.
   ///
-  /// - Parameter other: What is asked; its contract and its access validator count.
+  /// - Parameter other: The other context; its contract and its access validator apply.
   /// - Returns: The context.
   public static func localThen(_ other: ReadContext) -> ReadContext {
     ReadContext(
       .localThen(other.source), contract: other.contract, accessValidator: other.accessValidator)
   }
 
-  /// What is here, else what the server has: `.localOr(.remote())`.
+  /// The local stores, else the server: `.localOr(.remote())`.
   public static var cacheFirst: ReadContext { .localOr(.remote()) }
 
-  /// What the server has, else what is here: ``remoteOrLocal``.
+  /// The server, else the local stores: ``remoteOrLocal``.
   public static var networkFirst: ReadContext { .remoteOrLocal }
 
-  /// What is here, asked for again behind the caller's back where it is older than that:
-  /// `.localThen(.remote())` that leaves the server alone while its last answer is young enough.
+  /// The local stores, refreshed in the background if the server's last answer is too old.
   ///
   /// ```swift
   /// let feed = try await posts.search(withQuery: newest, in: .staleWhileRevalidate(maxAge: .seconds(60)))
   /// ```
-  /// | here is | the server has answered within `maxAge` | else |
+  /// | local answer | the server has answered within `maxAge` | else |
   /// |---|---|---|
-  /// | enough | it is given | it is given, and the server is asked behind the caller's back |
-  /// | too little | it is given if the server had no more, else the server is waited for | the server is waited for |
+  /// | sufficient | returned | returned, and a request is sent in the background |
+  /// | insufficient | returned if it is all that the server had; else as at the right | a request is sent and awaited |
   ///
-  /// What the server answers then is stored, and so reaches those who follow; an error of it is told to the
-  /// event handler (``ManagerEvent`` `failedBackgroundRead`). Each stored answer counts for the query that it
-  /// was asked for, and for each identifier of one by identifiers; the times of the newest ones, 1 024 of
-  /// each type at most, are kept in the store, for what is in memory in memory.
+  /// The answer of a background request is stored, so continuous results receive it. The event handler
+  /// receives its errors (``ManagerEvent`` `failedBackgroundRead`). The time of a stored answer counts for
+  /// its query, or for each of its identifiers. The store keeps the newest times, at most 1 024 for each
+  /// type; entities in memory have them in memory.
   ///
   /// - Parameters:
-  ///   - maxAge: How old an answer may be, by the clock of this machine; an answer from the future is too old.
-  ///   - endpoint: Which request is made.
-  ///   - persistenceStrategy: What happens here to the answer; one that is not stored has no age.
+  ///   - maxAge: The greatest age of an answer, by this machine's clock; one from the future is too old.
+  ///   - endpoint: The request to send.
+  ///   - persistenceStrategy: How local stores use the answer; only a stored answer has an age.
   /// - Returns: The context.
   public static func staleWhileRevalidate(
     maxAge: Duration, endpoint: RemoteEndpoint<E> = .derived,
@@ -123,7 +118,7 @@ public struct ReadContext<E: Entity>: Sendable {
 
   /// The same context with a contract.
   ///
-  /// - Parameter contract: What every entity of the answer must fulfil.
+  /// - Parameter contract: A condition for each entity of the answer.
   /// - Returns: The context.
   public func with(contract: any EntityContract<E>) -> ReadContext {
     var context = self
@@ -133,7 +128,7 @@ public struct ReadContext<E: Entity>: Sendable {
 
   /// The same context with an access validator.
   ///
-  /// - Parameter accessValidator: Says what the user may see.
+  /// - Parameter accessValidator: The check of the user's access.
   /// - Returns: The context.
   public func with(accessValidator: any UserAccessValidating) -> ReadContext {
     var context = self
@@ -141,22 +136,22 @@ public struct ReadContext<E: Entity>: Sendable {
     return context
   }
 
-  /// The request that is made; `nil` if none is.
+  /// The request to send; `nil` if the context names no server.
   public var endpoint: RemoteEndpoint<E>? { source.remote?.endpoint }
 
-  /// The same checks over other stores.
+  /// The same checks with another source.
   package func with(source: Source) -> ReadContext {
     ReadContext(source, contract: contract, accessValidator: accessValidator)
   }
 
-  /// The same for entities of another type: with the requests that their type makes, without a contract.
+  /// The same source for another entity type, with the requests of that type, without a contract.
   func related<Other: Entity>(_ type: Other.Type) -> ReadContext<Other> {
     ReadContext<Other>(source.related(), accessValidator: accessValidator)
   }
 }
 
 extension ReadContext.Source {
-  /// The request and what happens to its answer; `nil` if none is made.
+  /// The request and how its answer is used; `nil` without a server.
   package var remote: (endpoint: RemoteEndpoint<E>, strategy: PersistenceStrategy)? {
     switch self {
     case .local: nil
@@ -167,7 +162,7 @@ extension ReadContext.Source {
     }
   }
 
-  /// What is asked after the local stores, or in their place; `nil` if no server is.
+  /// The source after, or instead of, the local stores; `nil` without a server.
   var server: Self? {
     switch self {
     case .local: nil
@@ -190,7 +185,7 @@ extension ReadContext.Source {
   }
 }
 
-/// Which request a read or a write makes.
+/// The request of a read or a write.
 ///
 /// ```swift
 /// let endpoint = RemoteEndpoint<Book>.request(
@@ -198,9 +193,9 @@ extension ReadContext.Source {
 /// let popular = try await books.all(in: .remote(endpoint: endpoint))
 /// ```
 public struct RemoteEndpoint<E: Entity>: Sendable {
-  /// What the remote store makes its request from; `nil` for what the entity type says.
+  /// The request for the remote store; `nil` for the request that the entity type makes.
   package let request: (any Sendable)?
-  /// A text that is another one for another request; `nil` for what the entity type says.
+  /// A text that differs for different requests; `nil` for the request that the entity type makes.
   let key: String?
 
   package init(request: (any Sendable)?, key: String?) {
@@ -208,6 +203,6 @@ public struct RemoteEndpoint<E: Entity>: Sendable {
     self.key = key
   }
 
-  /// What the entity type says.
+  /// The request that the entity type makes.
   public static var derived: RemoteEndpoint { RemoteEndpoint(request: nil, key: nil) }
 }

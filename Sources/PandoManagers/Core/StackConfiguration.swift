@@ -1,7 +1,7 @@
 package import PandoStore
 import PandoSystem
 
-/// What the stores of an entity type are made with.
+/// The options for making the stores of an entity type.
 ///
 /// ```swift
 /// static func stores(with configuration: StackConfiguration) -> [any Storing<Self>] {
@@ -11,47 +11,46 @@ import PandoSystem
 /// ```
 /// `PandoRemote` adds the queue of requests.
 public struct StackConfiguration: Sendable {
-  /// How many entities memory holds before the disk at most, in the stores that types have by default.
+  /// The largest number of entities in memory before the disk, in the default stores of a type.
   public let cacheLimit: Int
-  /// Where persistent entities live, with the store open.
+  /// Where persistent entities are stored, with the store open.
   public let diskStoreConfig: DiskStoreConfig
   /// The store of types that are never on disk; `nil` if no such type has been added.
   let memoryStore: ModelStore?
-  /// The way to a server; `nil` if there is none.
+  /// The connection to a server; `nil` if there is none.
   package let server: (any ServerLink)?
 }
 
-/// The way of a container to a server.
+/// The connection of a container to a server.
 package protocol ServerLink: AnyObject, Sendable {
-  /// The store of the requests; `nil` if they are kept in memory.
+  /// The store of the requests; `nil` if they are in memory.
   var store: ModelStore? { get }
 
-  /// Says that entities of a type are kept here.
+  /// Adds a type whose entities the container stores.
   ///
   /// - Parameter type: The type.
   func register<E: Entity>(_ type: E.Type)
 
-  /// Says that a container uses it from now on; the first one sends what an earlier run has left.
+  /// Begins the use by a container; the first one sends requests of an earlier run.
   func beginUse()
 
-  /// Says that a container does not use it any more; the last one closes it.
+  /// Ends the use by a container; the last one closes the connection.
   func endUse() async
 
-  /// Forgets all requests, after their rows have been removed from the store: what is on its way is
-  /// cancelled, and whoever waits is told.
+  /// Drops all requests, after their rows were removed; cancels those on their way, and fails their callers.
   func forgetAll()
 }
 
-/// The ways to servers that this process has opened.
+/// The open connections to servers of this process.
 package enum ServerLinks {
   private static let opened = Locked(WeakList<any ServerLink>())
 
-  /// Returns a link that is open.
+  /// Returns an open connection, or makes one.
   ///
   /// - Parameters:
-  ///   - matches: Whether it is the one that is looked for.
-  ///   - make: Makes it if there is none, and it is remembered for as long as somebody uses it.
-  /// - Returns: The link.
+  ///   - matches: Whether an open connection is the wanted one.
+  ///   - make: Makes one if none matches; it is held weakly.
+  /// - Returns: The connection.
   package static func open<Link: ServerLink>(
     where matches: (Link) -> Bool, else make: () -> Link
   ) -> Link {
@@ -65,10 +64,10 @@ package enum ServerLinks {
     }
   }
 
-  /// Returns the links whose requests are in a store.
+  /// Returns the open connections whose requests are in a store.
   ///
   /// - Parameter store: The store.
-  /// - Returns: Those that are open.
+  /// - Returns: The connections.
   package static func links(of store: ModelStore) -> [any ServerLink] {
     opened.withLock(\.objects).filter { $0.store === store }
   }

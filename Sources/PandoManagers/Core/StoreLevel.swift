@@ -1,4 +1,4 @@
-/// Where a store keeps its entities; a stack is asked from the nearest level to the farthest.
+/// The place of a store's entities; a manager reads from the nearest level to the farthest.
 ///
 /// ```swift
 /// let stores: [any Storing<Book>] = [InMemoryStore<Book>(), DiskStore<Book>(modelStore: store)]
@@ -15,12 +15,12 @@ public enum StoreLevel: Int, Sendable, Comparable, CaseIterable {
   /// Whether the level needs no server.
   public var isLocal: Bool { self != .remote }
 
-  /// Whether one level is nearer than another.
+  /// Compares the distance of two levels.
   ///
   /// - Parameters:
   ///   - left: A level.
   ///   - right: A level.
-  /// - Returns: Whether the left one is asked before the right one.
+  /// - Returns: Whether the left one is read before the right one.
   public static func < (left: StoreLevel, right: StoreLevel) -> Bool {
     left.rawValue < right.rawValue
   }

@@ -1,4 +1,4 @@
-/// A place where entities of one type are kept.
+/// A store of entities of one type.
 ///
 /// ```swift
 /// var level: StoreLevel { .disk }
@@ -9,60 +9,59 @@
 /// }
 /// ```
 ///
-/// Stores are put together to stacks; a ``CoreManager`` asks them level by level. A store of a
-/// service's own needs nothing but these five calls.
+/// A ``CoreManager`` reads a stack of stores level by level. A custom store implements these five methods.
+/// Use ``InMemoryStore``, ``DiskStore`` or `RemoteStore` where they suffice: they also order late answers.
 ///
 /// - Note: Any thread may call it, several at the same time.
 public protocol Storing<E>: Sendable {
   /// The type of the entities.
   associatedtype E: Entity
 
-  /// Where the store keeps them.
+  /// The place of the entities.
   var level: StoreLevel { get }
 
   /// Returns entities by their identifiers.
   ///
   /// - Parameters:
   ///   - query: A query by identifiers.
-  ///   - context: How the caller reads; a store below the level `remote` can ignore it.
-  /// - Returns: Those that are there, in the order of the identifiers.
-  /// - Throws: Why they can't be had; an absent entity is no error.
+  ///   - context: The options of the read; a store at another level than `remote` can ignore it.
+  /// - Returns: The entities that exist, in the order of the identifiers.
+  /// - Throws: The reason why they can't be read; an absent entity is no error.
   func get(withQuery query: Query<E>, in context: ReadContext<E>) async throws -> QueryResult<E>
 
   /// Returns the entities that match a query.
   ///
   /// - Parameters:
   ///   - query: Any query.
-  ///   - context: How the caller reads.
-  /// - Returns: Those that match, in the order of the query.
-  /// - Throws: Why they can't be had.
+  ///   - context: The options of the read.
+  /// - Returns: The matches, in the order of the query.
+  /// - Throws: The reason why they can't be read.
   func search(withQuery query: Query<E>, in context: ReadContext<E>) async throws -> QueryResult<E>
 
-  /// Stores entities; one that is there already is merged with the new value.
+  /// Stores entities, merged into stored ones.
   ///
   /// - Parameters:
   ///   - entities: The new values.
-  ///   - context: How the caller writes, and which place the write has in the order of writes.
-  /// - Returns: What is stored now of these entities; one that was newer already as it is, one that
-  ///   was removed later not at all.
-  /// - Throws: Why they can't be stored; then none is.
+  ///   - context: The options of the write, with its sequence number if it is an answer.
+  /// - Returns: The stored values: the newer one if the write is late, none if the entity was removed later.
+  /// - Throws: The reason why nothing is stored.
   func set(_ entities: [E], in context: WriteContext<E>) async throws -> [E]
 
   /// Removes entities by their identifiers.
   ///
   /// - Parameters:
-  ///   - identifiers: The identifiers; those of absent entities do no harm.
-  ///   - context: How the caller writes.
-  /// - Throws: Why they can't be removed; then none is.
+  ///   - identifiers: The identifiers; absent entities are no error.
+  ///   - context: The options of the write.
+  /// - Throws: The reason why nothing is removed.
   func remove(_ identifiers: [EntityIdentifier<E>], in context: WriteContext<E>) async throws
 
   /// Removes all entities that match a query.
   ///
   /// - Parameters:
   ///   - query: Any query.
-  ///   - context: How the caller writes.
-  /// - Returns: The identifiers of those that were removed.
-  /// - Throws: Why they can't be removed; then none is.
+  ///   - context: The options of the write.
+  /// - Returns: The identifiers of the removed entities.
+  /// - Throws: The reason why nothing is removed.
   func removeAll(
     withQuery query: Query<E>, in context: WriteContext<E>
   ) async throws -> [EntityIdentifier<E>]

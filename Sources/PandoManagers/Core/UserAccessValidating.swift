@@ -1,4 +1,4 @@
-/// Says what the present user may see; asked before a call and again before its answer is given.
+/// The access of the present user, checked before a call and again before its answer is returned.
 ///
 /// ```swift
 /// final class Session: UserAccessValidating {
@@ -8,46 +8,45 @@
 /// let found = try await books.all(in: .localOr(.remote()).with(accessValidator: session))
 /// ```
 ///
-/// Any thread may ask, several at the same time; must not block.
+/// Any thread may call it, several at the same time. It must not block.
 public protocol UserAccessValidating: Sendable {
-  /// What the user may see now.
+  /// The access that the user has now.
   var userAccess: UserAccess { get }
 }
 
-/// What a user may see.
+/// The access of a user.
 ///
 /// ```swift
-/// let nobody = UserAccess.none
-/// let offline = UserAccess.local  // what is here, and no server
+/// let signedOut = UserAccess.none let offline = UserAccess.local  // local stores, and no server
 /// let ada = UserAccess(.remote, user: "ada")
 /// ```
 public struct UserAccess: Sendable, Hashable {
-  /// How far the access reaches.
+  /// The stores that a user may read.
   ///
   /// ```swift
   /// let guest = UserAccess(.local)
-  /// if guest.level != .remote { print("the server is not asked") }
+  /// if guest.level != .remote { print("no request is sent") }
   /// ```
   public enum Level: Sendable, Hashable {
-    /// Nothing.
+    /// No store.
     case none
-    /// What is kept here.
+    /// The local stores.
     case local
-    /// What is kept here and on the server.
+    /// The local stores and the server.
     case remote
   }
 
-  /// How far the access reaches.
+  /// The stores that the user may read.
   public var level: Level
 
-  /// Whose access it is: another user's access is not the one that a call began with.
+  /// The user; a change of the user during a call fails the call.
   public var user: String?
 
   /// Makes an access.
   ///
   /// - Parameters:
-  ///   - level: How far it reaches.
-  ///   - user: Whose access it is.
+  ///   - level: The stores that the user may read.
+  ///   - user: The user.
   public init(_ level: Level, user: String? = nil) {
     self.level = level
     self.user = user
@@ -55,8 +54,8 @@ public struct UserAccess: Sendable, Hashable {
 
   /// No access.
   public static var none: UserAccess { UserAccess(.none) }
-  /// Access to what is kept here.
+  /// Access to the local stores.
   public static var local: UserAccess { UserAccess(.local) }
-  /// Access to everything.
+  /// Access to the local stores and the server.
   public static var remote: UserAccess { UserAccess(.remote) }
 }

@@ -1,44 +1,44 @@
 package import PandoStore
 
-/// How a manager writes: to which stores, and which place the write has in the order of writes.
+/// The options of a write: the stores to write, and its sequence number if it is an answer.
 ///
 /// ```swift
 /// try await books.set(book, in: .local)
-/// try await books.set(book, in: .localAndRemote)  // here at once, and queued for the server
+/// try await books.set(book, in: .localAndRemote)  // stored, and queued for the server
 /// try await books.remove(atID: book.id, in: .remote())
 /// ```
 public struct WriteContext<E: Entity>: Sendable {
-  /// Which stores are written.
+  /// The stores to write.
   public enum Target: Sendable {
     /// The local stores.
     case local
-    /// The server; what it answers is stored here.
+    /// The server; its answer is stored locally.
     case remote(RemoteEndpoint<E>)
-    /// The local stores at once, and the server.
+    /// The local stores immediately, and the server.
     case localAndRemote(RemoteEndpoint<E>)
   }
 
-  /// Something that is done in the transaction of a local write, after it.
+  /// A closure that runs in the transaction of a local write, after it.
   package typealias Step = @Sendable (inout ModelTransaction) throws -> Void
 
-  /// Which stores are written.
+  /// The stores to write.
   public let target: Target
 
-  /// What the user may see; `nil` if nobody has to be asked.
+  /// The check of the user's access; `nil` for no check.
   public private(set) var accessValidator: (any UserAccessValidating)?
 
-  /// How old the values are: the place at which their request was made; `nil` for new ones.
+  /// The sequence number of the request that the values answer; `nil` for new values.
   ///
-  /// Only what nothing has changed since is written.
+  /// Entities that have changed since are not written.
   public package(set) var asOf: UInt64?
 
-  /// Done in the transaction of the local write, before it.
+  /// Runs in the transaction of the local write, before it.
   package var firstStep: (@Sendable ([E], inout ModelTransaction) throws -> Void)?
-  /// Done in the transaction of the local write, in this order.
+  /// Run in the transaction of the local write, after it, in order.
   package var steps: [Step] = []
-  /// The identifiers that a server has given to entities that were written by others.
+  /// Identifiers that a server has assigned, by the local ones before.
   package var names: [EntityIdentifier<E>: EntityIdentifier<E>] = [:]
-  /// What is written instead of given entities.
+  /// The change to apply instead of writing entities.
   package var update: EntityUpdate<E>?
 
   private init(_ target: Target) { self.target = target }
@@ -46,28 +46,28 @@ public struct WriteContext<E: Entity>: Sendable {
   /// The local stores.
   public static var local: WriteContext { WriteContext(.local) }
 
-  /// The server; what it answers is stored here.
+  /// The server; its answer is stored locally.
   ///
-  /// - Parameter endpoint: Which request is made.
+  /// - Parameter endpoint: The request to send.
   /// - Returns: The context.
   public static func remote(endpoint: RemoteEndpoint<E> = .derived) -> WriteContext {
     WriteContext(.remote(endpoint))
   }
 
-  /// The local stores at once, and the server.
+  /// The local stores immediately, and the server.
   ///
-  /// - Parameter endpoint: Which request is made.
+  /// - Parameter endpoint: The request to send.
   /// - Returns: The context.
   public static func localAndRemote(endpoint: RemoteEndpoint<E> = .derived) -> WriteContext {
     WriteContext(.localAndRemote(endpoint))
   }
 
-  /// The local stores at once, and the server.
+  /// The local stores immediately, and the server.
   public static var localAndRemote: WriteContext { .localAndRemote() }
 
   /// The same context with an access validator.
   ///
-  /// - Parameter accessValidator: Says what the user may see.
+  /// - Parameter accessValidator: The check of the user's access.
   /// - Returns: The context.
   public func with(accessValidator: any UserAccessValidating) -> WriteContext {
     var context = self
@@ -75,7 +75,7 @@ public struct WriteContext<E: Entity>: Sendable {
     return context
   }
 
-  /// The request that is made; `nil` if none is.
+  /// The request to send; `nil` if the context names no server.
   public var endpoint: RemoteEndpoint<E>? {
     switch target {
     case .local: nil
@@ -83,16 +83,16 @@ public struct WriteContext<E: Entity>: Sendable {
     }
   }
 
-  /// The same context with something that is done in the transaction of the local write.
+  /// The same context with one more closure for the transaction of the local write.
   package func with(step: @escaping Step) -> WriteContext {
     var context = self
     context.steps.append(step)
     return context
   }
 
-  /// Writes to the local stores what a server answered.
+  /// Writes an answer of a server to the local stores.
   ///
-  /// - Parameter asOf: The place at which the request was made.
+  /// - Parameter asOf: The sequence number of the request.
   /// - Returns: The context.
   package static func answer(asOf: UInt64) -> WriteContext {
     var context = WriteContext(.local)
