@@ -2,7 +2,7 @@ import PandoModels
 import PandoStore
 
 extension Query {
-  /// The same query by the identifiers that the entities have now.
+  /// The same query with the present identifiers of its entities.
   func current(in snapshot: ModelSnapshot) throws -> Query {
     guard let identifiers = nodeIdentifiers, E.nodeNamespace != nil,
       identifiers.contains(where: { $0.contains(":local:") })
@@ -10,7 +10,7 @@ extension Query {
     return try naming { try snapshot.currentIdentifier(of: $0) }
   }
 
-  /// The same query by other identifiers.
+  /// The same query with other identifiers.
   func naming(_ name: (String) throws -> String) rethrows -> Query {
     var query = self
     if let identifiers = nodeIdentifiers { query.filter = .identifiers(try identifiers.map(name)) }
@@ -23,7 +23,7 @@ extension Query {
 }
 
 extension Query where E: Entity {
-  /// The same query by the identifiers that the entities have now, of what is in memory.
+  /// The same query with the present identifiers of its entities, for entities in memory.
   func current(in names: [EntityIdentifier<E>: EntityIdentifier<E>]) -> Query {
     guard !names.isEmpty, identifiers?.contains(where: { names[$0] != nil }) == true else {
       return self
@@ -35,9 +35,9 @@ extension Query where E: Entity {
 }
 
 extension ModelSnapshot {
-  /// The same entity by the identifiers that it and those it names have now.
+  /// The same entity with the present identifiers of itself and of the entities that it names.
   ///
-  /// Whoever still holds an entity from before the server named it does not make it a second time.
+  /// So a caller with an older value does not insert the entity a second time.
   package func current<E: Entity>(_ entity: E) throws -> E {
     var current = entity
     for relationship in E.relationships {
@@ -54,7 +54,7 @@ extension ModelSnapshot {
 }
 
 extension Entity {
-  /// The same entity by the identifier that a server has given it.
+  /// The same entity with the identifier that a server has assigned.
   func named(_ names: [EntityIdentifier<Self>: EntityIdentifier<Self>]) -> Self {
     guard let name = names[id], let served = self as? any ServedEntity else { return self }
     return served.renamed(name) as? Self ?? self
@@ -62,7 +62,7 @@ extension Entity {
 }
 
 extension ServedEntity {
-  /// This entity under another identifier, whose type is known to be that of this one.
+  /// The entity with another identifier, which has the type of its own.
   package func renamed(_ id: any Sendable) -> Self? {
     (id as? EntityIdentifier<Self>).flatMap(named(by:))
   }

@@ -1,15 +1,15 @@
 public import PandoStore
 
-/// Entities by their typed identifiers, through the store itself.
+// MARK: - Entities by their typed identifiers
 extension ModelSnapshot {
   /// Reads an entity.
   ///
   /// ```swift
   /// let issue = try store.read { try $0.entity(id) }
   /// ```
-  /// - Parameter identifier: Its identifier, perhaps one from before the server knew the entity.
+  /// - Parameter identifier: Its identifier; a local one that a server has replaced is valid too.
   /// - Returns: The entity; `nil` if there is none.
-  /// - Throws: `ModelError` when it can't be decoded; ``StoreError`` when the bytes on disk are damaged.
+  /// - Throws: `ModelError` if it can't be decoded; ``StoreError`` if the bytes on disk are damaged.
   /// - Complexity: O(log *n*) for each node of the tree.
   public func entity<E: Entity>(_ identifier: EntityIdentifier<E>) throws -> E? {
     var childCount = 0
@@ -19,13 +19,13 @@ extension ModelSnapshot {
 }
 
 extension ModelTransaction {
-  /// Changes an entity as it is stored by now; only what differs afterwards is written.
+  /// Changes a stored entity; only differing nodes are written.
   ///
   /// - Parameters:
   ///   - identifier: Its identifier.
-  ///   - change: Changes the value; its identifier stays.
-  /// - Returns: The entity as it is stored afterwards; `nil` if there is none, and nothing is done.
-  /// - Throws: What `change` throws, and as ``update(_:_:_:)``.
+  ///   - change: Changes the value, but not its identifier.
+  /// - Returns: The entity as stored afterwards; `nil` if there is none.
+  /// - Throws: The error of `change`, and as ``update(_:_:_:)``.
   /// - Complexity: O(log *n*) for each node of its tree.
   @discardableResult
   public mutating func update<E: Entity>(
@@ -35,10 +35,10 @@ extension ModelTransaction {
     return try update(E.self, current, change)
   }
 
-  /// Deletes the node of an entity, whatever types it has records of.
+  /// Deletes the node of an entity, with its records of all types.
   ///
   /// - Parameter identifier: The identifier of the entity.
-  /// - Returns: What was deleted and changed; `nil` if there is no such entity.
+  /// - Returns: The deleted and changed nodes; `nil` if there is no such entity.
   /// - Throws: As ``delete(_:)``.
   /// - Complexity: O(log *n*) for each parent, and the size of each collection that holds it.
   @discardableResult
@@ -48,18 +48,17 @@ extension ModelTransaction {
 }
 
 extension ModelStore {
-  /// Changes an entity as it is stored when its turn comes; nothing is lost that others have changed
-  /// meanwhile.
+  /// Changes a stored entity; changes that others make meanwhile are kept.
   ///
   /// ```swift
   /// try store.update(id) { $0.title = "Crash at start" }
   /// ```
   /// - Parameters:
   ///   - identifier: Its identifier.
-  ///   - context: Travels with the change set to everyone who is notified of it.
+  ///   - context: A value that travels with the change set to listeners.
   ///   - change: Runs on the calling thread or another one, perhaps more than once.
-  /// - Returns: The entity as it is stored afterwards; `nil` if there is none.
-  /// - Throws: What `change` throws, and as ``ModelTransaction/update(_:_:_:)``.
+  /// - Returns: The entity as stored afterwards; `nil` if there is none.
+  /// - Throws: The error of `change`, and as ``ModelTransaction/update(_:_:_:)``.
   /// - Complexity: O(log *n*) for each node of its tree, and a commit.
   @discardableResult
   public func update<E: Entity>(
@@ -71,9 +70,9 @@ extension ModelStore {
   ///
   /// - Parameters:
   ///   - identifier: Its identifier.
-  ///   - context: Travels with the change set to everyone who is notified of it.
+  ///   - context: A value that travels with the change set to listeners.
   ///   - change: As in the synchronous form.
-  /// - Returns: The entity as it is stored afterwards; `nil` if there is none.
+  /// - Returns: The entity as stored afterwards; `nil` if there is none.
   /// - Throws: As the synchronous form.
   /// - Complexity: As the synchronous form.
   @discardableResult

@@ -2,11 +2,11 @@ import PandoModels
 public import PandoStore
 
 extension ModelSnapshot {
-  /// Returns the identifier that an entity has now: the server's, once the server has given one.
+  /// Returns the present identifier of an entity: the server's, if a server has assigned one.
   ///
-  /// - Parameter identifier: An identifier, perhaps one from before the server knew the entity.
-  /// - Returns: The identifier under which the entity is stored; the same if it has got no other.
-  /// - Throws: ``StoreError`` when the bytes on disk are damaged.
+  /// - Parameter identifier: An identifier of the entity, present or local.
+  /// - Returns: The identifier under which the entity is stored; `identifier` if no other was assigned.
+  /// - Throws: ``StoreError`` if the bytes on disk are damaged.
   /// - Complexity: O(log *n*) for a local identifier.
   public func currentIdentifier<E: Entity>(
     of identifier: EntityIdentifier<E>
@@ -17,11 +17,11 @@ extension ModelSnapshot {
     return EntityIdentifier(modelIdentifier: alias.new) ?? identifier
   }
 
-  /// Returns the identifier that a node has now: the server's, once the server has given one.
+  /// Returns the present identifier of a node: the server's, if a server has assigned one.
   ///
-  /// - Parameter modelIdentifier: The identifier of a node.
-  /// - Returns: The identifier under which the node is stored; the same if it has got no other.
-  /// - Throws: ``StoreError`` when the bytes on disk are damaged.
+  /// - Parameter modelIdentifier: An identifier of the node.
+  /// - Returns: The identifier under which the node is stored; `modelIdentifier` if no other was assigned.
+  /// - Throws: ``StoreError`` if the bytes on disk are damaged.
   /// - Complexity: O(log *n*).
   public func currentIdentifier(of modelIdentifier: String) throws -> String {
     try alias(of: modelIdentifier)?.new ?? modelIdentifier

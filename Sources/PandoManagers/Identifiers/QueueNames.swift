@@ -1,27 +1,27 @@
 import PandoStore
 
-/// The names of a queue's rows among the properties of a store.
+/// The names of a queue's properties in a store.
 ///
 /// | name | value |
 /// |---|---|
 /// | `queue/` and the number, 16 hexadecimal digits | a `QueuedRequest` as CBOR |
-/// | `queue-failed/` and the number | the same, of one that came to an end without success |
-/// | `queue-next` | the number that comes next, 8 bytes, least significant first; after a removal of all once more, until the next request |
-/// | `queue-dropped` | the numbers of those that were dropped last, 8 bytes each |
+/// | `queue-failed/` and the number | the same, of a request that failed |
+/// | `queue-next` | the next number, 8 bytes, least significant first; twice after a removal of everything, until the next request |
+/// | `queue-dropped` | the numbers of the last dropped requests, 8 bytes each |
 /// | `queue-key/`, client, `/`, uniquing key | the number of the newest request with that key |
-/// | `queue-mark/` and a model identifier | the requests that change or name it: of a local one their numbers, else how many |
-/// | `queue-refused/` and a model identifier | how many requests that a server refused have left their change in it |
-/// | `alias/` and a model identifier | the ``IdentifierAlias`` that took its place, as CBOR |
+/// | `queue-mark/` and a model identifier | the requests that change or name the node: for a local identifier their numbers, else their count |
+/// | `queue-refused/` and a model identifier | the count of refused requests whose change the node still has |
+/// | `alias/` and a model identifier | the ``IdentifierAlias`` that replaced it, as CBOR |
 package enum QueueNames {
   package static let waiting = "queue/"
   package static let failed = "queue-failed/"
   package static let next = "queue-next"
   package static let dropped = "queue-dropped"
-  /// What the names of all rows about requests begin with, but for the number that comes next.
+  /// The prefixes of all names about requests, without `queue-next`.
   package static let all = [waiting, failed, dropped, "queue-key/", marks, refusals, "alias/"]
   package static let marks = "queue-mark/"
   package static let refusals = "queue-refused/"
-  /// What the names of the states of synchronized entity types begin with.
+  /// The prefix of the synchronization states of entity types.
   package static let syncs = "sync/"
 
   package static func waiting(_ number: UInt64) -> String { waiting + digits(number) }
@@ -39,7 +39,7 @@ package enum QueueNames {
     IdentifierAlias.rowName(of: modelIdentifier)
   }
 
-  /// How far the entities of a type are in step with a server.
+  /// The name of the synchronization state of a type.
   package static func sync(_ typeName: String, client: String) -> String {
     PropertyName.bounded(syncs, client + "/" + typeName)
   }

@@ -2,17 +2,17 @@ import PandoModels
 public import PandoStore
 
 extension ModelSnapshot {
-  /// Returns whether a server has an entity as it is here.
+  /// Returns whether a server has the stored value of an entity.
   ///
-  /// An identifier under which nothing is stored is `unsynced`; `pending` if its removal waits, `refused` if a server has
-  /// refused that.
+  /// The state of a removed entity is `pending` while its removal waits, `refused` after a server has refused
+  /// it, and else `unsynced`.
   ///
   /// ```swift
   /// let state = try store.read { try $0.synchronizationState(of: issue.id) }
   /// ```
   /// - Parameter identifier: The identifier of the entity.
   /// - Returns: The state.
-  /// - Throws: ``StoreError`` when the bytes on disk are damaged.
+  /// - Throws: ``StoreError`` if the bytes on disk are damaged.
   /// - Complexity: O(log *n*).
   public func synchronizationState<E: Entity>(
     of identifier: EntityIdentifier<E>
@@ -20,12 +20,12 @@ extension ModelSnapshot {
     try synchronizationState(of: currentIdentifier(of: identifier).modelIdentifier)
   }
 
-  /// Returns whether a server has a node as it is here.
+  /// Returns whether a server has the stored value of a node.
   ///
-  /// - Parameter modelIdentifier: The identifier that the node has now; a local one that a server has replaced is
+  /// - Parameter modelIdentifier: The present identifier of the node; one that a server has replaced is
   ///   `unsynced`.
   /// - Returns: The state.
-  /// - Throws: ``StoreError`` when the bytes on disk are damaged.
+  /// - Throws: ``StoreError`` if the bytes on disk are damaged.
   /// - Complexity: O(log *n*).
   public func synchronizationState(of modelIdentifier: String) throws -> SynchronizationState {
     if try isWaiting(modelIdentifier) {
@@ -34,18 +34,17 @@ extension ModelSnapshot {
     return try sequenceState(of: modelIdentifier).isDated ? .synced : .unsynced
   }
 
-  /// Whether a write of a node waits for a server, or was refused and is still here.
+  /// Whether a write of a node waits for a server or for a decision about a refusal.
   func isWaiting(_ modelIdentifier: String) throws -> Bool {
     try property(QueueNames.mark(modelIdentifier)) != nil
   }
 
-  /// Whether something that a server has refused is still here: until that is decided, no answer to others
-  /// takes it away.
+  /// Whether the node has a refused change; until a decision, no answer to another request overwrites it.
   func isRefused(_ modelIdentifier: String) throws -> Bool {
     try property(QueueNames.refusal(modelIdentifier)) != nil
   }
 
-  /// The place of the first write that waits for a server; `nil` if none does.
+  /// The sequence number of the first write that waits for a server; `nil` if none does.
   var firstWaitingPlace: UInt64? {
     get throws {
       var found: UInt64?
@@ -60,7 +59,7 @@ extension ModelSnapshot {
     }
   }
 
-  /// The identifiers of the nodes of a type whose state it is.
+  /// The identifiers of a type's nodes with a synchronization state.
   func identifiers(
     ofType typeName: String, in namespace: String, synchronized state: SynchronizationState
   ) throws -> [String] {
@@ -81,7 +80,7 @@ extension ModelSnapshot {
   }
 }
 
-/// What the row of a queued request says of its place.
+/// The sequence number in the row of a queued request.
 private struct WaitingPlace: Decodable {
   let commitNumber: UInt64
 

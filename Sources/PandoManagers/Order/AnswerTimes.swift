@@ -1,30 +1,30 @@
 import PandoModels
 import PandoStore
 
-/// When a server has answered a question last.
+/// The time of a server's last answer to a question.
 struct AnswerTime: Sendable, Equatable {
-  /// What tells the question from the others of a type: a hash of its text.
+  /// A hash of the question's text, which identifies it among the questions about a type.
   let key: UInt64
   /// Milliseconds since 1970, by the clock of this machine.
   var time: Int64
-  /// Whether the server had nothing.
+  /// Whether the answer was empty.
   var isEmpty: Bool
 }
 
-/// The newest answers of a part of all questions of a type.
+/// The times of the newest answers, for one of the parts into which the questions about a type are divided.
 ///
 /// ```
 /// property answered/TYPE/BUCKET, per answer:
 ///   offset  size
 ///        0     8  key, big-endian
 ///        8     8  milliseconds since 1970, big-endian
-///       16     1  1 if the server had nothing, else 0
+///       16     1  1 if the answer was empty, else 0
 /// ```
-/// The bucket is the lowest six bits of the key, two hexadecimal digits. Each has a limit, so a type has a
-/// limit, and noting an answer touches one small row.
+/// The bucket is the lowest six bits of the key, as two hexadecimal digits. A limit for each bucket limits
+/// the type, and a new time writes one small row.
 struct AnswerBucket: Sendable {
   static let bucketCount: UInt64 = 64
-  /// How many answers are known in each; the oldest one goes.
+  /// The largest number of times in a bucket; above it the oldest one is removed.
   static let countMaximum = 16
   private static let byteCount = 17
 
@@ -32,7 +32,7 @@ struct AnswerBucket: Sendable {
 
   init() {}
 
-  /// Reads it; what is damaged is forgotten.
+  /// Reads a bucket; ignores an incomplete time at its end.
   init(_ bytes: [UInt8]) {
     func number(_ offset: Int) -> UInt64 {
       bytes[offset..<offset + 8].reduce(0) { $0 << 8 | UInt64($1) }
@@ -77,15 +77,15 @@ struct AnswerBucket: Sendable {
 }
 
 extension ModelTransaction {
-  /// Notes when a server has answered, unless everything has been removed since it was asked.
+  /// Stores the times of answers, unless everything has been removed since the request.
   ///
   /// - Parameters:
-  ///   - times: What was answered.
+  ///   - times: The times.
   ///   - typeName: The type of the entities.
-  ///   - asOf: The place at which the server was asked.
+  ///   - asOf: The sequence number of the request.
   /// - Throws: `StoreError`, `LMDBError`.
   mutating func note(_ times: [AnswerTime], of typeName: String, asOf: UInt64) throws {
-    // The state of what was never there is the last removal of everything.
+    // An identifier that was never stored has the state of the last removal of everything.
     let removal = try snapshot.sequenceState(of: "answered/\(typeName)").sequenceNumber
     guard removal <= asOf else { return }
     var buckets: [UInt64: AnswerBucket] = [:]
@@ -100,7 +100,7 @@ extension ModelTransaction {
     }
   }
 
-  /// Forgets when servers have answered.
+  /// Removes the times of answers.
   mutating func forgetAnswerTimes() throws { try forgetProperties("answered/") }
 }
 
@@ -110,7 +110,7 @@ extension ModelSnapshot {
       ?? AnswerBucket()
   }
 
-  /// When a server has answered a question last; `nil` if that is not known.
+  /// The time of the last answer to a question; `nil` if it is unknown.
   func answerTime(_ key: UInt64, of typeName: String) throws -> AnswerTime? {
     try answers(typeName, AnswerBucket.number(of: key))[key]
   }

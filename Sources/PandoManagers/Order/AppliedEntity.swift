@@ -1,12 +1,11 @@
 import PandoStore
 
-/// What became of one entity of a write.
+/// The result of a write for one entity.
 package final class AppliedEntity<E: Entity>: Sendable {
-  /// Which entity.
   package let identifier: EntityIdentifier<E>
-  /// What is stored now; `nil` if it was removed later than the write's place in the order.
+  /// The stored value; `nil` if the entity was removed later than the write.
   package let stored: E?
-  /// Whether something newer was there, so that nothing was written.
+  /// Whether the stored value is newer, so that nothing was written.
   package let isLate: Bool
 
   package init(_ identifier: EntityIdentifier<E>, stored: E?, isLate: Bool) {
@@ -16,11 +15,11 @@ package final class AppliedEntity<E: Entity>: Sendable {
   }
 }
 
-/// What became of a write.
+/// The result of a write.
 package struct AppliedWrite<E: Entity>: Sendable {
-  /// What became of the entities, in the order given.
+  /// The results for the entities, in the order given.
   package var entities: [AppliedEntity<E>]
-  /// The place of the write in the order: whatever is newer has a higher one.
+  /// The sequence number of the write.
   package var place: UInt64
 
   package init(_ entities: [AppliedEntity<E>], place: UInt64) {
@@ -28,17 +27,17 @@ package struct AppliedWrite<E: Entity>: Sendable {
     self.place = place
   }
 
-  /// What is stored now, in the order given.
+  /// The stored values, in the order given.
   package var stored: [E] { entities.compactMap(\.stored) }
 }
 
-/// What became of the answer of a server.
+/// The result of storing an answer.
 package struct AppliedAnswer<E: Entity>: Sendable {
-  /// What became of its entities.
+  /// The results for the entities of the answer.
   package var write: AppliedWrite<E>
-  /// What went because it was not in the answer.
+  /// The entities that the answer has removed.
   package var removed: [EntityIdentifier<E>]
-  /// What did not go because the rules of the store refuse it.
+  /// Removals that the rules of the store refused.
   package var refused: [RefusedRemoval] = []
 
   package init(write: AppliedWrite<E>, removed: [EntityIdentifier<E>]) {
@@ -47,39 +46,39 @@ package struct AppliedAnswer<E: Entity>: Sendable {
   }
 }
 
-/// How old an answer is.
+/// The age of an answer.
 package struct AnswerPlace: Sendable {
-  /// The place at which the server was asked.
+  /// The sequence number of the request.
   package let asOf: UInt64
-  /// The place of the first write that waited to be sent then; `nil` if none did.
+  /// The sequence number of the first write that waited for the server then; `nil` if none did.
   package var waitingSince: UInt64?
 
-  /// Makes a place.
+  /// Makes an age.
   package init(asOf: UInt64, waitingSince: UInt64? = nil) {
     (self.asOf, self.waitingSince) = (asOf, waitingSince)
   }
 }
 
-/// The answer of a server, to be stored as a whole.
+/// An answer of a server, to be stored in one step.
 package struct AnswerWrite<E: Entity>: Sendable {
   /// The entities, in the server's order.
   package var entities: [E]
-  /// What was asked.
+  /// The query of the request.
   package var query: Query<E>
-  /// The place at which it was asked.
+  /// The sequence number of the request.
   package var asOf: UInt64
-  /// Whether what matches here and is not in the answer goes.
+  /// Whether to remove matches of the query that the answer lacks.
   package var discardsExtra: Bool
-  /// Whether the order of the entities is the server's own.
+  /// Whether the entities are in the server's natural order.
   package var isInNaturalOrder: Bool
-  /// Entities of other types that came with them.
+  /// Further writes: entities of other types in the answer, and times.
   var included: [@Sendable (inout ModelTransaction, AnswerPlace) throws -> Void] = []
-  /// The place of the first write that waited to be sent when it was asked; `nil` if none did.
+  /// The sequence number of the first write that waited for the server at the request; `nil` if none did.
   var waitingSince: UInt64?
-  /// What else a page of changes says.
+  /// The rest of a page of changes.
   var changes: ChangesWrite<E>?
-  /// Whether nobody asked for it: then what waits here to be sent is newer.
+  /// Whether the server sent it without a request; then an entity with a waiting write is newer.
   var isUnasked = false
-  /// Entities that are gone.
+  /// Entities that the server has removed.
   var gone: [EntityIdentifier<E>] = []
 }

@@ -1,40 +1,40 @@
 import PandoModels
 import PandoStore
 
-/// What a page of changes does beside storing its entities, in the same step.
+/// The effects of a page of changes beside its entities, in the same step.
 struct ChangesWrite<E: Entity>: Sendable {
-  /// What the server has no longer.
+  /// Entities that the server has removed.
   var removed: [EntityIdentifier<E>]
-  /// What the server has no longer, if it has had it.
+  /// Entities that the server does not have; removed if a server had sent them.
   var unnamed: [EntityIdentifier<E>] = []
-  /// With the last page of all: what a server had sent before this place and is not newer goes.
+  /// With the last page of a full synchronization: entities of a server up to this number are removed.
   var extraPlace: UInt64?
-  /// With the last page of all: what is as old as a read from this place on was named.
+  /// With the last page of a full synchronization: a page contained every entity read from this number on.
   var namedPlace: UInt64 = 0
-  /// The place at which the page had come.
+  /// The sequence number at which the page arrived.
   ///
-  /// Other reads that began before it may be older than the page, though they began after it: they come too
-  /// late. What they would have brought, the server tells.
+  /// A read that began after the request of the page and before this number may be older than the page. It
+  /// counts as late; the server sends its changes with a later page.
   let knownAt: UInt64
   let ledger: SyncLedger
   let before: SyncState
   var after: SyncState
 }
 
-/// A removal that the rules of the store refuse, and why.
+/// A removal that the rules of the store refuse.
 package struct RefusedRemoval: Sendable {
   let identifier: String
   let error: any Error
 }
 
 extension ModelTransaction {
-  /// Carries out what a page of changes says, after its entities have been applied.
+  /// Applies the rest of a page of changes, after its entities.
   mutating func carryOut<E: Entity>(
     _ changes: ChangesWrite<E>, _ applied: [AppliedEntity<E>], asOf: UInt64
   ) throws -> (removed: [EntityIdentifier<E>], refused: [RefusedRemoval]) {
     try changes.ledger.confirm(changes.before, in: snapshot)
     var after = changes.after
-    // Of what is newer here the server may have told what it has now: it is asked again later.
+    // The page may have newer values of entities that are newer here, so the next run requests them.
     after.addPending(applied.filter(\.isLate).map(\.identifier.modelIdentifier))
     let named = Set(applied.map(\.identifier))
     let gone = changes.removed.unique.filter { !named.contains($0) }
@@ -42,7 +42,7 @@ extension ModelTransaction {
     after.addPending(
       try gone.map(\.modelIdentifier).filter { identifier in
         let state = try snapshot.sequenceState(of: identifier)
-        // What is being made may be this: its answer has not come yet.
+        // A waiting insert may be this entity, because its answer has not arrived.
         if try snapshot.isRefused(identifier) { return true }
         return state.isStored ? state.sequenceNumber > asOf : isMaking
       })
@@ -54,7 +54,7 @@ extension ModelTransaction {
     extra = try extra.filter { identifier in
       let state = try snapshot.sequenceState(of: identifier)
       if state.sequenceNumber <= place { return state.isDated }
-      // What was written here or read before the first page had come was not named by a page, perhaps.
+      // Of entities written here, or read before the first page arrived, perhaps no page has a value.
       let isNamed =
         state.isDated && state.sequenceNumber >= changes.namedPlace
         && SequenceNumber.isOfRead(state.sequenceNumber)
@@ -66,20 +66,20 @@ extension ModelTransaction {
     removed += try removeAllowed(
       extra.compactMap { EntityIdentifier<E>(modelIdentifier: $0) }, asOf: place, changes.knownAt,
       &refused)
-    // The answer that gives one its name may have come since that was looked up.
+    // A server may have assigned identifiers since they were resolved.
     after.unnamed = try after.unnamed.map { try snapshot.currentIdentifier(of: $0) }
-    // What is being made may be removed there before its answer comes.
+    // The server may remove an entity before the answer to its insert arrives.
     if !isMaking {
       after.unnamed.removeAll { EntityIdentifier<E>(modelIdentifier: $0)?.isLocal ?? true }
     }
     after.addPending(refused.map(\.identifier))
     try changes.ledger.set(after, in: &self)
-    // What is asked for later is newer than what came now, also after a restart.
+    // Later requests are newer than this page, also after a restart.
     _ = takeSequenceNumber()
     return (removed, refused)
   }
 
-  /// Removes entities as far as the rules of the store allow for it, in whatever order.
+  /// Removes the entities that the rules of the store allow to remove, in any order.
   private mutating func removeAllowed<E: Entity>(
     _ identifiers: [EntityIdentifier<E>], asOf: UInt64, _ knownAt: UInt64,
     _ refused: inout [RefusedRemoval]
@@ -105,7 +105,7 @@ extension ModelTransaction {
 }
 
 extension ModelSnapshot {
-  /// Whether requests wait that are about entities of a namespace which the server does not know yet.
+  /// Whether a waiting request names an entity of a namespace that has no identifier of the server.
   fileprivate func isMaking(_ namespace: String) throws -> Bool {
     let local = EntityIdentifierText.modelIdentifier(
       EntityIdentifierText.localPrefix, in: namespace)

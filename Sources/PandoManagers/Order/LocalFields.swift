@@ -1,18 +1,18 @@
 import PandoModels
 package import PandoStore
 
-/// Puts back into entities that a server has sent what the server does not know of them.
+/// Fills entities of a server with the stored values of fields that the server does not have.
 package enum LocalFields {
-  /// Whether there is anything to be put back in entities of a type.
+  /// Whether entities of a type can have such fields.
   static func areIn<E: Entity>(_ type: E.Type) -> Bool {
     (type as? any ServedEntity.Type)?.hasLocalFields ?? false
   }
 
-  /// Puts back what is stored of an entity and of the entities that it holds.
+  /// Fills an entity and the entities inside it.
   ///
   /// - Parameters:
-  ///   - entity: The entity, as a server has sent it.
-  ///   - stored: What is here under the identifier of an entity; `nil` if nothing is.
+  ///   - entity: The entity of the server.
+  ///   - stored: Returns the stored value of an entity; `nil` if there is none.
   /// - Returns: The entity to store.
   static func restored<E: Entity>(
     _ entity: E, _ stored: (any ServedEntity) throws -> (any Model)?
@@ -21,14 +21,14 @@ package enum LocalFields {
     return try restoredTree(entity, stored) as? E ?? entity
   }
 
-  /// The same of an entity of which a snapshot has what is stored.
+  /// The same, with the stored values of a snapshot.
   package static func restored<E: Entity>(
     _ entity: E, in snapshot: ModelSnapshot
   ) throws -> E {
     try restored(entity) { try $0.stored(in: snapshot) }
   }
 
-  /// The same of entities of which others have what is stored, themselves or inside them.
+  /// The same for several entities, with the values in given entities.
   static func restored<E: Entity>(_ entities: [E], from stored: [E]) -> [E] {
     guard areIn(E.self), !stored.isEmpty else { return entities }
     let nodes = nodes(of: stored)
@@ -37,8 +37,7 @@ package enum LocalFields {
     }
   }
 
-  /// The same of the answers to a write, one for each entity that was sent, perhaps under another
-  /// identifier.
+  /// The same for the answers to a write, one for each sent entity, perhaps with another identifier.
   static func restored<E: Entity>(_ answers: [E], ofSent sent: [E]) -> [E] {
     guard areIn(E.self), answers.count == sent.count else { return answers }
     return zip(answers, sent).map { answer, sent in
@@ -92,7 +91,7 @@ extension ServedEntity {
     do {
       return try snapshot.model(id.modelIdentifier, as: Self.self)
     } catch is ModelError {
-      // What can't be read can be replaced.
+      // A value that can't be read is replaced.
       return nil
     }
   }

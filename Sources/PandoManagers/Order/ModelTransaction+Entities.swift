@@ -2,23 +2,23 @@ import PandoModels
 package import PandoStore
 import PandoSystem
 
-/// The order of writes, applied inside one transaction.
+// MARK: - The order of writes, inside one transaction
 extension ModelTransaction {
   /// Stores entities.
   ///
   /// - Parameters:
   ///   - entities: The new values.
-  ///   - first: Done before.
-  ///   - asOf: The place at which their request was made; `nil` for values of this moment.
-  ///   - knownAt: The place that they get; `asOf` unless given.
-  ///   - isIncluded: Whether they came with the answer to a request about others, which does not wait for
-  ///     writes of them: what waits here to be sent is newer.
-  ///   - keepsOrder: Whether anybody asks servers for entities of this type.
-  ///   - isLocal: Whether no server is told.
-  ///   - waitingSince: The place of the first write that waited to be sent when the server was asked; `nil` if
-  ///     none did. Nodes inside may be as they were before it.
-  ///   - isConfirmation: Whether it is the answer to a write of them, which has sent them as they are here.
-  /// - Returns: What became of them.
+  ///   - first: Called before the write.
+  ///   - asOf: The sequence number of the request; `nil` for new values.
+  ///   - knownAt: The sequence number that they get; `asOf` by default.
+  ///   - isIncluded: Whether the request was about other entities. Such a request does not wait for writes of
+  ///     these, so entities with waiting writes are newer.
+  ///   - keepsOrder: Whether a server has entities of the type.
+  ///   - isLocal: Whether the write queues no request.
+  ///   - waitingSince: The sequence number of the first write that waited for the server at the request;
+  ///     `nil` if none did. Nodes inside may have their values from before it.
+  ///   - isConfirmation: Whether it is the answer to a write of these entities.
+  /// - Returns: The results.
   /// - Throws: `ModelError`, `StoreError`, `LMDBError`; ``QueryError`` `invalidIdentifier`.
   package mutating func apply<E: LocalEntity>(
     _ entities: [E], after first: (@Sendable ([E], inout ModelTransaction) throws -> Void)? = nil,
@@ -54,7 +54,7 @@ extension ModelTransaction {
     return AppliedEntity(stored.id, stored: stored, isLate: false)
   }
 
-  /// Makes this write the last word on an entity, though it may write nothing.
+  /// Gives an entity the sequence number of this write, even if nothing differs.
   private mutating func confirm(_ identifier: String) throws {
     let place = takeSequenceNumber()
     guard let commit = try snapshot.commitValue(of: identifier),
@@ -65,7 +65,7 @@ extension ModelTransaction {
       SequenceRow(.confirmed, sequenceNumber: place, commit: commit), of: identifier)
   }
 
-  /// An entity as a server has sent it, with the place of that, if it has fields that servers don't know.
+  /// An entity as a server has sent it, with its sequence number, if it has local-only fields.
   private func sentEntity<E: LocalEntity>(
     _ identifier: EntityIdentifier<E>
   ) throws -> (entity: E, place: UInt64)? {
@@ -77,7 +77,7 @@ extension ModelTransaction {
     return (entity, state.sequenceNumber)
   }
 
-  /// Lets an entity stay one that a server has sent if only what the server does not know has changed.
+  /// Keeps the state of a server's entity if only its local-only fields have changed.
   private mutating func restore<E: LocalEntity>(
     _ sent: (entity: E, place: UInt64)?, of stored: E
   ) throws {
@@ -89,9 +89,9 @@ extension ModelTransaction {
       of: stored.id.modelIdentifier)
   }
 
-  /// Changes an entity as it is stored.
+  /// Changes a stored entity.
   ///
-  /// - Returns: Nothing if there is no such entity.
+  /// - Returns: No entity if there is none with the identifier.
   mutating func apply<E: LocalEntity>(
     _ update: EntityUpdate<E>,
     after first: (@Sendable ([E], inout ModelTransaction) throws -> Void)? = nil,
@@ -101,7 +101,7 @@ extension ModelTransaction {
     let identifier = try snapshot.currentIdentifier(of: update.identifier)
     let sent = try isLocal ? sentEntity(identifier) : nil
     let name = identifier.modelIdentifier
-    // Both may have been read before the server named the entity.
+    // The caller may have read both before the server assigned the identifier.
     let replacement = try update.replacement.map { versions in
       (new: try snapshot.current(versions.new), old: try snapshot.current(versions.old))
     }
@@ -152,14 +152,14 @@ extension ModelTransaction {
     }
     let whole = try LocalFields.restored(entity, in: snapshot)
     guard let fitted = try fitting.fit(whole, identifier, in: snapshot) as? E else {
-      // What it can't be without was removed later.
+      // A required child was removed later.
       return AppliedEntity(
         entity.id, stored: try snapshot.model(identifier, as: E.self), isLate: true)
     }
     let stored = try overwrite(fitted)
     for node in fitting.answered {
       let isRoot = node.identifier.hasSameBytes(as: identifier)
-      // What it had was a server's, too, or lazy fields that have been sent.
+      // The value before was a server's too, or the confirmed one lacks only lazy fields.
       let mayBeMixed =
         isRoot && (state.isDated || isConfirmation && LazyFields.areEqual(stored, fitted))
       let isAsSent = try node.isWhole && (mayBeMixed || stored == fitted || holds(node.model))
@@ -168,17 +168,17 @@ extension ModelTransaction {
     return AppliedEntity(stored.id, stored: stored, isLate: false)
   }
 
-  /// Gives a node the place of an answer that has the last word on it.
+  /// Gives a node the sequence number of an answer.
   ///
   /// - Parameters:
   ///   - identifier: The identifier of the node.
-  ///   - place: The place.
-  ///   - isAsSent: Whether the node is now what the server has sent; the entity type may have kept what was here.
+  ///   - place: The sequence number.
+  ///   - isAsSent: Whether the node equals what the server has sent; its type may have merged older values.
   /// - Throws: `StoreError`, `LMDBError`.
   private mutating func date(_ identifier: String, at place: UInt64, isAsSent: Bool) throws {
     guard let commit = try snapshot.commitValue(of: identifier) else { return }
     let wasDated = try snapshot.sequenceState(of: identifier).isDated
-    // Queries by the state are told, though the node may be as it was.
+    // The touch notifies queries by the state, even if the node has not changed.
     if isAsSent, !wasDated { try touch(identifier) }
     try setSequenceRow(
       SequenceRow(
@@ -186,7 +186,7 @@ extension ModelTransaction {
       of: identifier)
   }
 
-  /// Whether a node is stored as it was given.
+  /// Whether the stored value of a node equals a given one.
   private func holds(_ model: any Model) throws -> Bool {
     func isStored<M: Model>(_ model: M) throws -> Bool {
       guard let identifier = model.modelIdentifier,
@@ -198,13 +198,13 @@ extension ModelTransaction {
     return try isStored(model)
   }
 
-  /// Writes an entity over what is stored, as the entity type says.
+  /// Merges an entity into the stored one, as its type says.
   private mutating func overwrite<E: LocalEntity>(_ entity: E) throws -> E {
     let stored: E?
     do {
       stored = try snapshot.model(entity.id.modelIdentifier, as: E.self)
     } catch is ModelError {
-      // What can't be read can be replaced.
+      // A value that can't be read is replaced.
       stored = nil
     }
     guard let stored else {
@@ -212,7 +212,7 @@ extension ModelTransaction {
       return entity
     }
     guard stored.shouldOverwrite(with: entity) else {
-      // What was read from the record of another type gets one of its own.
+      // An entity read from the record of another type gets its own record.
       if try snapshot.isProjection(stored) { try set(stored) }
       return stored
     }
@@ -224,13 +224,13 @@ extension ModelTransaction {
   /// Removes entities.
   ///
   /// - Parameters:
-  ///   - identifiers: Which; those that are not there leave a mark only.
-  ///   - asOf: The place at which it was known that they have gone; `nil` for this moment.
-  ///   - knownAt: The place that the removals get; `asOf` unless given.
-  ///   - onlySynchronized: Whether only those go that are as a server sent them.
-  ///   - keepsOrder: Whether anybody asks servers for entities of this type.
-  ///   - isConfirmation: Whether it is the answer to a removal of them.
-  /// - Returns: Those that were there and went.
+  ///   - identifiers: The entities; an absent one leaves a tombstone only.
+  ///   - asOf: The sequence number of the request whose answer removes them; `nil` for a new removal.
+  ///   - knownAt: The sequence number of the removals; `asOf` by default.
+  ///   - onlySynchronized: Whether to remove only entities as a server sent them.
+  ///   - keepsOrder: Whether a server has entities of the type.
+  ///   - isConfirmation: Whether it is the answer to a removal of these entities.
+  /// - Returns: The entities that were removed.
   /// - Throws: `StoreError`, `LMDBError`.
   @discardableResult
   package mutating func removeEntities<E: Entity>(
@@ -249,7 +249,7 @@ extension ModelTransaction {
     let deleted = try delete(wanted.map(\.modelIdentifier))
     if keepsOrder {
       for identifier in wanted {
-        // Before the commit that carries it out, if it was known before.
+        // An answer's number may be below that of this commit.
         try setSequenceRow(
           SequenceRow(.tombstone, sequenceNumber: knownAt ?? asOf ?? now),
           of: identifier.modelIdentifier)
@@ -258,11 +258,10 @@ extension ModelTransaction {
     return wanted.filter { deleted.contains(ByteString($0.modelIdentifier)) }
   }
 
-  /// Puts entities into the order of a list, where it is another than their natural order.
+  /// Arranges entities in the order of a list, if their natural order differs.
   ///
-  /// They share the places they have among them; so they are in this order wherever some of them show,
-  /// and all others stay where they are.
-  ///
+  /// They share the ranks that they have together. So any subset of them is in this order, and all other
+  /// entities stay where they are.
   /// - Parameter identifiers: The identifiers of nodes, in order.
   /// - Returns: Whether one of them has moved.
   /// - Throws: `StoreError`, `LMDBError`.
@@ -284,22 +283,22 @@ extension ModelTransaction {
 }
 
 extension ModelTransaction {
-  /// Notes that entities of a type stand in another order than the one in which they came.
+  /// Records that entities of a type have another order than that of their inserts.
   package mutating func markArranged(_ typeName: String) throws {
     try setProperty("arranged/\(typeName)", to: [1])
   }
 
-  /// Notes that entities stand in the order in which they come.
+  /// Records that entities of all types have the order of their inserts.
   mutating func forgetArrangement() throws { try forgetProperties("arranged/") }
 
-  /// Removes all requests of all clients, and which identifiers servers have given.
+  /// Removes all requests of all clients, and the identifiers that servers have assigned.
   package mutating func forgetRequests() throws {
     for prefix in QueueNames.all { try forgetProperties(prefix) }
     guard let next = try snapshot.property(QueueNames.next) else { return }
     try setProperty(QueueNames.next, to: Array([next, next].map { $0.prefix(8) }.joined()))
   }
 
-  /// Notes that entities are in step with no server.
+  /// Removes the synchronization states of all types.
   mutating func forgetSynchronization() throws { try forgetProperties(QueueNames.syncs) }
 
   mutating func forgetProperties(_ prefix: String) throws {
@@ -313,25 +312,25 @@ extension ModelTransaction {
 }
 
 extension ModelSnapshot {
-  /// Whether entities of a type stand in another order than the one in which they came.
+  /// Whether entities of a type have another order than that of their inserts.
   func isArranged(_ typeName: String) throws -> Bool {
     try property("arranged/\(typeName)") != nil
   }
 }
 
-/// Makes the tree of an answer fit what has been written since the request was made.
+/// Fits the tree of an answer to the writes since its request.
 ///
-/// A node inside it that is newer here stays as it is here, one that was removed here is lost.
+/// A node inside it that is newer in the store keeps the stored value. A node removed later is left out.
 private struct AnswerFitting {
   let asOf: UInt64
   private let waitingSince: UInt64?
-  /// The nodes of the tree that the answer has the last word on, the innermost first.
+  /// The nodes of the tree for which the answer is the latest value, the innermost first.
   private(set) var answered: [Node] = []
 
   struct Node {
     let identifier: String
     let model: any Model
-    /// Whether nothing in it is lost.
+    /// Whether no child was left out.
     let isWhole: Bool
   }
 
@@ -339,13 +338,12 @@ private struct AnswerFitting {
     (self.asOf, self.waitingSince) = (asOf, waitingSince)
   }
 
-  /// Whether a node that the server was not asked for by itself is newer here.
+  /// Whether a node that is not the subject of the request is newer in the store.
   func isOlder(
     than state: SequenceState, of identifier: String, in snapshot: ModelSnapshot
   ) throws -> Bool {
     if state.sequenceNumber > asOf { return true }
-    // Its change waited when the server was asked, and has got there since: the server may have answered
-    // without it.
+    // Its write waited at the request and has been confirmed since; the answer may lack it.
     if let waitingSince, state.isDated, state.sequenceNumber >= waitingSince,
       !SequenceNumber.isOfRead(state.sequenceNumber)
     {
@@ -354,9 +352,9 @@ private struct AnswerFitting {
     return try snapshot.isWaiting(identifier)
   }
 
-  /// Fits a node, whatever is here of it, and what it holds.
+  /// Fits the children of a node, and takes the node itself as it is in the answer.
   ///
-  /// - Returns: `nil` if something is lost that it can't be without.
+  /// - Returns: `nil` if a required child was removed later.
   mutating func fit(
     _ model: any Model, _ identifier: String, in snapshot: ModelSnapshot
   ) throws -> (any Model)? {
@@ -377,7 +375,7 @@ private struct AnswerFitting {
       if let identifier = child.modelIdentifier {
         fitted.append(try fitChild(child, identifier, in: snapshot))
       } else {
-        // It lies in the record of the node.
+        // A child without an identifier is part of the node's record.
         let part = try fitChildren(of: child, in: snapshot)
         fitted.append(part?.model)
         isWhole = isWhole && part?.isWhole ?? false

@@ -2,25 +2,24 @@ import PandoModels
 import PandoStore
 import PandoSystem
 
-/// How far the entities of a type are in step with a server that tells what has changed.
+/// How far the entities of a type are in step with a server that sends changes.
 struct SyncState: Equatable, Sendable {
-  /// What the next page, or what has changed since, is asked for by; `nil` for all.
+  /// The cursor of the next page or synchronization; `nil` for everything.
   var cursor: String?
-  /// Whether it is the address of a page.
+  /// Whether the cursor is the address of a page.
   var isLink = false
-  /// While all is read: the place at which that began; 0 if an element could not be read, so that nobody
-  /// knows what the server does not have.
+  /// During a full synchronization: the sequence number of its begin; 0 if an element could not be read, so
+  /// that no entity counts as missing.
   var fullPlace: UInt64?
-  /// While all is read: the place at which its first page had come.
+  /// During a full synchronization: the sequence number at which its first page arrived.
   ///
-  /// What is as old as a read since then was named by a page, or the server tells when it goes.
+  /// An entity read since then was in a page, or a later page removes it.
   var namedPlace: UInt64?
-  /// Entities of which the server has told something that could not be taken over yet.
+  /// Entities of a page that could not be stored or removed yet.
   var pending: [String] = []
-  /// Entities that were written here while all was read, and were not named: perhaps the server has removed
-  /// them since.
+  /// Entities written here during a full synchronization, and in no page; the server may have removed them.
   var unnamed: [String] = []
-  /// Those that were named while all is read, of what is in memory.
+  /// The entities of the pages so far of a full synchronization, for entities in memory.
   var named: Set<String> = []
 
   var bytes: [UInt8] {
@@ -34,7 +33,7 @@ struct SyncState: Equatable, Sendable {
 
   init() {}
 
-  /// - Throws: `JSONError` if somebody else has written the bytes.
+  /// - Throws: `JSONError` if the bytes are not those of a state.
   init(_ bytes: [UInt8]) throws {
     let tree = try TreeValue(json: String(decoding: bytes, as: UTF8.self))
     cursor = tree["cursor"]?.stringValue
@@ -50,12 +49,12 @@ struct SyncState: Equatable, Sendable {
   }
 }
 
-/// Somebody else has brought the entities of a type further meanwhile, or removed them all.
+/// Another writer has moved the state of a type, or removed it.
 struct SyncMoved: Error {}
 
-/// Where the states of a type are: in the store that its entities are in, or in memory with them.
+/// The synchronization state of a type: in the store of its entities, or in memory with them.
 ///
-/// A state is replaced in the write that makes it true, and only if it is the one that was read.
+/// A write replaces the state together with the entities, if the state has not changed since it was read.
 final class SyncLedger: Sendable {
   private let name: String
   private let store: ModelStore?
@@ -71,7 +70,7 @@ final class SyncLedger: Sendable {
     return try store.read { try state(in: $0) }
   }
 
-  /// The identifiers by which entities are known by now.
+  /// The present identifiers of entities.
   func current<E: Entity>(
     _ identifiers: [EntityIdentifier<E>]
   ) throws -> [EntityIdentifier<E>] {
@@ -85,11 +84,11 @@ final class SyncLedger: Sendable {
     try snapshot.property(name).map { try SyncState($0) }
   }
 
-  /// Begins to read all.
+  /// Begins a full synchronization.
   ///
   /// - Parameters:
   ///   - old: The state that was read.
-  ///   - place: The place at which it begins, where entities are in memory.
+  ///   - place: The sequence number of the begin, for entities in memory.
   /// - Returns: The new state.
   /// - Throws: ``SyncMoved``.
   func begin(
@@ -105,7 +104,7 @@ final class SyncLedger: Sendable {
     return try await store.write { [self] transaction in
       try confirm(old, in: transaction.snapshot)
       var all = SyncState()
-      // A commit of its own: what was asked for before it is older, and later also after a restart.
+      // A new sequence number: earlier requests are older, also after a restart.
       all.fullPlace = transaction.takeSequenceNumber()
       try set(all, in: &transaction)
       return all
