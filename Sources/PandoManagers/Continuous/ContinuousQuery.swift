@@ -1,18 +1,18 @@
 public import PandoModels
 import PandoProviders
 
-/// A query whose result is followed, change after change.
+/// A query whose result can be followed, change by change.
 ///
-/// It is the description of something to iterate over and costs nothing until somebody does.
+/// The value itself costs nothing; work begins with the first iteration.
 ///
 /// ```swift
 /// for try await books in manager.continuousSearch(withQuery: recent).values { show(books.entities) }
 /// ```
-/// The result holds what the filter, the order, the offset and the limit say after every change, with
-/// entities that come to match and without those that no longer do. Every task that iterates gets
-/// every newest result; the work is done once, and ends with the last iteration.
+/// After each change the result has exactly the entities of the filter, the order, the offset and the limit.
+/// Each iterating task gets the newest result. All iterations share the work, which ends with the last one.
+/// Use ``QueryDataProvider`` for a delegate.
 public struct ContinuousQuery<E: Queryable>: Sendable {
-  /// What is followed.
+  /// The followed query.
   public let query: Query<E>
   let source: FollowedSource<LiveQuery<E>>
 
@@ -21,15 +21,14 @@ public struct ContinuousQuery<E: Queryable>: Sendable {
     self.source = source
   }
 
-  /// The result, now and after each change.
+  /// The present result, and the result after each change.
   public var values: ContinuousSequence<QueryResult<E>> {
     elements { result, _, _ in result }
   }
 
-  /// The result, now and after each change, with what has changed since the element before.
+  /// The present result, and the result after each change, with the change since the last element.
   ///
-  /// Whoever is slower than the changes gets one that leads exactly from the result it got before to
-  /// the newest one.
+  /// A slow iteration gets one change that leads from its last result to the newest one.
   public var changes: ContinuousSequence<ContinuousChange<E>> {
     elements { result, previous, context in
       let change = previous.map {
@@ -40,7 +39,7 @@ public struct ContinuousQuery<E: Queryable>: Sendable {
     }
   }
 
-  /// The first entity of the result, now and after each change; `nil` while there is none.
+  /// The first entity of the result now, and after each change; `nil` while there is none.
   public var first: ContinuousSequence<E?> {
     elements { result, previous, _ in
       if let previous, previous.first == result.first { return nil }
@@ -48,15 +47,15 @@ public struct ContinuousQuery<E: Queryable>: Sendable {
     }
   }
 
-  /// What a window shows to who began with an access.
+  /// The result that a window shows for an access.
   func result(of window: QueryWindow<E>, for access: UserAccess?) -> QueryResult<E> {
     source.allows(access) ? QueryResult(window.shown, groupedBy: query.groupedBy) : .empty
   }
 
   /// Makes elements of results.
   ///
-  /// - Parameter element: Gets a result, the one that the observer has got before, and what the writer
-  ///   passed along; returns `nil` if there is nothing to tell.
+  /// - Parameter element: Receives a result, the last one of the observer, and the write's context. Returns
+  ///   `nil` if there is no new element.
   /// - Returns: The elements.
   private func elements<Element: Sendable>(
     _ element: @escaping @Sendable (QueryResult<E>, QueryResult<E>?, (any Sendable)?) -> Element?
@@ -85,12 +84,10 @@ public struct ContinuousQuery<E: Queryable>: Sendable {
 public struct ContinuousChange<E: Queryable>: Sendable {
   /// The result after the change.
   public let result: QueryResult<E>
-  /// What happened to the result that the observer got before, position by position.
+  /// The change from the observer's last result to this one.
   ///
-  /// In the first element of an iteration that is `reset`. Several changes that an observer was too
-  /// slow for are told as one.
+  /// It is `reset` in the first element of an iteration. Several changes since the last element are joined.
   public let change: CollectionChange
-  /// What the writer passed along; `nil` in the first element of an iteration, and of several changes
-  /// the last one's.
+  /// The context of the newest write in the change; `nil` in the first element of an iteration.
   public let context: (any Sendable)?
 }

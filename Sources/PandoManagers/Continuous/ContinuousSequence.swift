@@ -1,6 +1,6 @@
 import PandoProviders
 
-/// What a query or a graph shows, commit after commit, as an asynchronous sequence.
+/// The states of a followed query or graph, as an asynchronous sequence.
 ///
 /// ```swift
 /// for try await result in books.continuousSearch(withQuery: .all).values {
@@ -8,16 +8,15 @@ import PandoProviders
 /// }
 /// ```
 ///
-/// The first element is the present state. Then comes each newer state that is different; whoever is
-/// slower than the commits gets the newest one and not those between, so nothing piles up. The last
-/// committed state always comes. The sequence ends when the iterating task is cancelled, and throws
-/// when the state can no longer be known: an entity that can't be decoded, a remote that answered
-/// with an error.
+/// The first element is the present state. Each later element is a newer state that differs. A slow iteration
+/// gets the newest state and none between, so no elements pile up. The last committed state always arrives.
+/// The sequence ends if the iterating task is cancelled. It throws if the state can't be read, or if a server
+/// has answered with an error.
 ///
-/// A sequence can be iterated any number of times, by any number of tasks; they share the work. An
-/// iteration that ends leaves nothing behind; none holds a snapshot of the store.
+/// Any number of tasks can iterate a sequence, any number of times; they share the work. An iteration holds
+/// no snapshot of the store.
 public struct ContinuousSequence<Element: Sendable>: AsyncSequence, Sendable {
-  /// Iterations end by an error when the state can't be known any more.
+  /// An iteration ends with an error if the state can't be read.
   public typealias Failure = any Error
 
   private let source: any ObservationSource<Element>
@@ -26,36 +25,36 @@ public struct ContinuousSequence<Element: Sendable>: AsyncSequence, Sendable {
 
   /// Begins an iteration.
   ///
-  /// - Returns: What gives the elements, for one task at a time.
+  /// - Returns: The iterator, for one task at a time.
   public func makeAsyncIterator() -> AsyncIterator {
     AsyncIterator(observer: source.makeObserver())
   }
 
-  /// Gives the elements of one iteration.
+  /// The iterator of one iteration.
   public struct AsyncIterator: AsyncIteratorProtocol {
     private var observer: any Observer<Element>
 
     init(observer: any Observer<Element>) { self.observer = observer }
 
-    /// Waits for the next element, where the caller runs.
+    /// Waits for the next element, on the caller's actor.
     ///
-    /// - Returns: The newest state, if it is not what was returned before; `nil` at the end, and when
-    ///   the task is cancelled.
-    /// - Throws: Why the state can't be known any more; the iteration is over then.
-    /// - Complexity: The wait, and O(*m*) for *m* entities that are shown: they are compared with those before.
-    ///   Of ``ContinuousQuery/changes`` O(*m* log *m*).
+    /// - Returns: The newest state, if it differs from the last one; `nil` at the end and if the task is
+    ///   cancelled.
+    /// - Throws: The reason why the state can't be read; the iteration has ended then.
+    /// - Complexity: The wait, and O(*m*) to compare *m* entities with the last ones; for
+    ///   ``ContinuousQuery/changes`` O(*m* log *m*).
     public mutating func next() async throws -> Element? {
       try await observer.next(isolation: #isolation)
     }
 
     /// Waits for the next element.
     ///
-    /// - Parameter actor: Where the caller runs.
-    /// - Returns: The newest state, if it is not what was returned before; `nil` at the end, and when
-    ///   the task is cancelled.
-    /// - Throws: Why the state can't be known any more; the iteration is over then.
-    /// - Complexity: The wait, and O(*m*) for *m* entities that are shown: they are compared with those before.
-    ///   Of ``ContinuousQuery/changes`` O(*m* log *m*).
+    /// - Parameter actor: The caller's actor.
+    /// - Returns: The newest state, if it differs from the last one; `nil` at the end and if the task is
+    ///   cancelled.
+    /// - Throws: The reason why the state can't be read; the iteration has ended then.
+    /// - Complexity: The wait, and O(*m*) to compare *m* entities with the last ones; for
+    ///   ``ContinuousQuery/changes`` O(*m* log *m*).
     public mutating func next(
       isolation actor: isolated (any Actor)?
     ) async throws -> Element? {

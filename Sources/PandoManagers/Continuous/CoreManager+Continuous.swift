@@ -1,26 +1,26 @@
 import PandoModels
 
-/// What a manager reads, followed change by change.
+/// Following the reads of a manager.
 ///
-/// A change counts whoever made it: this manager, another one over the same store, a provider, a plain
-/// write of the store, or the answer of a server. Another process counts once the container is
-/// refreshed, or this process commits something.
+/// A result has the changes of this manager, of other managers over the same store, of providers, of plain
+/// writes, of server answers, and of other processes. If the store does not have `followsOtherProcesses`,
+/// those of other processes appear after a refresh of the container or a commit of this process.
 ///
-/// With a server in the context it is asked once for each query that begins to be followed, and what
-/// it answers reaches those who follow like any other change. `.remote`, `.remoteOrLocal` and
-/// `.localOr` wait for their first answer and end by its error. `.localThen` shows what is here at
-/// once, and goes on without the server if there is no connection. `.staleWhileRevalidate` shows what is here
-/// at once, if that is enough, and what the server answers to it then; a failure is told to the event handler.
+/// If the context names a server, each query sends one request when following begins. Its answer arrives like
+/// any any change. `.remote`, `.remoteOrLocal` and `.localOr` wait for the answer first, and end with its
+/// error. `.localThen` shows the local result at once, and continues without a connection.
+/// `.staleWhileRevalidate` shows a sufficient local result at once; the event handler receives errors of its
+/// request.
 ///
-/// An entity that can't be decoded is left out until it can be, and told to the manager's event handler
-/// (``ManagerEvent`` `undecodableEntity`).
+/// An entity that can't be decoded is left out; the event handler receives `undecodableEntity`
+/// (``ManagerEvent``).
 extension CoreManager {
   /// Follows an entity.
   ///
   /// - Parameters:
   ///   - identifier: Its identifier.
-  ///   - context: Which stores are asked.
-  /// - Returns: The entity, now and after each change; `nil` while there is none.
+  ///   - context: The stores to read.
+  /// - Returns: The present entity, and the entity after each change; `nil` while there is none.
   public func continuousGet(
     byID identifier: EntityIdentifier<E>, in context: ReadContext<E> = .local
   ) -> ContinuousSequence<E?> {
@@ -31,8 +31,8 @@ extension CoreManager {
   ///
   /// - Parameters:
   ///   - identifiers: Their identifiers.
-  ///   - context: Which stores are asked.
-  /// - Returns: Those that there are, in the order of the identifiers, now and after each change.
+  ///   - context: The stores to read.
+  /// - Returns: The entities that exist, in the order of the identifiers, now and after each change.
   public func continuousGet(
     byIDs identifiers: [EntityIdentifier<E>], in context: ReadContext<E> = .local
   ) -> ContinuousQuery<E> {
@@ -44,9 +44,9 @@ extension CoreManager {
   /// Follows the result of a query.
   ///
   /// - Parameters:
-  ///   - query: The query; one that makes no sense ends iterations by a ``QueryError``.
-  ///   - context: Which stores are asked.
-  /// - Returns: The result, now and after each change.
+  ///   - query: The query; an invalid one ends iterations with a ``QueryError``.
+  ///   - context: The stores to read.
+  /// - Returns: The present result, and the result after each change.
   public func continuousSearch(
     withQuery query: Query<E>, in context: ReadContext<E> = .local
   ) -> ContinuousQuery<E> {
@@ -55,7 +55,7 @@ extension CoreManager {
 
   /// Follows all entities of the type.
   ///
-  /// - Parameter context: Which stores are asked.
+  /// - Parameter context: The stores to read.
   /// - Returns: The entities, in natural order, now and after each change.
   public func continuousAll(in context: ReadContext<E> = .local) -> ContinuousQuery<E> {
     continuousSearch(withQuery: .all, in: context)
@@ -65,7 +65,7 @@ extension CoreManager {
   ///
   /// - Parameters:
   ///   - query: The query.
-  ///   - context: Which stores are asked.
+  ///   - context: The stores to read.
   /// - Returns: The entity, now and after each change; `nil` while none matches.
   public func continuousFirst(
     for query: Query<E> = .all, in context: ReadContext<E> = .local
@@ -92,19 +92,19 @@ extension CoreManager {
       })
   }
 
-  /// What brings changes to queries.
+  /// The source of changes for queries.
   private func line() throws -> FollowedSource<LiveQuery<E>>.Line {
     if let feed { return .init(begin: { feed.begin($0) }, shown: feed.shown) }
     let hub = try storeHub("no store in memory or on disk tells of changes of this type")
     return .init(begin: { hub.begin($0) }, shown: hub.shown)
   }
 
-  /// What follows the store on disk.
+  /// The hub of the store on disk.
   ///
-  /// - Parameter reason: What is said if there is none.
+  /// - Parameter reason: The message of the error if there is no such store.
   /// - Returns: The hub.
   /// - Throws: ``ManagerError`` `noStore` if the farthest local store is not on disk; `StoreError` or
-  ///   `LMDBError` when it can't be read.
+  ///   `LMDBError` if it can't be read.
   func storeHub(_ reason: String) throws -> StoreHub {
     guard let store = stack.followedStore else {
       throw ManagerError(.noStore, E.modelTypeName, reason)
@@ -112,7 +112,7 @@ extension CoreManager {
     return try StoreHub.hub(of: store)
   }
 
-  /// What comes before a query is followed.
+  /// The request to send before or while a query is followed.
   func firstAnswer(
     _ request: EntityRead<E>, in context: ReadContext<E>
   ) -> FirstAnswer<E> {
@@ -134,9 +134,9 @@ extension CoreManager {
     }
   }
 
-  /// Asks once.
+  /// Reads once.
   ///
-  /// - Returns: What to show of an answer that is stored nowhere; `nil` if it is stored.
+  /// - Returns: The answer if it is not stored; `nil` if it is stored.
   private func answer(
     _ request: EntityRead<E>, in context: ReadContext<E>
   ) async throws -> QueryResult<E>? {

@@ -18,7 +18,7 @@ extension CoreManager: GraphSource {
     }
   }
 
-  /// Asks the local stores first where they can't be asked without waiting, then the server.
+  /// Reads local stores that can't answer without waiting, then the server.
   func answer(_ identifiers: [ByteString], _ reading: GraphReading) async throws -> GraphAnswer {
     let context = reading.context(of: E.self)
     var wanted = identifiers.compactMap { EntityIdentifier<E>(modelIdentifier: $0.text) }
@@ -45,7 +45,7 @@ extension CoreManager: GraphSource {
     } catch let failure as any RemoteFailure
       where failure.remoteFailureKind == .connection && reading.asks == .behind
     {
-      // What is here is shown without the server.
+      // The graph shows the local entities without the server.
     }
     return answer
   }
@@ -61,7 +61,7 @@ extension CoreManager: GraphSource {
     }
   }
 
-  /// Those that no server has answered to lately.
+  /// The identifiers without a recent answer of a server.
   private func stale(
     _ identifiers: [EntityIdentifier<E>], in context: ReadContext<E>, _ maxAge: Duration
   ) throws -> [EntityIdentifier<E>] {
@@ -89,7 +89,7 @@ extension CoreManager: GraphSource {
 }
 
 extension Array {
-  /// The identifiers of those that are not among some entities.
+  /// The identifiers that are not among those of the given entities.
   fileprivate func without<E: Entity>(_ entities: [E]) -> [EntityIdentifier<E>]
   where Element == EntityIdentifier<E> {
     let found = Set(entities.map(\.id))

@@ -3,33 +3,32 @@ import PandoProviders
 import PandoStore
 import PandoSystem
 
-/// Entities together with those that they are related to.
+/// Reading and following entities together with related ones.
 extension CoreManager {
-  /// Returns entities with those that they are related to.
+  /// Returns entities with their related entities.
   ///
   /// ```swift
   /// let graph = try await books.graph(of: recent, in: .localOr(.remote()))
   /// ```
-  /// The roots come from the stores that the context asks for. What they lead to is looked for as the
-  /// context says, too: `.localOr(.remote())` asks the server for what is not here, `.remote()` for all, step
-  /// by step and each entity once, those of one type in one request if the API has one for several
-  /// identifiers; what it answers is stored as the context says. The shape can say otherwise for single
-  /// paths (``GraphShape/reading(_:in:)``). A type that has no server is looked for here, and one that the
-  /// container does not have in the store on disk.
+  /// The context names the stores of the roots and of the related entities. `.localOr(.remote())` requests
+  /// what the local stores lack, `.remote()` requests everything. Each round requests one level, each entity
+  /// once, in one request for each type if the API has one for several identifiers. Answers are stored as the
+  /// context says. The shape can name other stores for a path (``GraphShape/reading(_:in:)``). Entities of a
+  /// type without a server are read locally, those of a type that the container lacks from the store on disk.
   ///
-  /// What is on disk is of one snapshot, what is in memory is read at that time.
+  /// All entities on disk are of one snapshot; those in memory are read at that time.
   ///
   /// - Parameters:
-  ///   - query: Which entities are the roots.
-  ///   - shape: Which relationships are followed, how far, and where the entities come from.
-  ///   - context: Which stores are asked. Its contract counts for the roots, its access validator for all.
+  ///   - query: The roots.
+  ///   - shape: The relationships to follow, the depth, and the stores.
+  ///   - context: The stores to read. Its contract applies to the roots, its access validator to all.
   /// - Returns: The graph.
-  /// - Throws: What ``search(withQuery:in:)`` throws; ``ManagerError`` `unknownRelationship`; what a
-  ///   server or a source of the shape throws, unless the shape tolerates failures. An entity that is
-  ///   nowhere is no error: it is ``EntityGraph/missing``.
-  /// - Complexity: As ``search(withQuery:in:)`` for the roots; local ones in memory cost O(*n* log *n*) for all
-  ///   *n* of their type, whatever the query. Then O(log *n*) for each node of an entity on disk, O(1) for an
-  ///   entity in memory, and all of it once more after each step that asks a server.
+  /// - Throws: The errors of ``search(withQuery:in:)``; ``ManagerError`` `unknownRelationship`; the errors of
+  ///   servers and of sources of the shape, unless the shape tolerates failures. An entity that no store has
+  ///   is no error: it is in ``EntityGraph/missing``.
+  /// - Complexity: As ``search(withQuery:in:)`` for the roots; for roots in memory O(*n* log *n*) for all *n*
+  ///   of their type, whatever the query. Then O(log *n*) for each node of an entity on disk and O(1) for an
+  ///   entity in memory, and all of it again after each round of requests.
   public func graph(
     of query: Query<E> = .all, shape: GraphShape<E> = .all, in context: ReadContext<E> = .local
   ) async throws -> EntityGraph<E> {
@@ -53,19 +52,19 @@ extension CoreManager {
     }
   }
 
-  /// Follows entities with those that they are related to.
+  /// Follows entities with their related entities.
   ///
-  /// Every entity in the graph counts, not only its roots, and so does every one that it misses. What is
-  /// here is shown at once, without what is asked for (``EntityGraph/pending``), then again after each
-  /// answer.
+  /// Each change of an entity in the graph, or of one that it misses, gives a new graph. The first graph
+  /// shows the local entities, without those that were requested (``EntityGraph/pending``). Another one
+  /// follows each answer.
   ///
   /// - Parameters:
-  ///   - query: Which entities are the roots.
-  ///   - shape: Which relationships are followed, how far, and where the entities come from.
-  ///   - context: Which stores are asked; for the roots as for ``continuousSearch(withQuery:in:)``, for the
-  ///     others as for ``graph(of:shape:in:)``.
-  /// - Returns: The graph, now and after each change; what is on disk is of one moment in each. Iterations
-  ///   end by the errors that ``graph(of:shape:in:)`` throws; with `.localThen` not for lack of a
+  ///   - query: The roots.
+  ///   - shape: The relationships to follow, the depth, and the stores.
+  ///   - context: The stores to read; for the roots as in ``continuousSearch(withQuery:in:)``, for the others
+  ///     as in ``graph(of:shape:in:)``.
+  /// - Returns: The present graph, and the graph after each change, each with all entities on disk of one
+  ///   snapshot. Iterations end with the errors of ``graph(of:shape:in:)``; with `.localThen` not without a
   ///   connection.
   public func continuousGraph(
     of query: Query<E> = .all, shape: GraphShape<E> = .all, in context: ReadContext<E> = .local
@@ -92,7 +91,7 @@ extension CoreManager {
       })
   }
 
-  /// Whether the roots that are here can be read at any time.
+  /// Whether local roots can be read at any time.
   private var rootsCanBeRead: Bool { stack.followedStore != nil || stack.memory != nil }
 
   private func liveGraph(
@@ -113,7 +112,7 @@ extension CoreManager {
     _ memory: Memory
   ) -> LiveGraph<E>.ReadRoots { { try memory.read($0) } }
 
-  /// What brings changes to graphs.
+  /// The source of changes for graphs.
   private func graphLine(
     _ context: ReadContext<E>
   ) throws -> FollowedSource<LiveGraph<E>>.Line {
@@ -131,7 +130,7 @@ extension CoreManager {
 }
 
 extension EntityGraph {
-  /// Nothing.
+  /// A graph without entities.
   fileprivate static var empty: EntityGraph {
     EntityGraph(roots: [], entities: [:], order: [], absent: [])
   }

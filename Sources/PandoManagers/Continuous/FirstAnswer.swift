@@ -1,12 +1,12 @@
-/// What comes before a query is followed.
+/// The request to send before or while a query is followed.
 enum FirstAnswer<E: Queryable>: Sendable {
-  /// What is asked; returns what to show of an answer that is stored nowhere.
+  /// Sends the request; returns the answer if it is not stored.
   typealias Ask = @Sendable () async throws -> QueryResult<E>?
 
-  /// Nothing: what is here is shown at once.
+  /// No request: the local result is shown at once.
   case local
-  /// Something that is waited for; then what is here is shown.
+  /// A request that is awaited before the local result is shown.
   case asked(Ask)
-  /// What is here is shown at once, and something is asked whose answer changes it.
+  /// The local result is shown at once; the answer to a request changes it later.
   case then(Ask)
 }

@@ -1,11 +1,11 @@
 import PandoModels
 import PandoStore
 
-/// A graph that is followed, whatever its root is.
+/// A followed graph, for any type of root.
 protocol FollowedGraph: Followed {
-  /// Ends it by an error.
+  /// Ends the graph with an error.
   func fail(_ error: any Error, _ hub: StoreHub)
-  /// Works out what a commit means for it.
+  /// Stages the graph after a commit.
   func stage(
     _ touched: Set<ByteString>?, _ snapshot: ModelSnapshot, _ run: inout FollowingRun,
     _ hub: StoreHub)

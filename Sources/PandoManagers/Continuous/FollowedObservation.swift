@@ -1,13 +1,12 @@
 import PandoProviders
 
-/// Observes something followed.
+/// An observation of a followed query or graph.
 struct FollowedObservation<Live: LiveResult, Element: Sendable>: ObservationSource {
-  /// Makes an element of a value and of what its writer passed along; `nil` if it would be what the
-  /// observer has got before.
+  /// Makes an element of a value and its write's context; `nil` if it equals the observer's last one.
   typealias Transform = (Live.Value, (any Sendable)?) -> Element?
 
   let source: FollowedSource<Live>
-  /// Called when an iteration begins.
+  /// Called at the begin of an iteration.
   let makeTransform: @Sendable () -> Transform
 
   func makeObserver() -> any Observer<Element> {
@@ -16,9 +15,9 @@ struct FollowedObservation<Live: LiveResult, Element: Sendable>: ObservationSour
 
   private struct Iteration: Observer {
     let source: FollowedSource<Live>
-    /// Lets go of what it remembers at the end.
+    /// Released at the end, with the state that it holds.
     var transform: Transform?
-    /// What it keeps alive, and how far it has got.
+    /// The followed object, kept alive, and the position of the observer.
     var following: (live: Live, cursor: ObserverCursor)?
 
     init(source: FollowedSource<Live>, transform: @escaping Transform) {
@@ -45,7 +44,7 @@ struct FollowedObservation<Live: LiveResult, Element: Sendable>: ObservationSour
       return nil
     }
 
-    /// Leaves nothing behind.
+    /// Releases what the iteration holds.
     private mutating func end() {
       following = nil
       transform = nil

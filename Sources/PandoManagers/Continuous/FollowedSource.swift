@@ -1,13 +1,13 @@
 import PandoProviders
 import PandoSystem
 
-/// Where iterations over a followed query or graph begin; those that run at the same time share one.
+/// The source of a followed query or graph; iterations at the same time share one live object.
 final class FollowedSource<Live: LiveResult>: Sendable {
-  /// What brings changes to those that are followed.
+  /// The source of changes for live objects.
   struct Line: Sendable {
-    /// Begins to follow something; returns at once.
+    /// Begins to follow a live object; returns at once.
     let begin: @Sendable (Live) -> Void
-    /// Waits until what is committed now is shown.
+    /// Waits until all present commits are shown.
     let shown: @Sendable () async -> Void
   }
 
@@ -19,15 +19,15 @@ final class FollowedSource<Live: LiveResult>: Sendable {
   private let first: FirstAnswer<Live.E>
   private let shared = SharedLive<Live>()
 
-  /// Makes one that nobody follows yet.
+  /// Makes a source without a live object.
   ///
   /// - Parameters:
-  ///   - line: What brings changes, or why it can't be followed at all.
+  ///   - line: The source of changes, or the error why there is none.
   ///   - scope: Ends all iterations; `nil` if only the store does.
-  ///   - validator: Says whether the user may see it.
-  ///   - prepare: What has to be done before anything is shown.
-  ///   - first: What comes before it is followed.
-  ///   - make: Makes what is to be followed.
+  ///   - validator: Says whether the user may see the result.
+  ///   - prepare: Awaited before anything is shown.
+  ///   - first: The request to send before or while it is followed.
+  ///   - make: Makes the live object.
   init(
     line: Result<Line, any Error>, scope: ContinuousScope?,
     validator: (any UserAccessValidating)? = nil,
@@ -43,12 +43,12 @@ final class FollowedSource<Live: LiveResult>: Sendable {
     self.make = make
   }
 
-  /// Whose access an iteration that begins now has.
+  /// The present access, for an iteration that begins now.
   var access: UserAccess? { validator?.userAccess }
 
-  /// Whether an iteration may go on to show what is here.
+  /// Whether an iteration may show entities.
   ///
-  /// - Parameter access: Whose access it began with: another user's view is not the one that was opened.
+  /// - Parameter access: The access when it began; another user may not see its entities.
   /// - Returns: Whether it may.
   func allows(_ access: UserAccess?) -> Bool {
     guard let validator else { return true }
@@ -56,12 +56,12 @@ final class FollowedSource<Live: LiveResult>: Sendable {
     return present.level != .none && present.user == access?.user
   }
 
-  /// Waits until what is committed now is shown.
+  /// Waits until all present commits are shown.
   func shown() async { try? await line.get().shown() }
 
-  /// Joins those who follow it, or begins to follow it.
+  /// Returns the shared live object, or begins to follow a new one.
   ///
-  /// - Throws: Why it can't be followed at all.
+  /// - Throws: The error why it can't be followed.
   func join() throws -> (live: Live, cursor: ObserverCursor) {
     let follow = try line.get().begin
     while true {
@@ -70,7 +70,7 @@ final class FollowedSource<Live: LiveResult>: Sendable {
       if isNew {
         begin(live, follow)
       } else if live.state.hasFailed {
-        // One that failed before the cursor was made would never say so.
+        // An object that failed before the cursor was made would not report its error.
         shared.forget(live)
         continue
       }

@@ -3,11 +3,11 @@ import PandoProviders
 import PandoStore
 import PandoSystem
 
-/// Which graphs are followed, found by the nodes that they depend on.
+/// The followed graphs, found by the nodes that they depend on.
 final class GraphFollowers: Sendable {
   fileprivate struct Entry: Sendable {
     weak let graph: (any FollowedGraph)?
-    /// The others into which entities may come as its own; `nil` if the roots are named.
+    /// The graphs over the same root type; `nil` if the roots are given by identifier.
     let roots: (any GraphRoots)?
     var nodes: Set<ByteString> = []
   }
@@ -16,13 +16,13 @@ final class GraphFollowers: Sendable {
     var entries: [UInt64: Entry] = [:]
     var loading: Set<UInt64> = []
     var byNode: [ByteString: Set<UInt64>] = [:]
-    /// By the namespace of their identifiers; several types can share one.
+    /// By the namespace of the identifiers; several types can share one.
     var roots: [ByteString: [any GraphRoots]] = [:]
   }
 
   private let state = Locked(State())
 
-  /// How many graphs are followed.
+  /// The number of followed graphs.
   var count: Int { state.withLock { $0.entries.count } }
 
   func insert<Root: Entity>(_ graph: LiveGraph<Root>) {
@@ -35,17 +35,17 @@ final class GraphFollowers: Sendable {
     }
   }
 
-  /// Looks whether roots of a graph have other nodes inside, or such entities at all.
+  /// Records whether roots of a graph contain other nodes.
   func note<Root: Entity>(_ roots: [Root], _ snapshot: ModelSnapshot) {
     let followers = state.withLock { $0.roots(of: Root.self) }
     for root in roots { followers.note(root) }
     if roots.isEmpty, let other = snapshot.example(of: Root.self) { followers.note(other) }
   }
 
-  /// Says that a graph has been read.
+  /// Records that a graph has been loaded.
   func hasLoaded(_ number: UInt64) { state.withLock { _ = $0.loading.remove(number) } }
 
-  /// Finds a graph by more nodes.
+  /// Adds nodes that a graph depends on.
   func add(_ nodes: Set<ByteString>, of number: UInt64) {
     state.withLock { state in
       guard let known = state.entries[number]?.nodes else { return }
@@ -54,7 +54,7 @@ final class GraphFollowers: Sendable {
     }
   }
 
-  /// Finds a graph by these nodes only.
+  /// Replaces the nodes that a graph depends on.
   func replace(_ nodes: Set<ByteString>, of number: UInt64) {
     add(nodes, of: number)
     state.withLock { state in
@@ -79,7 +79,7 @@ final class GraphFollowers: Sendable {
     if state.byNode[node]?.isEmpty == true { state.byNode[node] = nil }
   }
 
-  /// Holds commits against the graphs that they concern.
+  /// Stages the graphs that commits affect.
   func stage(
     _ fold: CommitGroup, _ snapshot: ModelSnapshot, _ run: inout FollowingRun, _ hub: StoreHub
   ) {
@@ -96,17 +96,17 @@ final class GraphFollowers: Sendable {
     for graph in graphs { graph?.stage(touched, snapshot, &run, hub) }
   }
 
-  /// Whether a write concerns a graph, or may.
+  /// Whether a write affects a graph, or may.
   func concerns(_ touched: TouchedNodes) -> Bool {
     let roots = state.withLock { state -> [ByteString: [any GraphRoots]]? in
       if state.entries.isEmpty { return [:] }
-      // Whoever holds a changed node inside is not known without a read.
+      // The parents of a changed node are unknown without a read.
       if touched.hasUpdated, state.holdsNodes { return nil }
       guard state.loading.isEmpty else { return nil }
       return touched.identifiers.contains { state.byNode[$0] != nil } ? nil : state.roots
     }
     guard let roots else { return true }
-    // Fields of users' entities are read without the lock.
+    // Fields of user types are read outside the lock.
     for (namespace, roots) in roots {
       for identifier in touched.identifiers where identifier.isIdentifier(of: namespace) {
         for roots in roots where roots.mayTake(identifier, of: touched) { return true }
@@ -115,14 +115,14 @@ final class GraphFollowers: Sendable {
     return false
   }
 
-  /// Ends all graphs by an error.
+  /// Ends all graphs with an error.
   func fail(_ error: any Error, _ hub: StoreHub) {
     for graph in state.withLock({ state in state.entries.values.map(\.graph) }) {
       graph?.fail(error, hub)
     }
   }
 
-  /// The graphs that some nodes may concern.
+  /// The graphs that changes of nodes may affect.
   private func graphs(
     at nodes: Set<ByteString>, in snapshot: ModelSnapshot
   ) -> [(any FollowedGraph)?] {
@@ -134,7 +134,7 @@ final class GraphFollowers: Sendable {
       return (numbers, state.roots.filter { $0.value.contains { $0.count > 0 } })
     }
     var numbers = known
-    // Fields of users' entities are read without the lock.
+    // Fields of user types are read outside the lock.
     if !roots.isEmpty {
       for node in nodes {
         for namespace in FollowingRun.namespaces(of: node) {
@@ -144,7 +144,7 @@ final class GraphFollowers: Sendable {
         }
       }
     }
-    // Strong references leave the lock with this list, and end outside.
+    // The strong references are released outside the lock.
     return state.withLock { state in numbers.ordered().map { state.entries[$0]?.graph } }
   }
 }

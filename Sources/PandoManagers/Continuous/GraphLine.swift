@@ -1,8 +1,8 @@
 import PandoProviders
 
-/// Follows graphs where nothing is on disk.
+/// Follows graphs without a store on disk.
 struct GraphLine: Sendable {
-  /// In whose order writes to memory are shown.
+  /// The pipeline that orders writes to memory.
   let providers: DataModelManager
 
   /// Begins to follow a graph.
@@ -13,7 +13,7 @@ struct GraphLine: Sendable {
     reload(graph)
   }
 
-  /// Loads it again, behind what is queued.
+  /// Loads a graph again, after the queued work.
   private func reload<Root: Entity>(_ graph: LiveGraph<Root>) {
     providers.enqueue { [weak graph] in
       if let graph { load(graph) }

@@ -1,22 +1,21 @@
 public import PandoStore
 
 extension ModelStore {
-  /// Follows the result of a query over what is stored here, whoever changes it.
+  /// Follows the result of a query over this store.
   ///
-  /// It is for models without a core manager; an entity that is on a server or in memory is followed
-  /// through its manager.
+  /// Use it for models without a core manager. Follow an entity on a server or in memory through its manager.
   ///
   /// ```swift
   /// let byName = Query(order: [.ascending(\Person.name)])
   /// for try await people in store.continuousSearch(withQuery: byName).values { show(people.entities) }
   /// ```
-  /// A query over a type that is no `Entity` is held against every node that is changed, as the
-  /// identifier does not tell the type.
+  /// A query over a type that is no `Entity` checks each changed node, because identifiers don't tell the
+  /// type.
   ///
   /// - Parameters:
-  ///   - query: The query; one that makes no sense ends iterations by a `QueryError`.
-  ///   - events: Told of records that are left out because they can't be decoded.
-  /// - Returns: The result, now and after each change.
+  ///   - query: The query; an invalid one ends iterations with a `QueryError`.
+  ///   - events: Receives the errors of records that are left out because they can't be decoded.
+  /// - Returns: The present result, and the result after each change.
   public func continuousSearch<M: Queryable>(
     withQuery query: Query<M>, events: ManagerEventHandler? = nil
   ) -> ContinuousQuery<M> {

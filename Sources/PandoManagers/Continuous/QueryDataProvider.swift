@@ -3,7 +3,7 @@ public import PandoModels
 public import PandoProviders
 import PandoSystem
 
-/// A live list of what a query finds: filtered and ordered as it says, after every change.
+/// A live list of the models that match a query, in its order.
 ///
 /// ```swift
 /// let open = Query(filter: \Issue.status == .open, order: [.descending(\.created)], limit: 20)
@@ -11,39 +11,40 @@ import PandoSystem
 ///   issues.continuousSearch(withQuery: open), dataModelManager: container.dataModelManager)
 /// provider.delegate = self
 /// ```
-/// Whoever changes a model that comes to match, or no longer does, changes the list; the list itself
-/// can't be edited. It shows a commit in the same step as all other providers over the store.
+/// Each change of a model that begins or ceases to match changes the list; the list itself can't be edited.
+/// It shows a commit in the same step as all other providers over the store. Use ``ContinuousQuery/values``
+/// in a task.
 ///
 /// - Note: Any thread.
 public final class QueryDataProvider<E: Queryable>: Sendable {
   private struct State: Sendable {
     weak var delegate: (any QueryDataProviderDelegate)?
-    /// What is shown while it stands still.
+    /// The window that is shown during a pause.
     var frozen: QueryWindow<E>?
     var isPaused = false
-    /// What the delegate knows; `nil` until it has been told the first result.
+    /// The delegate's last result; `nil` before its first call.
     var told: QueryResult<E>?
-    /// How many delegates there were: what was told to another one does not count.
+    /// The number of delegates so far; a result passed to an earlier one does not count.
     var delegateCount = 0
-    /// The context of the newest change, the number of changes, and how many of them everybody was told.
+    /// The context of the newest change, the number of changes, and the number of those that were published.
     var context: (any Sendable)?
     var changeCount = 0
     var shownCount = 0
-    /// Why there will be none any more, and the same until it is told.
+    /// The error that has ended the list, and the same until the delegate receives it.
     var error: (any Error)?
     var untoldError: (any Error)?
-    /// How far it has noted what is committed.
+    /// The position up to which changes were recorded.
     var cursor: ObserverCursor?
   }
 
-  /// What is followed.
+  /// The followed query.
   public let query: Query<E>
-  /// Where delegates are called.
+  /// The manager that calls the delegate.
   public let dataModelManager: DataModelManager
   private let source: ContinuousQuery<E>
-  /// Whose access it began with.
+  /// The access when it began.
   private let access: UserAccess?
-  /// What is committed; `nil` if it can't be followed at all.
+  /// The committed state; `nil` if the query can't be followed.
   private let live: LiveQuery<E>?
   private let state = Locked(State())
   private let tracking = ProviderTracking()
@@ -52,8 +53,8 @@ public final class QueryDataProvider<E: Queryable>: Sendable {
   /// Begins to follow a query.
   ///
   /// - Parameters:
-  ///   - query: What a manager's `continuousSearch(withQuery:in:)` returned, or a store's.
-  ///   - dataModelManager: Says where the delegate is called.
+  ///   - query: The result of `continuousSearch(withQuery:in:)` of a manager or a store.
+  ///   - dataModelManager: The manager that calls the delegate.
   public init(_ query: ContinuousQuery<E>, dataModelManager: DataModelManager) {
     self.query = query.query
     self.dataModelManager = dataModelManager
@@ -65,7 +66,7 @@ public final class QueryDataProvider<E: Queryable>: Sendable {
       state.withLock { $0.cursor = cursor }
       let task = Task { [weak self] in
         var cursor = cursor
-        // The error is noted, too.
+        // `deliver` records the error that ends the loop.
         while (try? await live.observed.next(&cursor, isolation: nil)) != nil { self?.deliver() }
         self?.deliver()
       }
@@ -83,7 +84,7 @@ public final class QueryDataProvider<E: Queryable>: Sendable {
     dataModelManager.observed.remove(self)
   }
 
-  /// What the query finds, with its groups; `nil` until it has been read.
+  /// The result of the query, with its groups; `nil` until it has been read.
   public var result: QueryResult<E>? {
     tracking.readData()
     return shown
@@ -92,20 +93,20 @@ public final class QueryDataProvider<E: Queryable>: Sendable {
   /// The models, in the order of the query; none until it has been read.
   public var data: [E] { result?.entities ?? [] }
 
-  /// How many models are shown.
+  /// The number of models.
   public var count: Int { data.count }
 
-  /// Why it can't be followed any more; `nil` while all is well.
+  /// The error that has ended the list; `nil` while it is followed.
   ///
-  /// What was shown last stays.
+  /// The list keeps its last result.
   public var error: (any Error)? {
     tracking.readData()
     return state.withLock { $0.error }
   }
 
-  /// Is told of changes; not retained.
+  /// The object that is notified of changes; held weakly.
   ///
-  /// A new one is told the present result first, as a reset.
+  /// A new delegate first receives the present result, as a reset.
   public var delegate: (any QueryDataProviderDelegate)? {
     get { state.withLock { $0.delegate } }
     set {
@@ -124,9 +125,9 @@ public final class QueryDataProvider<E: Queryable>: Sendable {
     }
   }
 
-  /// Whether it stands still.
+  /// Whether the list is paused.
   ///
-  /// At the end it shows the newest result, and the delegate is told once what has changed.
+  /// At the end of a pause it shows the newest result, and the delegate receives one joined change.
   public var isPaused: Bool {
     get {
       tracking.readIsPaused()
@@ -136,7 +137,7 @@ public final class QueryDataProvider<E: Queryable>: Sendable {
       let hasChanged = state.withLock { state in
         guard state.isPaused != newValue else { return false }
         state.isPaused = newValue
-        // Read under the lock: nobody has seen anything newer.
+        // Under the lock, so that no reader has seen a newer result.
         state.frozen = newValue ? live?.observed.contents : nil
         return true
       }
@@ -151,13 +152,13 @@ public final class QueryDataProvider<E: Queryable>: Sendable {
       .map { source.result(of: $0, for: access) }
   }
 
-  /// Takes in what is committed now, and queues what has to be told of it.
+  /// Records the committed changes and queues their notifications.
   private func deliver() {
     note()
     show()
   }
 
-  /// Takes in that there is a newer result, or none any more.
+  /// Records a newer result, or the error.
   private func note() {
     state.withLock { state in
       guard let live, var cursor = state.cursor else { return }
@@ -173,9 +174,9 @@ public final class QueryDataProvider<E: Queryable>: Sendable {
     }
   }
 
-  /// Has those told who track reads, and the delegate, of what was noted and is not told.
+  /// Queues the notifications of recorded changes, to trackers of reads and to the delegate.
   ///
-  /// - Parameter always: Whether there may be something to tell though nothing was noted.
+  /// - Parameter always: Whether to notify without a recorded change.
   private func show(always: Bool = false) {
     dataModelManager.deliver { [weak self] in
       guard let self else { return }
@@ -183,22 +184,21 @@ public final class QueryDataProvider<E: Queryable>: Sendable {
         defer { state.shownCount = state.changeCount }
         return (state.shownCount < state.changeCount, exchange(&state.untoldError, with: nil))
       }
-      // Whoever has read something between two changes may show what is no longer there, though the
-      // delegate has nothing to hear.
+      // A tracker that read between two changes may show an old value, even if the delegate has no change.
       if isNewer || always || error != nil { tracking.changedData() }
       if isNewer || always { tell() }
       if let error { delegate?.queryDataProvider(self, hasFailed: error) }
     }
   }
 
-  /// Tells what has changed since it was told last; where delegates are called, so one after another.
+  /// Notifies the delegate of the change since its last call; runs where the manager delivers.
   private func tell() {
     let before = state.withLock { $0 }
-    // Not before the first result has come this way: of the change behind it the context would be lost.
+    // Only after the first change was recorded, so that its context is not lost.
     guard before.changeCount > 0, !before.isPaused, before.delegate != nil,
       let window = live?.observed.contents
     else { return }
-    // Outside the lock: it calls code of users.
+    // Outside the lock, because it calls code of users.
     let result = source.result(of: window, for: access)
     if before.told == result { return }
     let isCurrent = state.withLock { state in
@@ -207,7 +207,7 @@ public final class QueryDataProvider<E: Queryable>: Sendable {
       if state.changeCount == before.changeCount { state.context = nil }
       return true
     }
-    // Who has paused it or set another delegate meanwhile has that told.
+    // A pause or another delegate has its own notification.
     guard isCurrent else { return }
     let change = before.told.map {
       CollectionChange.difference(from: $0.entities, to: result.entities)
@@ -229,10 +229,10 @@ extension QueryDataProvider: ObservedHolder {
   }
 }
 
-/// Reads of `data`, `result`, `count`, `error` and `isPaused` are seen by `withObservationTracking`.
+/// `withObservationTracking` tracks reads of `data`, `result`, `count`, `error` and `isPaused`.
 extension QueryDataProvider: Observable {}
 
-/// Is told when what a ``QueryDataProvider`` shows has changed.
+/// The delegate of a ``QueryDataProvider``.
 ///
 /// ```swift
 /// func queryDataProviderHasUpdatedData<E>(
@@ -243,27 +243,25 @@ extension QueryDataProvider: Observable {}
 /// }
 /// ```
 ///
-/// Called where the provider's `DataModelManager` delivers, one call after another: on the main thread only if
-/// it delivers there.
+/// The provider's `DataModelManager` calls it where it delivers, one call after another: on the main thread
+/// only if it delivers there.
 public protocol QueryDataProviderDelegate: AnyObject, Sendable {
   /// Called with the first result, and after each change.
   ///
-  /// Calls come one after another where the manager delivers.
-  ///
   /// - Parameters:
   ///   - dataProvider: The provider. Its own result may be newer than this change.
-  ///   - collectionChanges: What leads from the result of the call before to `result`; `reset` in the first one.
-  ///   - result: What the change leads to: the models, with their groups.
-  ///   - context: What the writer of the newest change passed along.
+  ///   - collectionChanges: The change from the result of the last call to `result`; `reset` at first.
+  ///   - result: The result after the change: the models, with their groups.
+  ///   - context: The context of the newest write in the change.
   func queryDataProviderHasUpdatedData<E>(
     _ dataProvider: QueryDataProvider<E>, collectionChanges: CollectionChange,
     result: QueryResult<E>, context: (any Sendable)?)
 
-  /// Called when the query can't be followed any more: the store was closed, a server refused.
+  /// Called when the query can't be followed any more, for example because the store was closed.
   ///
   /// - Parameters:
-  ///   - dataProvider: The provider; it goes on showing what it has shown.
-  ///   - error: Why.
+  ///   - dataProvider: The provider; it keeps its last result.
+  ///   - error: The error.
   func queryDataProvider<E>(_ dataProvider: QueryDataProvider<E>, hasFailed error: any Error)
 }
 
@@ -272,17 +270,17 @@ extension QueryDataProviderDelegate {
   ///
   /// - Parameters:
   ///   - dataProvider: The provider.
-  ///   - error: Why.
+  ///   - error: The error.
   public func queryDataProvider<E>(
     _ dataProvider: QueryDataProvider<E>, hasFailed error: any Error
   ) {}
 
-  /// The former call, without the result that a change leads to.
+  /// The former method, without the result.
   ///
   /// - Parameters:
   ///   - dataProvider: The provider.
-  ///   - collectionChanges: What happened.
-  ///   - context: What the writer of the newest change passed along.
+  ///   - collectionChanges: The change.
+  ///   - context: The context of the newest write in the change.
   @available(
     *, unavailable,
     renamed: "queryDataProviderHasUpdatedData(_:collectionChanges:result:context:)"

@@ -1,10 +1,10 @@
 import PandoSystem
 
-/// What iterations that run at the same time share; it is not kept alive.
+/// The live object that iterations at the same time share; held weakly.
 final class SharedLive<Live: AnyObject & Sendable>: Sendable {
   private let state = Locked<WeakReference<Live>?>(nil)
 
-  /// The one that iterations share, made now if there is none.
+  /// Returns the shared object, or makes it.
   func live(orMake make: () throws -> Live) rethrows -> (live: Live, isNew: Bool) {
     try state.withLock { state in
       if let live = state?.object { return (live, false) }
@@ -14,12 +14,12 @@ final class SharedLive<Live: AnyObject & Sendable>: Sendable {
     }
   }
 
-  /// Lets the next iteration have another one.
+  /// Makes the next iteration use another object.
   ///
-  /// - Parameter live: The one that can't be used any more.
+  /// - Parameter live: The object that can't be used any more.
   func forget(_ live: Live) {
     let present = state.withLock { state in
-      // A strong reference leaves the lock, and ends outside.
+      // The strong reference is released outside the lock.
       let present = state?.object
       if present === live { state = nil }
       return present

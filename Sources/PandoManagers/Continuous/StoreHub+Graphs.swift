@@ -4,9 +4,9 @@ import PandoProviders
 import PandoStore
 import PandoSystem
 
-/// How graphs join the order of commits, as queries do.
+/// Loading and following graphs in commit order.
 extension StoreHub {
-  /// Begins to follow a graph: it is loaded at one moment, and again where a commit touches it.
+  /// Begins to follow a graph: loads it from one snapshot, and again after commits that affect it.
   ///
   /// Any thread; returns at once.
   func begin<Root: Entity>(_ graph: LiveGraph<Root>) {
@@ -18,7 +18,7 @@ extension StoreHub {
     }
   }
 
-  /// Reads it at whatever commit is the newest; it joins if nothing has touched it since.
+  /// Loads a graph from the newest snapshot, and joins it if no later commit has affected it.
   private func load<Root: Entity>(_ graph: LiveGraph<Root>) {
     do {
       let (loaded, number) = try store.read { snapshot in
@@ -29,7 +29,7 @@ extension StoreHub {
       graphs.add(loaded.dependencies, of: graph.number)
       let awaited = graph.awaited(of: loaded)
       if !awaited.isEmpty { return fetchFirst(awaited, for: graph) }
-      // What this process has committed by then comes to the pipeline before.
+      // The pipeline gets this process's commits up to that number first.
       store.feed.waitForHandOver(of: number)
       line.enqueue { [weak graph] in
         guard let graph else { return }
@@ -47,16 +47,14 @@ extension StoreHub {
     }
   }
 
-  /// Reads it again, behind what is queued.
+  /// Loads a graph again, after the queued work.
   private func reload<Root: Entity>(_ graph: LiveGraph<Root>) {
     line.enqueue { [weak graph] in
       if let graph { self.loadInOrder(graph) }
     }
   }
 
-  /// Reads it together with all that is committed by then.
-  ///
-  /// On the pipeline.
+  /// Loads a graph together with all commits so far; on the pipeline.
   private func loadInOrder<Root: Entity>(_ graph: LiveGraph<Root>) {
     do {
       var loaded: LoadedGraph<Root>?
@@ -71,7 +69,7 @@ extension StoreHub {
     }
   }
 
-  /// Notes a result that the commits at work lead to.
+  /// Adds a graph to the results that the staged commits publish.
   func show<Root: Entity>(
     _ loaded: LoadedGraph<Root>, of graph: LiveGraph<Root>, _ run: inout FollowingRun
   ) {
@@ -85,14 +83,14 @@ extension StoreHub {
     }
   }
 
-  /// Asks sources of the caller before anything is shown, until nothing is left to be asked for.
+  /// Sends the requests that come before the first graph, then loads again.
   private func fetchFirst<Root: Entity>(_ asks: [GraphAsk], for graph: LiveGraph<Root>) {
     graph.begin(asks, then: { [weak self] graph in self?.loader.async { self?.load(graph) } }) {
       [weak self] in self?.fail($0, $1)
     }
   }
 
-  /// Asks for what has come up; what is there is shown meanwhile.
+  /// Sends the requests of a graph, which is shown meanwhile.
   private func fetch<Root: Entity>(_ asks: [GraphAsk], for graph: LiveGraph<Root>) {
     if asks.isEmpty { return }
     graph.begin(asks, then: { [weak self] graph in self?.reload(graph) }) { [weak self] in

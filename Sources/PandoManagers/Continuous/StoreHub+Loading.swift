@@ -4,13 +4,13 @@ import PandoProviders
 import PandoStore
 import PandoSystem
 
-/// How a followed query gets its first result.
+/// Loading the first result of a followed query.
 extension StoreHub {
-  /// Begins to follow a query: it gets its present entities, and what every later change makes of them.
+  /// Begins to follow a query: loads its entities, and stages it after each later commit.
   ///
   /// Any thread; returns at once.
   ///
-  /// - Parameter query: The query; not retained.
+  /// - Parameter query: The query; held weakly.
   func begin<E: Queryable>(_ query: LiveQuery<E>) {
     let followers = followers(of: E.self, countingHolders: query.followed.needsStore)
     followers.insert(query)
@@ -20,7 +20,7 @@ extension StoreHub {
     }
   }
 
-  /// Reads it at whatever commit is the newest; it joins if nothing has touched it since.
+  /// Loads a query from the newest snapshot, and joins it if no later commit has affected it.
   private func load<E: Queryable>(_ query: LiveQuery<E>, _ followers: QueryFollowers<E>) {
     do {
       let (window, number) = try store.read { snapshot in
@@ -28,7 +28,7 @@ extension StoreHub {
         return (QueryWindow(query.followed, filledWith: entities), try snapshot.commitValue)
       }
       followers.add(nil, in: window, of: query)
-      // What this process has committed by then comes to the pipeline before.
+      // The pipeline gets this process's commits up to that number first.
       store.feed.waitForHandOver(of: number)
       line.enqueue { [weak query] in
         guard let query else { return }
@@ -42,9 +42,7 @@ extension StoreHub {
     }
   }
 
-  /// Reads it together with all that is committed by then.
-  ///
-  /// On the pipeline.
+  /// Loads a query together with all commits so far; on the pipeline.
   private func loadInOrder<E: Queryable>(_ query: LiveQuery<E>, _ followers: QueryFollowers<E>) {
     do {
       var entities: [RankedEntity<E>] = []
@@ -55,7 +53,7 @@ extension StoreHub {
     }
   }
 
-  /// Who follows queries of a type.
+  /// The followed queries of a type.
   private func followers<E: Queryable>(
     of type: E.Type, countingHolders: Bool
   ) -> QueryFollowers<E> {
@@ -73,7 +71,7 @@ extension StoreHub {
 }
 
 extension QueryFollowers {
-  /// Reads what the window of a query begins with.
+  /// Reads the first entities of a query's window.
   fileprivate func begin(
     _ query: LiveQuery<E>, _ snapshot: ModelSnapshot
   ) throws -> [RankedEntity<E>] {

@@ -6,11 +6,11 @@ import PandoSystem
 
 /// Follows the commits of one model store for all managers over it, in step with the live trees.
 ///
-/// A write that concerns no followed query or graph reads nothing. For all others the entities are read
-/// from the snapshot that the pipeline of the store shows next.
+/// A write that affects no followed query or graph reads nothing. Other entities are read from the snapshot
+/// that the store's pipeline shows next.
 final class StoreHub: Sendable {
   struct State {
-    /// Who follows, by namespace of identifiers; several types can share one.
+    /// The followers by the namespace of identifiers; several types can share one.
     var types: [ByteString: [any StoreFollowers]] = [:]
     var tally = HubTally()
   }
@@ -28,18 +28,18 @@ final class StoreHub: Sendable {
   /// Graphs that are read from another store first, and contain entities of this one.
   private let watches = Locked<[Watch]>([])
   let state = Locked(State())
-  /// Which graphs are followed.
+  /// The followed graphs.
   let graphs = GraphFollowers()
-  /// Where queries are read first: never on the thread of a caller.
+  /// Runs the first reads of queries, so that callers don't wait.
   let loader = DispatchQueue(label: "pando.following", attributes: .concurrent)
 
   private init(_ line: StorePipeline) { self.line = line }
 
-  /// The hub of a store, made now if there is none.
+  /// Returns the hub of a store, or makes it.
   ///
   /// - Parameter store: An open store.
-  /// - Returns: The same hub for everybody, as long as somebody keeps it.
-  /// - Throws: `StoreError` or `LMDBError` when the store can't be read.
+  /// - Returns: The hub; one for each store while it is in use.
+  /// - Throws: `StoreError` or `LMDBError` if the store can't be read.
   static func hub(of store: ModelStore) throws -> StoreHub {
     let line = try StorePipeline.pipeline(of: store)
     return line.member { StoreHub(line) }
@@ -47,19 +47,19 @@ final class StoreHub: Sendable {
 
   var store: ModelStore { line.store }
 
-  /// How much work it has done.
+  /// Counts of its work.
   var tally: HubTally { state.withLock { $0.tally } }
 
-  /// How many queries are followed.
+  /// The number of followed queries.
   var queryCount: Int {
     state.withLock { $0.types.values.flatMap { $0 } }.reduce(0) { $0 + $1.count }
   }
 
-  /// Waits until what is being read, and what is committed now, by whatever process, is shown.
+  /// Waits until running loads, and all present commits of all processes, are shown.
   func shown() async {
     await withCheckedContinuation { continuation in
       loader.async {
-        // A commit can be read a moment before it comes to the pipeline.
+        // A snapshot may have a commit that the pipeline does not have yet.
         if let number = try? self.store.read({ try $0.commitValue }) {
           self.store.feed.waitForHandOver(of: number)
         }
@@ -83,7 +83,7 @@ final class StoreHub: Sendable {
     return { self.watches.withLock { $0.removeAll { $0.number == number } } }
   }
 
-  /// Takes in what other processes have committed.
+  /// Publishes commits of other processes.
   func refresh() async throws { try await line.refresh() }
 }
 
@@ -135,7 +135,7 @@ extension StoreHub: StorePipelineMember {
 
   func showUnread(_ write: CommitEffects) {}
 
-  /// A query or graph that can't be read any more ends by the error.
+  /// Ends all queries and graphs with an error.
   func failRead(_ error: any Error) {
     for followers in state.withLock({ $0.types }).values.joined() { followers.fail(error) }
     graphs.fail(error, self)
