@@ -4,8 +4,8 @@ import PandoProviders
 import PandoStore
 import PandoSystem
 
-/// What the managers of one container share: what is followed through them, so that it ends with the
-/// container's `close()`, and each other.
+/// The shared state of one container's managers: their followed queries and graphs, which end with `close()`,
+/// and each other.
 package final class ContinuousScope: Sendable {
   private struct State {
     var managers: [ObjectIdentifier: WeakReference<any AnyObject & Sendable>] = [:]
@@ -13,7 +13,7 @@ package final class ContinuousScope: Sendable {
     var isClosed = false
   }
 
-  /// Shows entities in memory in step with those who follow them.
+  /// Publishes changes of entities in memory in step with their followers.
   let providers: DataModelManager
   /// The store on disk; `nil` for a manager without a container.
   let store: ModelStore?
@@ -27,27 +27,27 @@ package final class ContinuousScope: Sendable {
 
   func setClock(_ now: @escaping @Sendable () -> Int64) { clock.withLock { $0 = now } }
 
-  /// Begins with nothing.
+  /// Makes a scope without followers.
   ///
   /// - Parameters:
-  ///   - providers: Those of the container; of their own for a manager without one.
+  ///   - providers: The manager of the container's providers; a new one without a container.
   ///   - store: The store on disk.
   init(_ providers: DataModelManager = DataModelManager(), store: ModelStore? = nil) {
     self.providers = providers
     self.store = store
   }
 
-  /// Notes the manager of a type.
+  /// Adds the manager of a type.
   func add(_ manager: any AnyObject & Sendable, of type: any Entity.Type) {
     state.withLock { $0.managers[ObjectIdentifier(type)] = WeakReference(manager) }
   }
 
-  /// The manager of a type, while the container is there.
+  /// The manager of a type; `nil` after the end of the container.
   func manager(of type: any Entity.Type) -> (any AnyObject & Sendable)? {
     state.withLock { $0.managers[ObjectIdentifier(type)]?.object }
   }
 
-  /// Notes something that is followed from now on.
+  /// Adds a followed query or graph.
   func insert(_ followed: any Followed) {
     let isClosed = state.withLock { state in
       if !state.isClosed { state.entries[followed.number] = WeakReference(followed) }
@@ -58,10 +58,10 @@ package final class ContinuousScope: Sendable {
 
   func remove(_ number: UInt64) { state.withLock { _ = $0.entries.removeValue(forKey: number) } }
 
-  /// How many queries and graphs somebody follows.
+  /// The number of followed queries and graphs.
   var count: Int { state.withLock { $0.entries.count } }
 
-  /// Ends all iterations, also those to come; each still gets the last state first.
+  /// Ends all iterations, also later ones; each gets the last state first.
   func close() {
     let entries = state.withLock { state in
       state.isClosed = true

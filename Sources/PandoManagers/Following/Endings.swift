@@ -1,6 +1,6 @@
 import PandoSystem
 
-/// What is to be done when nobody follows something any more: when this goes, with what it belongs to.
+/// Cleanup closures, run when the last observer releases a followed query or graph.
 final class Endings: Sendable {
   private let bodies = Locked<[@Sendable () -> Void]>([])
 
@@ -8,8 +8,8 @@ final class Endings: Sendable {
     for body in bodies.withLock({ $0 }) { body() }
   }
 
-  /// Adds something to do.
+  /// Adds a closure.
   ///
-  /// - Parameter body: Must not keep alive what is followed.
+  /// - Parameter body: Must not hold the followed object.
   func add(_ body: @escaping @Sendable () -> Void) { bodies.withLock { $0.append(body) } }
 }

@@ -1,10 +1,10 @@
 import PandoModels
 
-/// What a commit left of one entity that it touched.
+/// The state of an entity after a commit that touched it.
 struct EntityChange<E: Queryable>: Sendable {
   /// The identifier of the node.
   let identifier: ByteString
-  /// The entity now; `nil` if it has gone.
+  /// The entity; `nil` if it was removed.
   let entity: RankedEntity<E>?
 
   init(_ identifier: ByteString, _ entity: RankedEntity<E>?) {

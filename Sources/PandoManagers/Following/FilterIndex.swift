@@ -1,32 +1,32 @@
 import PandoModels
 import PandoStore
 
-/// Finds those who follow something of one entity type by what their filters ask for.
+/// Finds followers of one entity type by the values in their filters.
 ///
-/// | the filter | found by |
+/// | the filter | the follower is found by |
 /// |---|---|
 /// | names identifiers | nothing here |
-/// | `\.field == value && …` | field and value of the changed entity |
+/// | `\.field == value && …` | field and value of a changed entity |
 /// | anything else | every change of the type |
 ///
-/// Of several values of a filter one is enough to find it by: the one by which the fewest others are found.
+/// A follower is found by one value of its filter: the one with the fewest followers.
 struct FilterIndex: Sendable {
   private struct Entry {
     let values: [FieldValue]
     var place: FieldValue?
   }
 
-  /// How many are found by one value before it is asked whether others suit them better.
+  /// A value with more followers looks for better values for them, at each power of two.
   private static let crowd = 16
 
   private var entries: [UInt64: Entry] = [:]
-  /// Whom every change of the type may concern.
+  /// The followers that every change of the type may affect.
   private var general: Set<UInt64> = []
   private var byValue: [String: [QueryValue: Set<UInt64>]] = [:]
-  /// The fields by whose values somebody is found.
+  /// The fields by whose values followers are found.
   private(set) var fields: [String] = []
 
-  /// Whether nobody is found by what an entity holds.
+  /// Whether no follower is found by an entity's values.
   var isEmpty: Bool { general.isEmpty && entries.isEmpty }
 
   mutating func insert(_ number: UInt64, _ key: FollowedKey) {
@@ -45,7 +45,7 @@ struct FilterIndex: Sendable {
     entries[number] = nil
   }
 
-  /// Adds whom an entity with some values may concern.
+  /// Adds the followers that an entity with these values may affect.
   func find(_ values: [FieldValue], into numbers: inout Set<UInt64>) {
     numbers.formUnion(general)
     for value in values {
@@ -53,7 +53,7 @@ struct FilterIndex: Sendable {
     }
   }
 
-  /// Whether an entity with some values may concern anybody.
+  /// Whether an entity with these values may affect a follower.
   func findsAny(_ values: [FieldValue]) -> Bool {
     !general.isEmpty || values.contains { byValue[$0.field]?[$0.value] != nil }
   }
@@ -62,7 +62,7 @@ struct FilterIndex: Sendable {
     guard let best = values.min(by: { count($0) < count($1) }) else { return }
     enter(number, best)
     let crowd = count(best)
-    // Whoever came when another value was the better one may move now.
+    // Followers that were placed when another value was better may move now.
     guard crowd > Self.crowd, crowd.nonzeroBitCount == 1 else { return }
     for other in byValue[best.field]?[best.value] ?? [] {
       guard let better = entries[other]?.values.min(by: { count($0) < count($1) }),
@@ -81,7 +81,7 @@ struct FilterIndex: Sendable {
     entries[number]?.place = value
   }
 
-  /// Ends that somebody is found by a value.
+  /// Removes a follower from its value.
   private mutating func leave(_ number: UInt64) {
     guard let value = entries[number]?.place.take() else { return }
     byValue[value.field]?[value.value]?.remove(number)
@@ -95,14 +95,14 @@ struct FilterIndex: Sendable {
 }
 
 extension Queryable {
-  /// Whether it has other nodes inside.
+  /// Whether it contains other nodes.
   var holdsNodes: Bool {
     var isHolder = false
     ModelChildren.forEachNode(of: self) { _ in isHolder = true }
     return isHolder
   }
 
-  /// What the entity has in some of its declared fields.
+  /// The values of declared fields with these names.
   func values(of names: [String]) -> [FieldValue] {
     if names.isEmpty { return [] }
     var values: [FieldValue] = []

@@ -1,33 +1,33 @@
 import PandoProviders
 
-/// A query or a graph that is followed, whatever it is of.
+/// A followed query or graph, of any type.
 protocol Followed: AnyObject, Sendable {
-  /// Tells it from all others.
+  /// Unique in this process.
   var number: UInt64 { get }
 
   /// Ends all iterations.
   func finish()
 }
 
-/// A query or a graph that somebody follows.
+/// A followed query or graph with its present value.
 ///
-/// Iterations share it and keep it alive; a hub does not. When the last one ends, it is forgotten.
+/// Iterations share it and hold it; a hub holds it weakly. It ends with the last iteration.
 protocol LiveResult<Value>: Followed {
   associatedtype E: Queryable
   associatedtype Value: Sendable
 
   var state: FollowedState<Value> { get }
-  /// What is done when nobody follows it any more.
+  /// Closures that run after the last iteration.
   var endings: Endings { get }
 
-  /// Shows an answer that is stored nowhere, and that nothing changes later.
+  /// Shows an answer that is not stored, so that nothing changes it later.
   ///
-  /// - Returns: `false` if only what is stored can be shown.
+  /// - Returns: `false` if only stored values can be shown.
   func show(_ answer: QueryResult<E>) -> Bool
 }
 
 extension LiveResult {
-  /// What observers pull from.
+  /// The state that observers read.
   var observed: ObservedState<Value?> { state.observed }
 
   func finish() { observed.finish() }

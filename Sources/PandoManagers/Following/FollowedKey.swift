@@ -1,24 +1,23 @@
 import PandoModels
 import PandoStore
 
-/// How a followed query is found by the changes that may concern it.
+/// How changes find a followed query.
 enum FollowedKey: Sendable, Hashable {
-  /// It asks for these nodes and for nothing else.
+  /// The query names these nodes and has no other condition.
   case identifiers(Set<ByteString>)
-  /// What matches has each of these values, of which one is enough to find it by; there is one at
-  /// least.
+  /// Each match has all of these values, at least one; the query is found by one of them.
   case values([FieldValue])
   /// Any entity of the type may match.
   case type
 
-  /// Whether it asks for a node by name.
+  /// Whether the query names a node.
   func names(_ identifier: ByteString) -> Bool {
     if case .identifiers(let identifiers) = self { return identifiers.contains(identifier) }
     return false
   }
 }
 
-/// A value that a field has.
+/// A value of a field.
 struct FieldValue: Sendable, Hashable {
   let field: String
   let value: QueryValue

@@ -1,10 +1,10 @@
 import PandoSystem
 
-/// Numbers for what is followed, each given once in a process.
+/// Numbers of followed queries and graphs, unique in a process.
 enum FollowedNumber {
   private static let last = Locked<UInt64>(0)
 
-  /// A number that nobody has.
+  /// Returns a new number.
   static func next() -> UInt64 {
     last.withLock { last in
       last += 1

@@ -2,26 +2,24 @@ import PandoModels
 import PandoStore
 import PandoSystem
 
-/// A query, prepared for being followed.
-///
-/// Made once and never changed, so an object.
+/// A query, prepared for following; immutable and shared.
 final class FollowedQuery<E: Queryable>: Sendable {
-  /// How many more than are shown are kept of a query with a limit, at least and at most.
+  /// The smallest and the largest number of entities that a query with a limit keeps beyond the shown ones.
   private static var reserve: ClosedRange<Int> { 8...256 }
 
-  /// What the user asked for.
+  /// The query of the user.
   let query: Query<E>
-  /// What a window is filled with: what is shown, what is before it, and a reserve.
+  /// The query that fills a window: the shown entities, those before them, and a reserve.
   let stored: Query<E>
-  /// How many entities a window keeps at most; `nil` for all that match.
+  /// The largest number of entities in a window; `nil` for all matches.
   let capacity: Int?
-  /// How many entities a window needs, with those before the shown ones; `nil` for all that match.
+  /// The number of shown entities and those before them; `nil` for all matches.
   let shownCount: Int?
-  /// Whether a change says where an entity comes to stand; else the window is filled again.
+  /// Whether a change tells the new position of an entity; otherwise the window is filled again.
   let ordersByChange: Bool
-  /// How changes find it.
+  /// How changes find the query.
   let key: FollowedKey
-  /// Whether who holds an entity counts, so that a change of any node may change the result.
+  /// Whether the query depends on parents of entities, so that a change of any node may change the result.
   let needsStore: Bool
   private let contract: (any EntityContract<E>)?
   private let sorter: EntitySorter<E>
@@ -30,7 +28,7 @@ final class FollowedQuery<E: Queryable>: Sendable {
   ///
   /// - Parameters:
   ///   - query: A valid query.
-  ///   - contract: What every entity must fulfil; others are not shown.
+  ///   - contract: A condition for each entity; others are not shown.
   init(_ query: Query<E>, contract: (any EntityContract<E>)? = nil) {
     self.query = query
     self.contract = contract
@@ -41,7 +39,7 @@ final class FollowedQuery<E: Queryable>: Sendable {
     let shownCount = query.limit.map { query.offset.addingReportingOverflow($0) }
       .flatMap { $0.overflow ? nil : $0.partialValue }
     self.shownCount = shownCount
-    // Which entity of several with one value counts, and which are good enough, only all can tell.
+    // Uniqueness and a contract need all matches.
     if query.uniqueBy.isEmpty, contract == nil, let limit = query.limit, let shownCount {
       let (capacity, overflows) = shownCount.addingReportingOverflow(
         min(max(limit, Self.reserve.lowerBound), Self.reserve.upperBound))
@@ -56,7 +54,7 @@ final class FollowedQuery<E: Queryable>: Sendable {
     key = needsStore ? .type : Self.key(of: query)
   }
 
-  /// Whether a change of a node inside an entity may let it in, though none that is shown is like it.
+  /// Whether a change of a node inside an entity may add the entity to the result.
   var looksIntoNodes: Bool {
     if contract != nil { return true }
     var fields = query.uniqueBy + query.filter.tree.fields
@@ -64,13 +62,12 @@ final class FollowedQuery<E: Queryable>: Sendable {
     return fields.contains(where: \.mayLeadThroughNodes)
   }
 
-  /// Whether an entity is shown, if there is room.
+  /// Whether an entity belongs to the result, without the limit.
   ///
   /// - Parameters:
   ///   - entity: The entity.
-  ///   - isKept: Whether it is shown or in reserve already: it may have got another identifier since it
-  ///     was asked for by name.
-  /// - Returns: Whether it is.
+  ///   - isKept: Whether the window has it already; it may have another identifier than the query names.
+  /// - Returns: Whether it does.
   func accepts(_ entity: RankedEntity<E>, isKept: Bool) -> Bool {
     if case .identifiers = key {
       guard isKept || key.names(entity.identifier) else { return false }
@@ -80,13 +77,13 @@ final class FollowedQuery<E: Queryable>: Sendable {
     return contract?.isValid(entity.entity, for: query) ?? true
   }
 
-  /// Which of the entities that the store has found are shown.
+  /// The entities of a store's result that meet the contract.
   func accepted(_ entities: [RankedEntity<E>]) -> [RankedEntity<E>] {
     guard let contract else { return entities }
     return entities.filter { contract.isValid($0.entity, for: query) }
   }
 
-  /// Where an entity stands among others, or comes to stand.
+  /// The position of an entity among others, present or new.
   func place(
     of entity: RankedEntity<E>, in others: ChunkedArray<RankedEntity<E>>
   ) -> ChunkedArray<RankedEntity<E>>.Index {
@@ -98,7 +95,7 @@ final class FollowedQuery<E: Queryable>: Sendable {
     }
   }
 
-  /// Sorts entities as a window keeps them.
+  /// Sorts entities in the order of a window.
   func sorted(_ entities: [RankedEntity<E>]) -> [RankedEntity<E>] {
     let values = entities.map { sorter.values(of: $0.entity) }
     let places = entities.indices.sorted { left, right in
@@ -109,7 +106,7 @@ final class FollowedQuery<E: Queryable>: Sendable {
     return places.map { entities[$0] }
   }
 
-  /// Whether a new value of an entity stands where the old one stood.
+  /// Whether a new value of an entity has the position of the old one.
   func keepsPlace(_ old: RankedEntity<E>, _ new: RankedEntity<E>) -> Bool {
     guard old.rank == new.rank else { return false }
     for field in query.uniqueBy where field.value(old.entity) != field.value(new.entity) {
@@ -126,7 +123,7 @@ final class FollowedQuery<E: Queryable>: Sendable {
     return values.isEmpty ? .type : .values(values)
   }
 
-  /// The values that everything that matches has, whatever the order of `&&`.
+  /// The values that each match has: those of `&&`.
   private static func values(in tree: FilterTree<QueryField<E>>) -> [FieldValue] {
     switch tree {
     case .and(let parts): parts.flatMap { values(in: $0) }

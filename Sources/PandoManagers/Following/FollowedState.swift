@@ -1,15 +1,15 @@
 import PandoProviders
 import PandoSystem
 
-/// What somebody follows: its present value, from the commit that it was read at.
+/// The value of a followed query or graph, from the commit at which it was loaded.
 ///
 /// ```
 /// loading ─► follow(value, at: k) ─► following ─► stage ─► commit
-///       └──── a commit after k has touched it: read again
+///       └──── a commit after k has touched it: loaded again
 /// ```
 final class FollowedState<Value: Sendable>: Sendable {
   private enum Phase {
-    /// It is being read; the last commit so far that may have touched it.
+    /// It is being loaded; the last commit so far that may have touched it.
     case loading(missed: UInt64)
     case following
     case failed
@@ -18,15 +18,15 @@ final class FollowedState<Value: Sendable>: Sendable {
   private struct State {
     var phase = Phase.loading(missed: 0)
     var staged: Value?
-    /// The last change that `staged` shows.
+    /// The commit number of `staged`.
     var stagedAt: UInt64 = 0
   }
 
-  /// What observers pull from; `nil` until it has been read.
+  /// The state that observers read; its value is `nil` until it is loaded.
   let observed = ObservedState<Value?>(nil)
   private let state = Locked(State())
 
-  /// Whether it can be followed no longer.
+  /// Whether it has ended with an error.
   var hasFailed: Bool {
     state.withLock { state in
       if case .failed = state.phase { return true }
@@ -34,19 +34,19 @@ final class FollowedState<Value: Sendable>: Sendable {
     }
   }
 
-  /// Ends it by an error: all who follow it are told after the last value.
+  /// Ends it with an error, which observers receive after the last value.
   func fail(_ error: any Error) {
     state.withLock { $0.phase = .failed }
     observed.fail(error)
   }
 
-  /// Shows what was read at a commit, if nothing has touched it since.
+  /// Publishes a value that was loaded at a commit, unless a later commit has touched it.
   ///
   /// - Parameters:
-  ///   - value: What was read.
-  ///   - number: The commit that it was read at.
-  ///   - beforeShowing: Called when it follows and nobody has been told yet.
-  /// - Returns: Whether it is shown; else it has to be read again.
+  ///   - value: The loaded value.
+  ///   - number: The commit number of the load.
+  ///   - beforeShowing: Called before the value is published.
+  /// - Returns: Whether it is published; otherwise it has to be loaded again.
   func follow(_ value: Value, at number: UInt64, beforeShowing: () -> Void) -> Bool {
     let isShown = state.withLock { state in
       guard case .loading(let missed) = state.phase, missed <= number else { return false }
@@ -59,12 +59,12 @@ final class FollowedState<Value: Sendable>: Sendable {
     return true
   }
 
-  /// What a commit has to be held against.
+  /// Returns the value to which a commit is applied.
   ///
   /// - Parameters:
-  ///   - number: The number of the commit.
-  ///   - isKnown: Whether it is known what the commit has touched.
-  /// - Returns: `nil` if there is nothing yet, or if it shows that commit already.
+  ///   - number: The commit number.
+  ///   - isKnown: Whether the nodes of the commit are known.
+  /// - Returns: `nil` if there is no value yet, or if it has the commit already.
   func staged(before number: UInt64, isKnown: Bool) -> Value? {
     state.withLock { state in
       if case .loading(let missed) = state.phase {
@@ -74,11 +74,11 @@ final class FollowedState<Value: Sendable>: Sendable {
     }
   }
 
-  /// Takes what the commits at work leave; it is shown with ``commit(_:context:)``.
+  /// Stages the value after the staged commits; ``commit(_:context:)`` publishes it.
   ///
   /// - Parameters:
   ///   - value: The value.
-  ///   - number: The last change that it shows.
+  ///   - number: The commit number of its last change.
   func stage(_ value: Value, at number: UInt64) {
     state.withLock { state in
       if case .failed = state.phase { return }
@@ -88,11 +88,11 @@ final class FollowedState<Value: Sendable>: Sendable {
     }
   }
 
-  /// Shows what a commit has left.
+  /// Publishes a staged value.
   ///
   /// - Parameters:
-  ///   - value: What was staged for it.
-  ///   - context: What the writer passed along.
+  ///   - value: The staged value.
+  ///   - context: The context of the write.
   func commit(_ value: Value, context: (any Sendable)?) {
     if !hasFailed { observed.publish(value, context: context) }
   }

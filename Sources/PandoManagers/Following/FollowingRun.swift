@@ -3,34 +3,34 @@ import PandoProviders
 import PandoStore
 import PandoSystem
 
-/// Works out what commits mean for the queries that are followed.
+/// Stages the followed queries and graphs after commits.
 struct FollowingRun: PipelineStep {
   /// The number of the last commit.
   let number: UInt64
-  /// What its writer passed along.
+  /// The context of its write.
   let context: (any Sendable)?
-  /// What shows it.
+  /// Closures that publish the results.
   private var commits: [@Sendable () -> Void] = []
   var tally = HubTally()
 
-  /// Begins.
+  /// Makes a run without results.
   ///
   /// - Parameters:
   ///   - number: The number of the last commit.
-  ///   - context: What its writer passed along.
+  ///   - context: The context of its write.
   init(number: UInt64, context: (any Sendable)?) {
     self.number = number
     self.context = context
   }
 
-  /// Notes a query that the commits change.
+  /// Adds a closure that publishes a result.
   mutating func add(_ commit: @escaping @Sendable () -> Void) { commits.append(commit) }
 
   var isVisible: Bool { !commits.isEmpty }
   func publish() { for commit in commits { commit() } }
   func tell() {}
 
-  /// Holds commits against the queries of the types that they touch.
+  /// Stages the queries of the types that commits touch.
   mutating func stage(
     _ fold: CommitGroup, _ types: [ByteString: [any StoreFollowers]], _ snapshot: ModelSnapshot
   ) {
@@ -48,7 +48,7 @@ struct FollowingRun: PipelineStep {
     }
     addHolders(of: fold.updated, types, &touched, snapshot)
     for (namespace, identifiers) in touched {
-      // In an order that does not depend on hashing, so that what is read is read alike each time.
+      // Sorted, so that reads have the same order each time.
       let identifiers = identifiers.ordered()
       for followers in types[namespace] ?? [] where followers.count > 0 {
         followers.stage(identifiers, snapshot, &self)
@@ -56,7 +56,7 @@ struct FollowingRun: PipelineStep {
     }
   }
 
-  /// Adds the entities inside which a node has changed.
+  /// Adds the entities that contain a changed node.
   private func addHolders(
     of identifiers: [ByteString], _ types: [ByteString: [any StoreFollowers]],
     _ touched: inout [ByteString: Set<ByteString>], _ snapshot: ModelSnapshot
@@ -74,7 +74,7 @@ struct FollowingRun: PipelineStep {
     }
   }
 
-  /// What stands before the colons of an identifier, and the empty namespace, in which are all.
+  /// The prefixes of an identifier before its colons, and the empty namespace, which has all identifiers.
   static func namespaces(of identifier: ByteString) -> [ByteString] {
     let bytes = identifier.text.utf8
     return [ByteString("")]

@@ -1,12 +1,10 @@
-/// How much work a hub has done.
-///
-/// Tests assert it: what costs nothing does not show here.
+/// Counts of a hub's work, for tests.
 struct HubTally: Sendable, Equatable {
-  /// How many changed entities were read.
+  /// Changed entities that were read.
   var reads = 0
-  /// How many times an entity was held against a query.
+  /// Checks of an entity against a query.
   var evaluations = 0
-  /// How many times a query had to ask for all its entities again.
+  /// Queries whose windows were filled again.
   var refills = 0
 }
 

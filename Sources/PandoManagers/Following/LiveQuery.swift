@@ -3,29 +3,29 @@ import PandoProviders
 import PandoStore
 import PandoSystem
 
-/// One query that somebody follows.
+/// A followed query.
 final class LiveQuery<E: Queryable>: LiveResult {
-  /// What it was made for.
+  /// The prepared query.
   let followed: FollowedQuery<E>
   let state = FollowedState<QueryWindow<E>>()
   let number = FollowedNumber.next()
   let endings = Endings()
 
   private let events: ManagerEventHandler?
-  /// What has been reported and could not be decoded since, as far as is known.
+  /// The texts of the reported records.
   private let reported = Locked<Set<ByteString>>([])
 
   /// Makes a query that is not followed yet.
   ///
   /// - Parameters:
-  ///   - followed: What it was made for.
-  ///   - events: Told of records that are left out because they can't be decoded.
+  ///   - followed: The prepared query.
+  ///   - events: Receives the errors of records that are left out because they can't be decoded.
   init(_ followed: FollowedQuery<E>, events: ManagerEventHandler? = nil) {
     self.followed = followed
     self.events = events
   }
 
-  /// Reports records that are left out, each once for each thing that is wrong with it.
+  /// Reports left-out records, each once for each error.
   func report(_ records: [UndecodableRecord]) {
     guard let events else { return }
     for record in records {
@@ -46,16 +46,14 @@ final class LiveQuery<E: Queryable>: LiveResult {
     return true
   }
 
-  /// Works out what the commit under way leaves.
-  ///
-  /// On the thread that changes entities.
+  /// Stages the window after commits, on the thread that changes entities.
   ///
   /// - Parameters:
-  ///   - changes: What it has touched; `nil` if that is not known.
-  ///   - number: The number of the commit.
-  ///   - fill: Reads all that ``FollowedQuery/stored`` finds after the commit.
-  /// - Returns: What to show when it is committed; `nil` if it is what is shown already.
-  /// - Throws: What `fill` throws.
+  ///   - changes: The touched entities; `nil` if they are unknown.
+  ///   - number: The commit number.
+  ///   - fill: Reads the result of ``FollowedQuery/stored`` after the commit.
+  /// - Returns: The window to publish; `nil` if it has not changed.
+  /// - Throws: The errors of `fill`.
   func stage(
     _ changes: [EntityChange<E>]?, at number: UInt64,
     fill: () throws -> [RankedEntity<E>]

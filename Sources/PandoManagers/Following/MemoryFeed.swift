@@ -6,36 +6,35 @@ import PandoSystem
 protocol FollowedMemory<E>: Sendable {
   associatedtype E: Entity
 
-  /// Tells a feed of every change from now on; it is not retained.
+  /// Makes a feed receive every later change; the feed is held weakly.
   func connect(_ feed: MemoryFeed<E>)
 
-  /// Gives all entities, and the number of the last write that they show.
+  /// Passes all entities, and the sequence number of the last write in them.
   ///
-  /// - Parameter body: Nothing is written while it runs; quick.
+  /// - Parameter body: Runs under the store's lock, so it must be quick.
   func withPresent(_ body: (_ entities: [RankedEntity<E>], _ number: UInt64) -> Void)
 
-  /// Waits until all writes so far are shown by everybody who follows them.
+  /// Waits until all followers show the writes so far.
   func shown() async
 }
 
-/// Shows what is written to a store in memory: to those who follow queries of a manager, and in the same
-/// step to the providers beside it.
+/// Publishes the writes of a store in memory to followed queries, and in the same step to providers.
 ///
 /// ```
 /// write ─► publish, in the order of the writes ─► pipeline of the providers ─► queries and live trees
 /// ```
 final class MemoryFeed<E: Entity>: Sendable {
-  /// Takes the identifiers of what has changed; on the pipeline.
+  /// Receives the identifiers of changed entities, on the pipeline.
   typealias Watcher = @Sendable (Set<ByteString>) -> Void
 
   private let memory: any FollowedMemory<E>
   private let providers: DataModelManager
   private let followers = QueryFollowers<E>()
-  /// All entities as the followed queries show them; empty while there are none.
+  /// All entities as the followed queries show them; empty without queries.
   ///
-  /// With it a query is filled again at its place in the order. Changed on the pipeline only.
+  /// It fills a query again as of its place in the order. Changed on the pipeline only.
   private let present = Locked<[ByteString: RankedEntity<E>]>([:])
-  /// Who else is told which entities have changed, by a number of theirs.
+  /// Other receivers of changes, by number.
   private let watchers = Locked<[UInt64: Watcher]>([:])
 
   init(_ memory: any FollowedMemory<E>, _ providers: DataModelManager) {
@@ -47,8 +46,8 @@ final class MemoryFeed<E: Entity>: Sendable {
   /// Queues a write; its place in the order is fixed when this returns.
   ///
   /// - Parameters:
-  ///   - changes: What it did, each entity once.
-  ///   - number: Its number; grows from write to write.
+  ///   - changes: The changed entities, each once.
+  ///   - number: The sequence number of the write.
   func publish(_ changes: [EntityChange<E>], at number: UInt64) {
     let stage: @Sendable () -> any PipelineStep = { self.stage(changes, at: number) }
     let change: @Sendable () -> DataModelManager.Change = {
@@ -62,16 +61,16 @@ final class MemoryFeed<E: Entity>: Sendable {
 
   private var isWatched: Bool { !followers.isEmpty || watchers.withLock { !$0.isEmpty } }
 
-  /// Waits until what has been published so far is shown.
+  /// Waits until all published writes are shown.
   func shown() async { await providers.shown() }
 
-  /// Begins to follow a query: it gets its present entities, and what every later change makes of them.
+  /// Begins to follow a query: loads its entities, and stages it after each later change.
   ///
   /// Any thread; returns at once.
   func begin(_ query: LiveQuery<E>) {
     followers.insert(query)
     query.endings.add { [weak self, number = query.number] in self?.remove(number) }
-    // Under the lock of the memory, so at its place between the writes.
+    // The lock of the memory gives it a place between two writes.
     memory.withPresent { entities, number in
       providers.enqueue { [weak query] in
         if let query { self.load(query, entities, at: number) }
@@ -132,7 +131,7 @@ final class MemoryFeed<E: Entity>: Sendable {
 }
 
 extension FollowedMemory {
-  /// Reads what a window is filled with.
+  /// Reads the entities of a window.
   func read(_ followed: FollowedQuery<E>) throws -> [RankedEntity<E>] {
     var present: [ByteString: RankedEntity<E>] = [:]
     withPresent { entities, _ in
@@ -143,7 +142,7 @@ extension FollowedMemory {
 }
 
 extension FollowedQuery {
-  /// What a window is filled with, of all entities that there are.
+  /// The entities of a window, selected from all entities.
   fileprivate func read(
     _ present: [ByteString: RankedEntity<E>]
   ) throws -> [RankedEntity<E>] {

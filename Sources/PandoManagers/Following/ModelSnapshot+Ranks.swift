@@ -3,13 +3,13 @@ import PandoStore
 import PandoSystem
 
 extension ModelSnapshot {
-  /// Reads an entity with its place in the natural order.
+  /// Reads an entity with its rank in natural order.
   ///
   /// - Parameters:
   ///   - identifier: The identifier of the node.
   ///   - type: The type.
   /// - Returns: `nil` if there is no such entity.
-  /// - Throws: `ModelError` when it can't be decoded; `StoreError`.
+  /// - Throws: `ModelError` if it can't be decoded; `StoreError`.
   func ranked<E: Queryable>(
     _ identifier: ByteString, as type: E.Type
   ) throws -> RankedEntity<E>? {
@@ -17,9 +17,9 @@ extension ModelSnapshot {
     return try entity(identifier.text, as: type, &childCount).map { try ranked($0) }
   }
 
-  /// Reads the entities that a query asks for, each with its place in the natural order.
+  /// Reads the matches of a query, each with its rank in natural order.
   ///
-  /// `skipped` takes the records that can't be decoded, of a query that skips them.
+  /// If the query skips records that can't be decoded, `skipped` receives them.
   func ranked<E: Queryable>(
     matching query: Query<E>, skipped: ([UndecodableRecord]) -> Void
   ) throws -> [RankedEntity<E>] {
@@ -28,7 +28,7 @@ extension ModelSnapshot {
     return try result.entities.map { try ranked($0) }
   }
 
-  /// Some entity of a type, to see what such entities are like; `nil` if there is none that can be read.
+  /// A readable entity of a type as an example; `nil` if there is none.
   func example<E: Queryable>(of type: E.Type) -> E? {
     try? entities(matching: Query<E>(limit: 1).skippingUndecodable).entities.first
   }

@@ -2,55 +2,52 @@ import PandoModels
 import PandoStore
 import PandoSystem
 
-/// Who follows queries of one entity type, and which of them a changed entity may concern.
+/// The followed queries of one entity type, found by the entities that may affect them.
 ///
-/// A query is found by the identifiers of what it shows or names, and by what its filter asks for: see
-/// ``FilterIndex``.
-///
-/// One whose entities are still being read is found by every change of the type.
+/// A query is found by the identifiers that its window keeps or its filter names, and by the values of its
+/// filter (``FilterIndex``). Every change of the type finds a query that is being loaded.
 final class QueryFollowers<E: Queryable>: Sendable {
-  /// A query that is not kept alive.
+  /// A query, held weakly.
   fileprivate struct Entry: Sendable {
     weak let query: LiveQuery<E>?
-    /// The identifiers under which it is found.
+    /// The identifiers by which it is found.
     var identifiers: Set<ByteString> = []
   }
 
   fileprivate struct State {
     var entries: [UInt64: Entry] = [:]
     var filters = FilterIndex()
-    /// Queries whose entities are being read.
+    /// Queries that are being loaded.
     var loading: Set<UInt64> = []
     var byIdentifier: [ByteString: Set<UInt64>] = [:]
     var holdsNodes = false
   }
 
   private let state = Locked(State())
-  /// Whether any change may concern all queries, whatever node it is of: who holds an entity counts.
+  /// Whether a change of any node may affect all queries, because they depend on parents of entities.
   let countsHolders: Bool
 
   init(countsHolders: Bool = false) { self.countsHolders = countsHolders }
 
-  /// Whether nobody follows anything.
+  /// Whether no query is followed.
   var isEmpty: Bool { state.withLock { $0.entries.isEmpty } }
 
-  /// How many queries are followed.
+  /// The number of followed queries.
   var count: Int { state.withLock { $0.entries.count } }
 
-  /// Whether entities of the type have other nodes inside, as far as is known.
-  ///
-  /// A change inside such an entity changes it too.
+  /// Whether an entity of the type was found to contain other nodes; a change inside such an entity changes
+  /// it too.
   var holdsNodes: Bool { state.withLock { $0.holdsNodes } }
 
-  /// Looks whether an entity has other nodes inside.
+  /// Records whether an entity contains other nodes.
   func note(_ entity: E) {
     if !holdsNodes, entity.holdsNodes { noteHolders() }
   }
 
-  /// Notes that entities of the type may have other nodes inside.
+  /// Records that entities of the type may contain other nodes.
   func noteHolders() { state.withLock { $0.holdsNodes = true } }
 
-  /// Begins to find a query.
+  /// Adds a query.
   func insert(_ query: LiveQuery<E>) {
     let key = query.followed.key
     let looksIntoNodes = query.followed.looksIntoNodes
@@ -64,11 +61,11 @@ final class QueryFollowers<E: Queryable>: Sendable {
     }
   }
 
-  /// Finds a query by what it keeps from now on too.
+  /// Adds the identifiers of a window's new entities.
   ///
   /// - Parameters:
-  ///   - changes: What has come in is among these; `nil` if it can be anything.
-  ///   - window: What it keeps.
+  ///   - changes: The new entities are among these; `nil` if that is unknown.
+  ///   - window: The window.
   ///   - query: The query.
   func add(_ changes: [EntityChange<E>]?, in window: QueryWindow<E>, of query: LiveQuery<E>) {
     if case .type = query.followed.key { return }
@@ -79,11 +76,11 @@ final class QueryFollowers<E: Queryable>: Sendable {
     state.withLock { $0.add(kept, to: query.number) }
   }
 
-  /// Finds a query no longer by what it does not keep any more.
+  /// Removes the identifiers of entities that a window has lost.
   ///
   /// - Parameters:
-  ///   - changes: What has left is among these; `nil` if it can be anything.
-  ///   - window: What it keeps.
+  ///   - changes: The lost entities are among these; `nil` if that is unknown.
+  ///   - window: The window.
   ///   - query: The query.
   func remove(_ changes: [EntityChange<E>]?, notIn window: QueryWindow<E>, of query: LiveQuery<E>) {
     let key = query.followed.key
@@ -101,24 +98,24 @@ final class QueryFollowers<E: Queryable>: Sendable {
     state.withLock { $0.remove(gone, from: query.number) }
   }
 
-  /// Says that the entities of a query have been read.
+  /// Records that a query has been loaded.
   func hasLoaded(_ query: LiveQuery<E>) {
     state.withLock { _ = $0.loading.remove(query.number) }
   }
 
-  /// Forgets a query.
+  /// Removes a query.
   func remove(_ number: UInt64) {
     state.withLock { state in
       guard let entry = state.entries[number] else { return }
       state.remove(entry.identifiers, from: number)
       state.loading.remove(number)
       state.filters.remove(number)
-      // Its reference is weak: letting the entry go ends nobody under the lock.
+      // The reference is weak, so no query is released under the lock.
       state.entries[number] = nil
     }
   }
 
-  /// Whether a write concerns one of the queries, or may.
+  /// Whether a write affects one of the queries, or may.
   func concerns(_ touched: TouchedNodes, of namespace: ByteString) -> Bool {
     let present = state.withLock { state in
       (
@@ -128,13 +125,13 @@ final class QueryFollowers<E: Queryable>: Sendable {
     }
     if present.isEmpty { return false }
     if countsHolders { return !touched.identifiers.isEmpty }
-    // Whoever holds a changed node inside is not known without a read.
+    // The parents of a changed node are unknown without a read.
     if present.holdsNodes, touched.hasUpdated { return true }
     for identifier in touched.identifiers where identifier.isIdentifier(of: namespace) {
       guard !present.isLoading, let entity = touched.entity(identifier, as: E.self) else {
         return true
       }
-      // Calling users' key paths needs no lock.
+      // Key paths of user types are called outside the lock.
       let values = entity?.values(of: present.fields) ?? []
       let isFound = state.withLock {
         $0.byIdentifier[identifier] != nil || $0.filters.findsAny(values)
@@ -144,10 +141,10 @@ final class QueryFollowers<E: Queryable>: Sendable {
     return false
   }
 
-  /// Those of some nodes whose changes may concern a query.
+  /// The nodes whose changes may affect a query.
   ///
-  /// Where all queries ask by name, all but the named ones need not be read: a change deep in a tree
-  /// touches each node above it.
+  /// If all queries name their entities, only those need to be read: a change deep in a tree touches each
+  /// parent.
   func concerning(_ identifiers: [ByteString]) -> [ByteString] {
     state.withLock { state in
       guard state.filters.isEmpty, state.loading.isEmpty else { return identifiers }
@@ -155,11 +152,11 @@ final class QueryFollowers<E: Queryable>: Sendable {
     }
   }
 
-  /// Finds the queries that changes may concern, each with those changes.
+  /// The queries that changes may affect, each with those changes.
   func concerned(by changes: [EntityChange<E>]) -> [(
     query: LiveQuery<E>, changes: [EntityChange<E>]
   )] {
-    // The fields by whose values queries are found; calling users' key paths needs no lock.
+    // Key paths of user types are called outside the lock.
     let fields = state.withLock { $0.filters.fields }
     let values = changes.map { $0.entity?.entity.values(of: fields) ?? [] }
     var hits: [UInt64: [Int]] = [:]
@@ -170,7 +167,7 @@ final class QueryFollowers<E: Queryable>: Sendable {
         numbers.formUnion(state.loading)
         for number in numbers { hits[number, default: []].append(index) }
       }
-      // Strong references leave the lock with this list, and end outside.
+      // The strong references are released outside the lock.
       return hits.map { number, indexes in (state.entries[number]?.query, indexes) }
     }
     return found.compactMap { query, indexes in
@@ -178,7 +175,6 @@ final class QueryFollowers<E: Queryable>: Sendable {
     }
   }
 
-  /// All queries.
   var all: [LiveQuery<E>] {
     state.withLock { state in state.entries.values.map(\.query) }.compactMap { $0 }
   }

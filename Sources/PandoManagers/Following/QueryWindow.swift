@@ -1,23 +1,22 @@
 import PandoModels
 import PandoSystem
 
-/// The entities that a followed query shows, kept right change by change.
+/// The entities of a followed query, updated change by change.
 ///
-/// A query with a limit keeps a few entities more than it shows, so that one that leaves seldom
-/// makes it ask the store again.
+/// A query with a limit keeps a reserve, so that it seldom reads the store again when a shown entity leaves.
 ///
 /// ```
 ///   0 … offset ┆ offset … offset + limit ┆ … capacity
-///   skipped    ┆ shown                   ┆ in reserve        then, unless complete, what is not kept
+///   skipped    ┆ shown                   ┆ in reserve        unless complete, more matches follow
 /// ```
 struct QueryWindow<E: Queryable>: Sendable {
-  /// What became of a window.
+  /// The outcome of a change.
   enum Outcome: Equatable {
-    /// It holds what it held.
+    /// The window has not changed.
     case same
-    /// It holds something else.
+    /// The window has changed.
     case changed
-    /// What it has to hold can't be known from the changes alone: it has to be filled again.
+    /// The changes are not enough to update the window; it has to be filled again.
     case exhausted
   }
 
@@ -25,27 +24,27 @@ struct QueryWindow<E: Queryable>: Sendable {
 
   let followed: FollowedQuery<E>
   private var kept: ChunkedArray<RankedEntity<E>>
-  /// Whether nothing that matches is beyond what is kept.
+  /// Whether all matches are kept.
   private var isComplete: Bool
   private var index = WindowIndex<E>()
-  /// Says which of the windows that share the index this one is.
+  /// Identifies the window among those that share the index.
   private var version: UInt64 = 0
 
   /// Makes a window.
   ///
   /// - Parameters:
   ///   - followed: The query.
-  ///   - entities: What the store has for ``FollowedQuery/stored``, in its order.
+  ///   - entities: The result of ``FollowedQuery/stored``, in its order.
   init(_ followed: FollowedQuery<E>, filledWith entities: [RankedEntity<E>]) {
     self.followed = followed
     kept = ChunkedArray(entities.prefix(followed.capacity ?? .max))
     isComplete = followed.capacity.map { entities.count < $0 } ?? true
   }
 
-  /// The identifiers of all nodes that are kept.
+  /// The identifiers of all kept nodes.
   var identifiers: some Sequence<ByteString> { kept.lazy.map(\.identifier) }
 
-  /// What the query shows.
+  /// The shown entities.
   var shown: [E] {
     let end = min(followed.shownCount ?? .max, kept.count)
     return kept.elements(in: min(followed.query.offset, end)..<end) { $0.entity }
@@ -54,12 +53,13 @@ struct QueryWindow<E: Queryable>: Sendable {
   /// Whether a node is kept.
   func contains(_ identifier: ByteString) -> Bool { place(of: identifier) != nil }
 
-  /// Takes in what a commit has left of entities.
+  /// Applies changes.
   ///
   /// - Parameter changes: Each entity once.
-  /// - Returns: What became of the window; `exhausted` leaves it unusable.
-  /// - Complexity: O(*c* log *n*) for few changes, *c*, of *n* kept entities, with a few hundred entities copied for each;
-  ///   O(*n* log *n*) for many. O(*n* + *c*) for a window whose entities keep their places.
+  /// - Returns: The outcome; `exhausted` leaves the window unusable.
+  /// - Complexity: O(*c* log *n*) for few changes *c* of *n* kept entities, with a copy of a few hundred
+  ///   entities for each; O(*n* log *n*) for many. O(*n* + *c*) for a window whose entities keep their
+  ///   positions.
   mutating func apply(_ changes: [EntityChange<E>]) -> Outcome {
     if followed.needsStore { return .exhausted }
     if followed.ordersByChange, followed.capacity == nil,
@@ -108,7 +108,7 @@ struct QueryWindow<E: Queryable>: Sendable {
     return .changed
   }
 
-  /// Takes in so many changes that sorting all entities costs less than placing each.
+  /// Applies so many changes that sorting all entities costs less than placing each.
   private mutating func sortAll(_ changes: [EntityChange<E>]) -> Outcome {
     var waiting = Dictionary(changes.map { ($0.identifier, $0.entity) }) { _, last in last }
     var outcome = Outcome.same
@@ -133,11 +133,11 @@ struct QueryWindow<E: Queryable>: Sendable {
     return outcome
   }
 
-  /// Up to so many changes are placed one by one, and more if so many entities are kept for each.
+  /// The largest number of changes that are placed one by one, and how many kept entities allow one more.
   private static var placedMaximum: Int { 64 }
   private static var keptPerPlaced: Int { 16 }
 
-  /// Where a node is kept.
+  /// The position of a node.
   private func place(of identifier: ByteString) -> Place? {
     if followed.ordersByChange, kept.count > WindowIndex<E>.countMinimum {
       guard let entity = index.entity(identifier, in: version, of: kept) else { return nil }
@@ -147,7 +147,7 @@ struct QueryWindow<E: Queryable>: Sendable {
     return kept.firstIndex { $0.identifier == identifier }
   }
 
-  /// Where the changed nodes are kept, found in one pass: for a window whose entities keep their places.
+  /// The positions of changed nodes, found in one pass, for a window whose entities keep their positions.
   private func places(of changes: [EntityChange<E>]) -> [ByteString: Place] {
     let changed = Set(changes.map(\.identifier))
     var places: [ByteString: Place] = [:]
@@ -163,7 +163,7 @@ struct QueryWindow<E: Queryable>: Sendable {
 
   private mutating func insert(_ new: RankedEntity<E>) -> Outcome {
     let place = followed.place(of: new, in: kept)
-    // Beyond the last one that is kept there may be others that come before it.
+    // Matches that are not kept may come before it.
     if place == kept.endIndex, !isComplete { return .same }
     kept.insert(new, at: place)
     version = index.replace(nil, by: new, in: version)
@@ -177,18 +177,18 @@ struct QueryWindow<E: Queryable>: Sendable {
 
 /// Finds an entity of a long window by its identifier.
 ///
-/// A window shares its index with the windows that it becomes. The index fits the newest of them, and an older one makes
-/// it anew.
+/// A window shares its index with its later versions. The index fits the newest version; an older one makes
+/// it again.
 private final class WindowIndex<E: Queryable>: Sendable {
   private struct State {
     /// The version of the window that the index fits.
     var version: UInt64 = 0
     var lastVersion: UInt64 = 0
-    /// Empty until an entity is looked for.
+    /// Empty until the first search.
     var entities: [ByteString: RankedEntity<E>] = [:]
   }
 
-  /// A window of so many entities or fewer is searched from its first entity on, without an index.
+  /// A window of at most so many entities is searched without an index.
   static var countMinimum: Int { 256 }
 
   private let state = Locked(State())
@@ -205,11 +205,11 @@ private final class WindowIndex<E: Queryable>: Sendable {
     }
   }
 
-  /// Notes a change of a window.
+  /// Records a change of a window.
   ///
   /// - Parameters:
-  ///   - old: An entity that has left; `nil` for none.
-  ///   - new: An entity that has come; `nil` for none.
+  ///   - old: The removed entity; `nil` for none.
+  ///   - new: The inserted entity; `nil` for none.
   ///   - version: The version of the window before the change.
   /// - Returns: The version of the window after it.
   func replace(

@@ -1,11 +1,11 @@
 import PandoModels
 
-/// An entity with its place in the natural order.
+/// An entity with its rank in natural order.
 struct RankedEntity<E: Queryable>: Sendable {
   /// The identifier of the node.
   let identifier: ByteString
   let entity: E
-  /// Grows in natural order.
+  /// Increases in natural order.
   let rank: UInt64
 
   init(_ entity: E, rank: UInt64) {

@@ -3,26 +3,26 @@ import PandoProviders
 import PandoStore
 import PandoSystem
 
-/// Who follows queries of one entity type over a store, whatever the type is.
+/// The followed queries of one entity type over a store, for any type.
 protocol StoreFollowers: AnyObject, Sendable {
-  /// How many queries are followed.
+  /// The number of followed queries.
   var count: Int { get }
 
-  /// Whether entities of the type have other nodes inside, as far as is known.
+  /// Whether an entity of the type was found to contain other nodes.
   var holdsNodes: Bool { get }
 
-  /// Whether a write concerns one of the queries, or may.
+  /// Whether a write affects one of the queries, or may.
   func concerns(_ touched: TouchedNodes, of namespace: ByteString) -> Bool
 
-  /// Ends all queries by an error.
+  /// Ends all queries with an error.
   func fail(_ error: any Error)
 
-  /// Works out what a commit means for the queries.
+  /// Stages the queries after a commit.
   ///
   /// - Parameters:
-  ///   - identifiers: The nodes that it has touched; `nil` if they are not known.
-  ///   - snapshot: The store after it.
-  ///   - run: Takes what is to be done.
+  ///   - identifiers: The touched nodes; `nil` if they are unknown.
+  ///   - snapshot: The store after the commit.
+  ///   - run: Receives the results.
   func stage(_ identifiers: [ByteString]?, _ snapshot: ModelSnapshot, _ run: inout FollowingRun)
 }
 
@@ -44,7 +44,7 @@ extension QueryFollowers: StoreFollowers {
         if let entity { note(entity.entity) }
         changes.append(EntityChange(identifier, entity))
       } catch let error as ModelError {
-        // Left out like one that has gone; a change of it, or of what it holds, may bring it back.
+        // Left out like a removed entity; a later change of it, or of a child, may make it readable.
         noteHolders()
         let change = EntityChange<E>(identifier, nil)
         changes.append(change)
@@ -59,7 +59,7 @@ extension QueryFollowers: StoreFollowers {
     stage(changes, &run) { try read($0, snapshot) }
   }
 
-  /// Reads what the window of a query is filled with, without what can't be decoded.
+  /// Reads the entities of a query's window, without those that can't be decoded.
   func read(_ query: LiveQuery<E>, _ snapshot: ModelSnapshot) throws -> [RankedEntity<E>] {
     try query.followed.read(snapshot) { records in
       if !records.isEmpty { self.noteHolders() }
@@ -69,11 +69,11 @@ extension QueryFollowers: StoreFollowers {
 }
 
 extension FollowedQuery {
-  /// Reads what a window is filled with.
+  /// Reads the entities of a window.
   ///
   /// - Parameters:
-  ///   - snapshot: Where from.
-  ///   - skipped: Takes the records that can't be decoded; without it they are errors.
+  ///   - snapshot: The snapshot.
+  ///   - skipped: Receives the records that can't be decoded; without it they are errors.
   /// - Returns: The entities, in order.
   /// - Throws: `ModelError` without `skipped`; `StoreError`.
   func read(
@@ -86,10 +86,10 @@ extension FollowedQuery {
 }
 
 extension QueryFollowers {
-  /// Reads what a window is filled with.
+  /// Reads the entities of a window.
   typealias Fill = (LiveQuery<E>) throws -> [RankedEntity<E>]
 
-  /// Shows the first result of a query, at its place in the order of changes.
+  /// Publishes the first result of a query, at its place in the order of changes.
   func begin(_ query: LiveQuery<E>, with entities: [RankedEntity<E>], at number: UInt64) {
     let window = QueryWindow(query.followed, filledWith: entities)
     add(nil, in: window, of: query)
@@ -98,13 +98,13 @@ extension QueryFollowers {
     query.state.commit(window, context: nil)
   }
 
-  /// Ends a query by an error.
+  /// Ends a query with an error.
   func fail(_ query: LiveQuery<E>, _ error: any Error) {
     remove(query.number)
     query.state.fail(error)
   }
 
-  /// Works out what changes mean for the queries that they may concern.
+  /// Stages the queries that changes may affect.
   func stage(_ changes: [EntityChange<E>], _ run: inout FollowingRun, fill: Fill) {
     for (query, changes) in concerned(by: changes) { stage(query, changes, &run, fill: fill) }
   }
@@ -121,7 +121,7 @@ extension QueryFollowers {
       }
       run.tally.refills += refills
       guard let window else { return }
-      // Found by what comes in from now on; by what has left no longer, once that is committed.
+      // New identifiers are added now; lost ones are removed when the window is published.
       let candidates = refills > 0 || (changes?.count ?? .max) > 4 ? nil : changes
       add(candidates, in: window, of: query)
       let context = run.context
@@ -134,7 +134,7 @@ extension QueryFollowers {
     }
   }
 
-  /// Ends a query in the step that shows the changes: what they leave of it can't be read.
+  /// Ends a query in the step that publishes the changes, because its entities can't be read.
   private func fail(_ query: LiveQuery<E>, _ error: any Error, _ run: inout FollowingRun) {
     run.add { self.fail(query, error) }
   }

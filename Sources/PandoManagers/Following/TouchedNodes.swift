@@ -2,14 +2,14 @@ import PandoModels
 import PandoProviders
 import PandoStore
 
-/// The nodes that a write has touched, and the models that it was given for them.
+/// The touched nodes of a write, and the models that it was given for them.
 struct TouchedNodes {
-  /// Those that are there, and those that are gone.
+  /// Inserted, updated and deleted nodes.
   let identifiers: [ByteString]
   let deleted: Set<ByteString>
-  /// Whether some of them were there before.
+  /// Whether a node existed before.
   let hasUpdated: Bool
-  /// What the write was given; `nil` if that does not tell what is stored.
+  /// The models that the write was given; `nil` if they don't tell the stored values.
   private let given: WrittenNodes?
 
   init(_ changeSet: ChangeSet, _ content: WrittenContent) {
@@ -25,9 +25,9 @@ struct TouchedNodes {
     given = WrittenNodes(identifiers, in: content)
   }
 
-  /// What a node is now as a type: the entity, or `nil` for one that is gone.
+  /// The value of a node as a type: the entity, or `nil` inside for a deleted one.
   ///
-  /// - Returns: `nil` if that has to be read.
+  /// - Returns: `nil` if the value has to be read.
   func entity<E: Queryable>(_ identifier: ByteString, as type: E.Type) -> E?? {
     if deleted.contains(identifier) { return .some(nil) }
     guard let entity = given?[identifier] as? E else { return nil }
@@ -36,9 +36,9 @@ struct TouchedNodes {
 }
 
 extension ByteString {
-  /// Whether it is an identifier in a namespace: `Person` of `Person:12`.
+  /// Whether it is an identifier in a namespace, as `Person:12` in `Person`.
   ///
-  /// In the empty one are all.
+  /// The empty namespace has all identifiers.
   func isIdentifier(of namespace: ByteString) -> Bool {
     if namespace.text.isEmpty { return true }
     let (bytes, prefix) = (text.utf8, namespace.text.utf8)
