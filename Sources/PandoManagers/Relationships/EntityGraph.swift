@@ -1,35 +1,35 @@
 import PandoModels
 
-/// Entities and those that they are related to: what is on disk of one moment.
+/// Entities with their related entities; those on disk are of one snapshot.
 ///
 /// ```swift
 /// let graph = try await loans.graph(of: .all, shape: .including(GraphPath(\.book, \.author)))
 /// for loan in graph.roots { print(graph.related(to: loan, by: \.book).first?.title ?? "?") }
 /// ```
-/// Every entity is in it once, however many others lead to it.
+/// Each entity is in it once, whatever number of relationships lead to it.
 public struct EntityGraph<Root: Entity>: Sendable {
-  /// The entities at the root, in the order of the query.
+  /// The roots, in the order of the query.
   public let roots: [Root]
 
   /// All entities, by the identifiers of their nodes.
   let entities: [ByteString: any Entity]
-  /// The identifiers of all entities, in the order in which a walk from the roots comes to them.
+  /// The identifiers of all entities, in the order of the walk from the roots.
   let order: [ByteString]
-  /// Those that somebody names and that are nowhere.
+  /// The named entities that no store has.
   let absent: [ByteString]
-  /// Those that somebody names and that are asked for.
+  /// The named entities that were requested.
   var awaited: [ByteString] = []
 
-  /// The identifiers of nodes that entities in the graph name and that could not be found.
+  /// The identifiers of nodes that entities of the graph name and that no store has.
   public var missing: [String] { absent.map(\.text) }
 
-  /// The identifiers of nodes that are being asked for; in a followed graph only.
+  /// The identifiers of nodes whose request has no answer yet; in a followed graph only.
   public var pending: [String] { awaited.map(\.text) }
 
-  /// What could not be asked for, and why; of a shape that tolerates failures.
+  /// The failures of requests, if the shape tolerates them.
   public internal(set) var failures: [GraphFailure] = []
 
-  /// How many entities there are, roots included.
+  /// The number of entities, with the roots.
   public var count: Int { order.count }
 
   /// Returns an entity of the graph.
@@ -40,20 +40,20 @@ public struct EntityGraph<Root: Entity>: Sendable {
     entities[ByteString(identifier.modelIdentifier)] as? E
   }
 
-  /// Returns the entities of a type, in the order in which a walk from the roots comes to them.
+  /// Returns the entities of a type, in the order of the walk from the roots.
   ///
   /// - Parameter type: The type.
-  /// - Returns: The entities; those of the root type are among them.
+  /// - Returns: The entities, roots included.
   public func all<E: Entity>(of type: E.Type = E.self) -> [E] {
     order.compactMap { entities[$0] as? E }
   }
 
-  /// Returns the entities that an entity is related to.
+  /// Returns the related entities of an entity.
   ///
   /// - Parameters:
   ///   - entity: An entity of the graph.
-  ///   - relationship: The property that holds their identifiers.
-  /// - Returns: Those that are in the graph, in the order of the identifiers.
+  ///   - relationship: The property with their identifiers.
+  /// - Returns: Those in the graph, in the order of the identifiers.
   public func related<E: Entity, Value: RelationshipValue>(
     to entity: E, by relationship: KeyPath<E, Value>
   ) -> [Value.Target] {
@@ -62,7 +62,8 @@ public struct EntityGraph<Root: Entity>: Sendable {
 }
 
 extension EntityGraph: Equatable {
-  /// Whether both hold the same entities in the same order, and lack the same.
+  /// Whether both have the same entities in the same order, the same missing and pending ones, and equal
+  /// failures.
   ///
   /// - Parameters:
   ///   - left: A graph.

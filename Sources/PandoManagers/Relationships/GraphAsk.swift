@@ -1,14 +1,14 @@
 import PandoModels
 
-/// Entities of one type that have to be asked for together.
+/// Entities of one type to request together.
 struct GraphAsk: Sendable {
   let type: any Entity.Type
-  /// The number of the path's own origin; `nil` for what a graph says of the rest.
+  /// The number of the path's own origin; `nil` for other paths.
   let origin: Int?
-  /// Whether they are here, and are asked for behind the caller's back.
+  /// Whether they are local, and the request runs in the background.
   let isBehind: Bool
   var identifiers: [ByteString] = []
-  /// The path that led to each.
+  /// The path to each entity.
   var paths: [String] = []
 
   init(_ type: any Entity.Type, origin: Int?, isBehind: Bool) {
@@ -18,39 +18,39 @@ struct GraphAsk: Sendable {
   }
 }
 
-/// What came of asking.
+/// The outcome of a request for entities.
 struct GraphAnswer: Sendable {
-  /// What a server was asked for and did not give.
+  /// Requested entities that the server lacks.
   var lacked: [ByteString] = []
-  /// The entities of it that are stored nowhere.
+  /// Entities of the answer that are not stored.
   var unstored: [any Entity] = []
   var error: (any Error)?
 }
 
-/// What has been asked for a graph, and what came of it.
+/// The requests for a graph and their answers.
 struct GraphProgress: Sendable {
-  /// What sources of the caller have been asked for, by their numbers.
+  /// Entities requested from sources of the caller, by the number of the source.
   private var fetched: [Int: Set<ByteString>] = [:]
-  /// What managers have been asked for, each entity once.
+  /// Entities requested from managers, each once.
   private var claimed: Set<ByteString> = []
-  /// What managers have answered to.
+  /// Entities that managers have answered for.
   private(set) var answered: Set<ByteString> = []
-  /// What a server lacks, or did not give.
+  /// Entities that a server lacks, or whose request has failed.
   private(set) var lacked: Set<ByteString> = []
-  /// What is shown in the place of what is stored.
+  /// Entities shown in place of stored ones.
   private(set) var unstored: [ByteString: any Entity] = [:]
-  /// What is shown where nothing is stored.
+  /// Entities shown where none is stored.
   private(set) var given: [ByteString: any Entity] = [:]
   private(set) var failures: [GraphFailure] = []
 
-  /// Whether somebody has been asked.
+  /// Whether an entity was requested.
   func hasAsked(_ identifier: ByteString, fetcher: Int? = nil) -> Bool {
     fetcher.map { fetched[$0]?.contains(identifier) ?? false } ?? claimed.contains(identifier)
   }
 
-  /// Takes what nobody asks for yet.
+  /// Marks entities as requested, except those that already are.
   ///
-  /// - Returns: The rest of it; `nil` if that is nothing.
+  /// - Returns: The entities to request; `nil` if there are none.
   mutating func claim(_ ask: GraphAsk, fetcher: Int?) -> GraphAsk? {
     var rest = GraphAsk(ask.type, origin: ask.origin, isBehind: ask.isBehind)
     for (identifier, path) in zip(ask.identifiers, ask.paths) {
@@ -64,7 +64,7 @@ struct GraphProgress: Sendable {
     return rest.identifiers.isEmpty ? nil : rest
   }
 
-  /// Takes in an answer.
+  /// Applies an answer.
   mutating func take(_ answer: GraphAnswer, to ask: GraphAsk, fetcher: Int?) {
     if let error = answer.error { fail(ask, error) }
     if fetcher == nil {
@@ -84,7 +84,7 @@ struct GraphProgress: Sendable {
     }
   }
 
-  /// Takes in that entities have changed here: what a server has said of them counts no longer.
+  /// Applies local changes of entities: earlier answers about them don't count any more.
   mutating func touch(_ identifiers: Set<ByteString>) {
     if !lacked.isEmpty { lacked.subtract(identifiers) }
   }

@@ -1,38 +1,38 @@
 import PandoModels
 import PandoStore
 
-/// Walks from roots along relationships, and reads what it comes to.
+/// Walks from roots along relationships, and reads the entities.
 struct GraphLoader<Root: Entity> {
-  /// Says what is stored of an entity of a type; the manager of the type is `nil` if there is none.
+  /// Reads an entity of a type; the argument for its manager is `nil` if there is none.
   typealias Read = (any Entity.Type, (any GraphSource)?, ByteString) throws -> PresentEntity
 
-  /// What a walk has come to.
+  /// The result of a walk.
   struct Result: Sendable {
     let graph: EntityGraph<Root>
-    /// What has to be asked for yet.
+    /// The entities to request.
     let asks: [GraphAsk]
   }
 
-  /// An entity that a walk leads through, and where it is on its paths.
+  /// An entity on a walk, with its place on the paths.
   private struct Visit: Hashable {
     let identifier: ByteString
     let place: GraphRules.Place
   }
 
-  /// A way from the root: the way to the step before, and the relationship from there.
+  /// A way from the root: the way before, and the last relationship.
   private struct Way: Hashable {
     let start: Int
     let name: String
   }
 
-  /// What is asked for together.
+  /// Entities with the same key are requested together.
   private struct AskKey: Hashable {
     let type: ObjectIdentifier
     let origin: Int?
     let isBehind: Bool
   }
 
-  /// A relationship that a walk has followed.
+  /// The end of a relationship on a walk.
   private struct Arrival {
     let type: any Entity.Type
     let place: GraphRules.Place
@@ -57,13 +57,13 @@ struct GraphLoader<Root: Entity> {
   /// Loads a graph.
   ///
   /// - Parameters:
-  ///   - roots: The entities at the root, in order.
-  ///   - rules: Where the walk goes.
-  ///   - sources: Where entities come from.
-  ///   - progress: What has been asked for.
-  ///   - read: Says what is stored of an entity.
+  ///   - roots: The roots, in order.
+  ///   - rules: The relationships to follow.
+  ///   - sources: The sources of entities.
+  ///   - progress: The requests so far.
+  ///   - read: Reads an entity.
   /// - Returns: The graph.
-  /// - Throws: What `read` throws: an entity that can't be read is no missing one.
+  /// - Throws: The errors of `read`.
   static func load(
     _ roots: [Root], _ rules: GraphRules, _ sources: GraphSources, _ progress: GraphProgress,
     read: Read
@@ -100,7 +100,7 @@ struct GraphLoader<Root: Entity> {
     return graph
   }
 
-  /// Level by level: the first visit of an entity is the one with most steps left.
+  /// Walks level by level, so the first visit of an entity is the one with the most steps left.
   private mutating func walk(from roots: [Root]) throws {
     var seen: Set<Visit> = []
     var level: [(visit: Visit, way: Int)] = []
@@ -132,8 +132,7 @@ struct GraphLoader<Root: Entity> {
     }
   }
 
-  /// Whether an entity is in the graph where a walk has come to it; notes it, or what has to be asked
-  /// for.
+  /// Adds an entity to the graph, or to the requests; returns whether it is in the graph.
   private mutating func find(_ identifier: ByteString, at arrival: Arrival) throws -> Bool {
     if roots.contains(identifier) { return true }
     let number = rules.originNumber(at: arrival.place)
@@ -231,7 +230,7 @@ struct GraphLoader<Root: Entity> {
   }
 }
 
-/// Nodes in the order in which they came, each once.
+/// Nodes in the order of their insertion, each once.
 private struct OrderedNodes {
   private(set) var list: [ByteString] = []
   private var members: Set<ByteString> = []
@@ -247,7 +246,7 @@ private struct OrderedNodes {
 }
 
 extension ModelSnapshot {
-  /// Reads an entity of a type that is known at run time only.
+  /// Reads an entity of a type known at run time only.
   func entity(_ type: any Entity.Type, _ identifier: ByteString) throws -> (any Entity)? {
     try opened(type, identifier)
   }

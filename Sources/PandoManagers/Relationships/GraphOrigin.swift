@@ -1,12 +1,12 @@
-/// Where the entities at the end of a path come from.
+/// The source of the entities at the end of a path.
 enum GraphOrigin: Sendable {
-  /// A source that the caller has given.
+  /// A source of the caller.
   case fetcher(GraphFetcher)
   /// The stores of a manager.
   case reading(GraphReading)
 }
 
-/// Gives the entities at the end of a path, whatever their type is.
+/// Returns the entities at the end of a path, for any type.
 struct GraphFetcher: Sendable {
   let fetch: @Sendable (_ modelIdentifiers: [String]) async throws -> [any Entity]
 

@@ -1,30 +1,30 @@
-/// A way through relationships, from the entities at the root of a graph.
+/// A path along relationships, from the roots of a graph.
 ///
 /// ```swift
 /// GraphPath(\Loan.book, \Book.author)
 /// ```
-/// Every step has to be declared in `relationships` of its type; one that is not makes loading throw.
+/// Each step has to be declared in `relationships` of its type; otherwise loading throws.
 public struct GraphPath<Root: Entity>: Hashable, Sendable {
-  /// The names of the relationships, from the root on.
+  /// The names of the relationships, from the root.
   public let names: [String]
 
-  /// A path of any length by names, for tools.
+  /// Makes a path of any length from names, for tools.
   ///
-  /// - Parameter names: The declared names of the relationships, from the root on.
+  /// - Parameter names: The declared names of the relationships, from the root.
   public init(names: [String]) { self.names = names }
 
-  /// A path of one step.
+  /// Makes a path of one step.
   ///
   /// - Parameter first: A relationship of the root.
   public init<First: RelationshipValue>(_ first: any KeyPath<Root, First> & Sendable) {
     names = [Self.name(first)]
   }
 
-  /// A path of two steps.
+  /// Makes a path of two steps.
   ///
   /// - Parameters:
   ///   - first: A relationship of the root.
-  ///   - second: A relationship of what that leads to.
+  ///   - second: A relationship of its target.
   public init<First: RelationshipValue, Second: RelationshipValue>(
     _ first: any KeyPath<Root, First> & Sendable,
     _ second: any KeyPath<First.Target, Second> & Sendable
@@ -32,12 +32,12 @@ public struct GraphPath<Root: Entity>: Hashable, Sendable {
     names = [Self.name(first), Self.name(second)]
   }
 
-  /// A path of three steps.
+  /// Makes a path of three steps.
   ///
   /// - Parameters:
   ///   - first: A relationship of the root.
-  ///   - second: A relationship of what that leads to.
-  ///   - third: A relationship of what that leads to.
+  ///   - second: A relationship of its target.
+  ///   - third: A relationship of that target.
   public init<First: RelationshipValue, Second: RelationshipValue, Third: RelationshipValue>(
     _ first: any KeyPath<Root, First> & Sendable,
     _ second: any KeyPath<First.Target, Second> & Sendable,
@@ -46,7 +46,7 @@ public struct GraphPath<Root: Entity>: Hashable, Sendable {
     names = [Self.name(first), Self.name(second), Self.name(third)]
   }
 
-  /// The declared name of a relationship; what is not declared is told when the graph is loaded.
+  /// The declared name of a relationship; loading reports an undeclared one.
   private static func name<E: Entity, Value: RelationshipValue>(
     _ keyPath: any KeyPath<E, Value> & Sendable
   ) -> String {
@@ -55,6 +55,6 @@ public struct GraphPath<Root: Entity>: Hashable, Sendable {
 }
 
 extension GraphPath: CustomStringConvertible {
-  /// The names, with dots between them.
+  /// The names, joined by dots.
   public var description: String { names.joined(separator: ".") }
 }

@@ -1,19 +1,19 @@
-/// How the entities at the end of a path, or all others, are looked for.
+/// How the entities at the end of a path, or all others, are read.
 struct GraphReading: Sendable {
-  /// Which of them a server is asked for.
+  /// The entities to request from a server.
   enum Asks: Sendable {
     case never
-    /// Those that are not here.
+    /// Entities that the local stores lack.
     case missing
-    /// Those that are not here, and behind the caller's back the others.
+    /// Entities that the local stores lack, and the others in the background.
     case behind
     case all
   }
 
   let asks: Asks
-  /// Whether one that the server lacks is missing though it is here.
+  /// Whether an entity that the server lacks is missing even if a local store has it.
   let isStrict: Bool
-  /// Says which ones are good enough; `nil` if all are.
+  /// Whether an entity meets the contract; `nil` without a contract.
   let isGood: (@Sendable (any Entity) -> Bool)?
   private let context: any RelatedContext
   private let isOwn: Bool
@@ -29,7 +29,7 @@ struct GraphReading: Sendable {
     self.isOwn = isOwn
   }
 
-  /// What a context says of entities of its type.
+  /// The reading of a context for entities of its type.
   static func own<E: Entity>(_ context: ReadContext<E>) -> GraphReading {
     let isGood = context.contract.map { contract in
       { @Sendable (entity: any Entity) in
@@ -40,13 +40,13 @@ struct GraphReading: Sendable {
       context.source.asks, isStrict: context.source.isStrict, isGood: isGood, context, isOwn: true)
   }
 
-  /// What a context says of entities of other types.
+  /// The reading of a context for entities of other types.
   static func rest<E: Entity>(_ context: ReadContext<E>) -> GraphReading {
     GraphReading(
       context.source.asks, isStrict: context.source.isStrict, isGood: nil, context, isOwn: false)
   }
 
-  /// The same without a server.
+  /// The same reading without a server.
   var local: GraphReading {
     GraphReading(.never, isStrict: false, isGood: isGood, context, isOwn: isOwn)
   }
@@ -61,7 +61,7 @@ struct GraphReading: Sendable {
   }
 }
 
-/// The context of a type, whatever the type is.
+/// A context of any entity type.
 private protocol RelatedContext: Sendable {
   func related<Other: Entity>(_ type: Other.Type) -> ReadContext<Other>
 }

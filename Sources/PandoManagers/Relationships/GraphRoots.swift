@@ -2,25 +2,25 @@ import PandoModels
 import PandoStore
 import PandoSystem
 
-/// The followed graphs into which entities of one type may come as roots, whatever the type is.
+/// The followed graphs that entities of one type may enter as roots, for any type.
 protocol GraphRoots: AnyObject, Sendable {
-  /// How many graphs there are.
+  /// The number of graphs.
   var count: Int { get }
 
-  /// Whether entities of the type have other nodes inside, as far as is known: a change inside such an
-  /// entity changes it too.
+  /// Whether an entity of the type was found to contain other nodes; a change inside such an entity changes
+  /// it too.
   var holdsNodes: Bool { get }
 
   func remove(_ number: UInt64)
 
-  /// Whether a node that was written may come into a graph, or has to be read to know that.
+  /// Whether a written node may enter a graph, or has to be read to find out.
   func mayTake(_ identifier: ByteString, of touched: TouchedNodes) -> Bool
 
-  /// The graphs into which a node may come, and those that can't know as it can't be read.
+  /// The graphs that a node may enter; all graphs if it can't be read.
   func graphs(at identifier: ByteString, in snapshot: ModelSnapshot) -> Set<UInt64>
 }
 
-/// The followed graphs with roots of one type that are not all named.
+/// The followed graphs with roots of one type, without those that name their roots.
 final class RootFollowers<Root: Entity>: GraphRoots {
   private struct State {
     var numbers: Set<UInt64> = []
@@ -33,7 +33,7 @@ final class RootFollowers<Root: Entity>: GraphRoots {
   var count: Int { state.withLock { $0.numbers.count } }
   var holdsNodes: Bool { state.withLock { $0.holdsNodes } }
 
-  /// Looks whether an entity has other nodes inside.
+  /// Records whether an entity contains other nodes.
   func note(_ entity: Root) {
     if !holdsNodes, entity.holdsNodes { state.withLock { $0.holdsNodes = true } }
   }
@@ -56,7 +56,7 @@ final class RootFollowers<Root: Entity>: GraphRoots {
     let (isEmpty, fields) = state.withLock { ($0.numbers.isEmpty, $0.filters.fields) }
     if isEmpty { return false }
     guard let entity = touched.entity(identifier, as: Root.self) else { return true }
-    // Who has lost one knows it as its node.
+    // A graph that has lost the entity is found by its nodes.
     guard let entity else { return false }
     note(entity)
     let values = entity.values(of: fields)
@@ -71,7 +71,7 @@ final class RootFollowers<Root: Entity>: GraphRoots {
     }
   }
 
-  /// Those whose filters may let an entity in; who has lost one knows it as its node.
+  /// The graphs whose filters may match an entity; a graph that has lost it is found by its nodes.
   private func graphs(with entity: Root?) -> Set<UInt64> {
     guard let entity else { return [] }
     note(entity)

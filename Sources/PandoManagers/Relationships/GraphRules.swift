@@ -1,16 +1,16 @@
 import PandoModels
 
-/// Says which relationships a graph follows, step by step.
+/// The relationships that a graph follows, step by step.
 ///
-/// The paths of a shape are prefix trees; a place in a graph is a node in each of them.
+/// The paths of a shape are prefix trees; a place on a walk is a node in each of them.
 struct GraphRules: Sendable {
-  /// Where a walk has come to.
+  /// A place on a walk.
   struct Place: Hashable, Sendable {
-    /// The node in the tree of included paths; `nil` where everything is followed.
+    /// The node in the tree of included paths; `nil` if all relationships are followed.
     fileprivate var included: Int?
-    /// The node in the tree of excluded paths; `nil` where nothing is excluded any more.
+    /// The node in the tree of excluded paths; `nil` if no path is excluded from here on.
     fileprivate var excluded: Int?
-    /// The node in the tree of paths with an origin; `nil` where there is none any more.
+    /// The node in the tree of paths with an origin; `nil` if there is none from here on.
     fileprivate var origin: Int?
   }
 
@@ -19,15 +19,15 @@ struct GraphRules: Sendable {
   private let ends: GraphTree
   private let isRecursive: Bool
   private let origins: [GraphOrigin]
-  /// Whether a graph is shown without what could not be asked for.
+  /// Whether failed requests are tolerated.
   let toleratesFailures: Bool
   let depthLimit: Int
-  /// Where walks begin.
+  /// The place of the roots.
   let start: Place
 
-  /// Takes in a shape.
+  /// Makes the rules of a shape.
   ///
-  /// - Throws: ``ManagerError`` `unknownRelationship` for a path that no declaration leads along.
+  /// - Throws: ``ManagerError`` `unknownRelationship` for a path with an undeclared relationship.
   init<Root: Entity>(_ shape: GraphShape<Root>) throws {
     for path in (shape.included ?? []) + shape.excluded + shape.origins.map(\.path) {
       try Self.validate(path)
@@ -45,12 +45,12 @@ struct GraphRules: Sendable {
       origin: shape.origins.isEmpty ? nil : GraphTree.root)
   }
 
-  /// Goes along a relationship.
+  /// Follows a relationship.
   ///
   /// - Parameters:
   ///   - name: The name of the relationship.
-  ///   - place: Where the walk is.
-  /// - Returns: Where it comes to; `nil` if it does not go there.
+  ///   - place: The place before.
+  /// - Returns: The place after it; `nil` if the graph does not follow it.
   func follow(_ name: String, from place: Place) -> Place? {
     var next = Place()
     if let node = place.excluded {
@@ -65,12 +65,12 @@ struct GraphRules: Sendable {
     return next
   }
 
-  /// The number of the origin of the entities at a place; the last one that was given counts.
+  /// The number of the origin of the entities at a place; the last one declared counts.
   func originNumber(at place: Place) -> Int? { place.origin.flatMap { ends.end(at: $0) } }
 
   func origin(_ number: Int) -> GraphOrigin { origins[number] }
 
-  /// The number, if it is that of a source that the caller has given.
+  /// The number, if its origin is a source of the caller.
   func fetcher(_ number: Int?) -> Int? {
     guard let number, case .fetcher = origins[number] else { return nil }
     return number
@@ -97,6 +97,6 @@ struct GraphRules: Sendable {
 }
 
 extension ManagerError.Code {
-  /// A path in the shape of a graph names a relationship that its type does not declare.
+  /// The shape of a graph names a relationship that its type does not declare.
   public static var unknownRelationship: Self { Self(rawValue: "unknownRelationship") }
 }

@@ -1,20 +1,20 @@
-/// Where the entities of a graph come from.
+/// The sources of a graph's entities.
 ///
-/// Unless a shape says more, all are looked for as the context of the graph says: `.localOr(.remote())`
-/// asks for those that are not here, `.remote()` for all. Entities of one type are asked for together,
-/// those of each step in one request if the API has one for several identifiers.
+/// By default all are read as the context of the graph says: `.localOr(.remote())` requests those that the
+/// local stores lack, `.remote()` all. Each step requests the entities of one type together, in one request
+/// if the API has one for several identifiers.
 extension GraphShape {
   /// This shape with a context for the entities at the end of a path.
   ///
   /// ```swift
   /// GraphShape<Book>.all.reading(\.authors, in: .remote()).reading(\.tags, in: .local)
   /// ```
-  /// A contract counts: an entity that breaks it is looked for as one that is not here. Of several
+  /// An entity that breaks the contract of the context is read as if the local stores lacked it. Of several
   /// contexts for one path the last one counts.
   ///
   /// - Parameters:
   ///   - first: A relationship of the root.
-  ///   - context: Which stores are asked.
+  ///   - context: The stores to read.
   /// - Returns: The shape.
   public func reading<First: RelationshipValue>(
     _ first: any KeyPath<Root, First> & Sendable, in context: ReadContext<First.Target>
@@ -24,8 +24,8 @@ extension GraphShape {
   ///
   /// - Parameters:
   ///   - first: A relationship of the root.
-  ///   - second: A relationship of what that leads to.
-  ///   - context: Which stores are asked.
+  ///   - second: A relationship of its target.
+  ///   - context: The stores to read.
   /// - Returns: The shape.
   public func reading<First: RelationshipValue, Second: RelationshipValue>(
     _ first: any KeyPath<Root, First> & Sendable,
@@ -36,9 +36,9 @@ extension GraphShape {
   ///
   /// - Parameters:
   ///   - first: A relationship of the root.
-  ///   - second: A relationship of what that leads to.
-  ///   - third: A relationship of what that leads to.
-  ///   - context: Which stores are asked.
+  ///   - second: A relationship of its target.
+  ///   - third: A relationship of that target.
+  ///   - context: The stores to read.
   /// - Returns: The shape.
   public func reading<
     First: RelationshipValue, Second: RelationshipValue, Third: RelationshipValue
@@ -48,11 +48,10 @@ extension GraphShape {
     _ third: any KeyPath<Second.Target, Third> & Sendable, in context: ReadContext<Third.Target>
   ) -> GraphShape { with(.reading(.own(context)), at: GraphPath(first, second, third)) }
 
-  /// This shape with a context for all related entities of whose path nothing is said, in the place of
-  /// the context of the graph.
+  /// This shape with a context for the related entities of all other paths, instead of the context of the
+  /// graph.
   ///
-  /// - Parameter context: Which stores are asked; for each type by its own requests. A contract does not
-  ///   count.
+  /// - Parameter context: The stores to read; each type makes its own requests. A contract is ignored.
   /// - Returns: The shape.
   public func reading(in context: ReadContext<Root>) -> GraphShape {
     var shape = self
@@ -60,10 +59,10 @@ extension GraphShape {
     return shape
   }
 
-  /// This shape for a graph that is shown without what could not be asked for.
+  /// This shape with tolerance for failed requests.
   ///
-  /// ``EntityGraph/failures`` says which paths are concerned and why; without this a failure makes
-  /// loading throw, and ends the iterations over a followed graph.
+  /// ``EntityGraph/failures`` has the paths and the errors. Without tolerance a failure makes loading throw,
+  /// and ends the iterations over a followed graph.
   public var toleratingFailures: GraphShape {
     var shape = self
     shape.toleratesFailures = true
@@ -78,14 +77,13 @@ extension GraphShape {
 
   /// This shape with a source for the entities at the end of a path.
   ///
-  /// The source is asked once for each identifier that comes up there. What it answers counts where
-  /// the store has no such entity; a source that stores its answer is followed like any other change.
-  /// What it throws makes loading throw, and ends the iterations over a followed graph, unless the shape
-  /// tolerates failures.
+  /// The source is called once for each identifier at the end of the path. Its entities are shown where no
+  /// store has them; an entity that the source stores is followed like any other. Its errors make loading
+  /// throw, and end the iterations over a followed graph, unless the shape tolerates failures.
   ///
   /// - Parameters:
   ///   - path: The path.
-  ///   - fetch: Returns the entities that it has, of those with the identifiers.
+  ///   - fetch: Returns entities for identifiers; it can leave some out.
   /// - Returns: The shape.
   public func fetching<Target: Entity>(
     _ path: GraphPath<Root>,

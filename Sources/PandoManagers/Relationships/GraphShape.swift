@@ -1,23 +1,23 @@
-/// How far a graph reaches from its roots, and where its entities come from.
+/// The extent of a graph from its roots, and the sources of its entities.
 ///
 /// ```swift
 /// GraphShape<Loan>.including(GraphPath(\.book, \.author)).excluding(GraphPath(\.reader))
 /// ```
-/// Without further words a graph has all relationships of its roots, of what they lead to, and so on,
-/// up to ``depthLimit`` steps.
+/// By default a graph has all relationships of its roots, of their targets and so on, up to ``depthLimit``
+/// steps.
 public struct GraphShape<Root: Entity>: Sendable {
-  /// How many steps a graph reaches at most unless more is said.
+  /// The default of ``depthLimit``.
   public static var defaultDepthLimit: Int { 10 }
 
-  /// The paths that are followed; `nil` for all.
+  /// The followed paths; `nil` for all.
   public private(set) var included: [GraphPath<Root>]?
-  /// The paths that are not followed, nor anything behind them.
+  /// The paths that are not followed, with everything behind them.
   public private(set) var excluded: [GraphPath<Root>] = []
-  /// Whether everything behind the end of an included path is followed too.
+  /// Whether everything behind the end of an included path is followed.
   public private(set) var isRecursive = false
-  /// How many steps the graph reaches at most.
+  /// The largest number of steps from a root.
   public private(set) var depthLimit = GraphShape.defaultDepthLimit
-  /// Whether a graph is shown without what could not be asked for.
+  /// Whether failed requests are tolerated.
   public internal(set) var toleratesFailures = false
   var origins: [(path: GraphPath<Root>, origin: GraphOrigin)] = []
   var rest: GraphReading?
@@ -27,18 +27,18 @@ public struct GraphShape<Root: Entity>: Sendable {
   /// All relationships, up to ``defaultDepthLimit`` steps.
   public static var all: GraphShape { GraphShape() }
 
-  /// The roots alone.
+  /// Only the roots.
   public static var rootsOnly: GraphShape {
     var shape = GraphShape()
     shape.included = []
     return shape
   }
 
-  /// Some paths and what leads to them.
+  /// The given paths, with the entities on the way.
   ///
   /// - Parameters:
   ///   - paths: The paths.
-  ///   - recursive: Whether everything behind their ends is followed too.
+  ///   - recursive: Whether everything behind their ends is followed.
   /// - Returns: The shape.
   public static func including(
     _ paths: GraphPath<Root>..., recursive: Bool = false
@@ -49,7 +49,7 @@ public struct GraphShape<Root: Entity>: Sendable {
     return shape
   }
 
-  /// Everything but some paths and what is behind them.
+  /// All paths except the given ones and everything behind them.
   ///
   /// - Parameter paths: The paths.
   /// - Returns: The shape.
@@ -57,7 +57,7 @@ public struct GraphShape<Root: Entity>: Sendable {
     GraphShape().without(paths)
   }
 
-  /// This shape without some paths and what is behind them.
+  /// This shape without the given paths and everything behind them.
   ///
   /// - Parameter paths: The paths.
   /// - Returns: The shape.
@@ -73,7 +73,7 @@ public struct GraphShape<Root: Entity>: Sendable {
   ///
   /// *Precondition:* the limit is not negative.
   ///
-  /// - Parameter depthLimit: How many steps the graph reaches at most; 0 for the roots alone.
+  /// - Parameter depthLimit: The largest number of steps from a root; 0 for only the roots.
   /// - Returns: The shape.
   public func limited(toDepth depthLimit: Int) -> GraphShape {
     precondition(depthLimit >= 0, "a graph can't have the depth limit \(depthLimit)")

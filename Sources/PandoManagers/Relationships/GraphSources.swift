@@ -1,21 +1,21 @@
 import PandoModels
 import PandoStore
 
-/// A manager, as graphs of all types read it.
+/// A manager, for graphs of any type.
 protocol GraphSource: AnyObject, Sendable {
-  /// The store on disk that has its entities, if one has.
+  /// The store on disk that has its entities, if there is one.
   var followedStore: ModelStore? { get }
 
-  /// Whether it can ask a server.
+  /// Whether it has a server.
   var hasServer: Bool { get }
 
-  /// What its store can say of an entity without waiting.
+  /// The answer of its store to a read without waiting.
   func presentEntity(_ modelIdentifier: String) throws -> PresentEntity
 
-  /// Asks for entities that are not here, or for all.
+  /// Reads entities that are not present, or all, and requests them.
   func answer(_ identifiers: [ByteString], _ reading: GraphReading) async throws -> GraphAnswer
 
-  /// Asks a server behind the caller's back.
+  /// Requests entities in the background.
   func refresh(_ identifiers: [ByteString], _ reading: GraphReading)
 
   /// Calls a closure with the identifiers of its changed entities; on the pipeline.
@@ -26,19 +26,19 @@ protocol GraphSource: AnyObject, Sendable {
   ) -> (@Sendable () -> Void)?
 }
 
-/// What can be said of an entity without waiting.
+/// An answer without waiting.
 enum PresentEntity {
   case found(any Entity)
   case absent
-  /// The store has to be asked.
+  /// The store has to be read.
   case unknown
 }
 
-/// Where the entities of a graph come from.
+/// The sources of a graph's entities.
 struct GraphSources: Sendable {
-  /// The store of all that is on disk.
+  /// The store of all entities on disk.
   let store: ModelStore?
-  /// How those are looked for of whose path nothing is said.
+  /// The reading of entities whose path has no other.
   let rest: GraphReading
   private let rootType: any Entity.Type
   private let root: any GraphSource
@@ -57,12 +57,12 @@ struct GraphSources: Sendable {
     self.rest = rest
   }
 
-  /// The manager of a type; `nil` if its entities are known by the store only.
+  /// The manager of a type; `nil` if only the store has its entities.
   func source(of type: any Entity.Type) -> (any GraphSource)? {
     type == rootType ? root : scope.manager(of: type) as? any GraphSource
   }
 
-  /// How entities of a type are looked for.
+  /// The reading of entities of a type.
   func reading(_ origin: GraphOrigin?, _ source: (any GraphSource)?) -> GraphReading {
     switch origin {
     case .reading(let reading): reading
@@ -71,7 +71,7 @@ struct GraphSources: Sendable {
     }
   }
 
-  /// Asks whoever has to be asked.
+  /// Sends a request to its source.
   func answer(to ask: GraphAsk, _ rules: GraphRules) async throws -> GraphAnswer {
     let origin = ask.origin.map { rules.origin($0) }
     do {
@@ -89,13 +89,13 @@ struct GraphSources: Sendable {
     }
   }
 
-  /// Asks a server behind the caller's back.
+  /// Sends a request in the background.
   func refresh(_ ask: GraphAsk, _ rules: GraphRules) {
     guard let source = source(of: ask.type) else { return }
     source.refresh(ask.identifiers, reading(ask.origin.map { rules.origin($0) }, source))
   }
 
-  /// The types to which relationships lead, the root among them.
+  /// The types to which relationships lead, with the root type.
   private var types: [any Entity.Type] {
     var found = [rootType]
     var index = 0
@@ -113,11 +113,11 @@ struct GraphSources: Sendable {
     E.relationships.map(\.target)
   }
 
-  /// Tells of changes of what is in memory.
+  /// Calls `body` for each change of entities in memory.
   ///
   /// - Parameters:
-  ///   - endings: Ends it.
-  ///   - body: Takes the identifiers of what has changed, and whether it is of the type of the roots.
+  ///   - endings: Ends the watch.
+  ///   - body: Receives the identifiers of changed entities, and whether they have the root type.
   func watch(
     until endings: Endings,
     _ body: @escaping @Sendable (Set<ByteString>, _ isRoot: Bool) -> Void

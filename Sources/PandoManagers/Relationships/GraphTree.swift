@@ -4,7 +4,7 @@ struct GraphTree: Sendable {
 
   private struct Node: Sendable {
     var children: [String: Int] = [:]
-    /// Which path ends here; the last one of several.
+    /// The number of the path that ends here; of several equal ones the last.
     var end: Int?
   }
 

@@ -3,9 +3,7 @@ import PandoProviders
 import PandoStore
 import PandoSystem
 
-/// One graph that somebody follows.
-///
-/// Every entity in it is followed, and so is every identifier that it misses.
+/// A followed graph: each entity in it is followed, and each identifier that it misses.
 final class LiveGraph<Root: Entity>: LiveResult {
   /// Reads the roots from memory.
   typealias ReadRoots = @Sendable (FollowedQuery<Root>) throws -> [RankedEntity<Root>]
@@ -18,15 +16,15 @@ final class LiveGraph<Root: Entity>: LiveResult {
   let endings = Endings()
   private let memory: ReadRoots?
   private let progress = Locked(GraphProgress())
-  /// The roots, if somebody has given them.
+  /// The roots, if an answer has given them.
   private let given = Locked<[Root]?>(nil)
 
   /// Makes a graph that is not followed yet.
   ///
   /// - Parameters:
   ///   - followed: The query for the roots.
-  ///   - rules: Where it reaches.
-  ///   - sources: Where entities come from.
+  ///   - rules: The relationships to follow.
+  ///   - sources: The sources of entities.
   ///   - memory: Reads the roots, if they are in memory.
   init(
     _ followed: FollowedQuery<Root>, _ rules: GraphRules, _ sources: GraphSources,
@@ -38,22 +36,22 @@ final class LiveGraph<Root: Entity>: LiveResult {
     self.memory = memory
   }
 
-  /// Takes the roots from an answer; the rest is followed.
+  /// Takes the roots from an answer; the related entities are followed.
   func show(_ answer: QueryResult<Root>) -> Bool {
     given.withLock { $0 = answer.entities }
     return false
   }
 
-  /// Loads all of it at one moment.
+  /// Loads the graph from a snapshot.
   ///
   /// - Returns: The graph.
-  /// - Throws: `ModelError` when an entity can't be decoded; `StoreError`.
+  /// - Throws: `ModelError` if an entity can't be decoded; `StoreError`.
   func load(_ snapshot: ModelSnapshot) throws -> LoadedGraph<Root> {
     let roots = try roots() ?? QueryWindow(followed, filledWith: try followed.read(snapshot))
     return try load(roots, nil, [], snapshot)
   }
 
-  /// Loads all of it, where nothing is on disk.
+  /// Loads the graph without a store on disk.
   func loadFromMemory() throws -> LoadedGraph<Root> {
     let roots = try roots() ?? QueryWindow(followed, filledWith: [])
     let result = try GraphLoader.load(roots.shown, rules, sources, progress.withLock { $0 }) {
@@ -63,13 +61,13 @@ final class LiveGraph<Root: Entity>: LiveResult {
     return LoadedGraph(roots, result)
   }
 
-  /// Loads all of it as it is now.
+  /// Loads the present graph.
   func load() throws -> LoadedGraph<Root> {
     guard let store = sources.store else { return try loadFromMemory() }
     return try store.read { try load($0) }
   }
 
-  /// The roots that were given or are in memory; `nil` if they are on disk.
+  /// The roots from an answer or from memory; `nil` if they are on disk.
   private func roots() throws -> QueryWindow<Root>? {
     guard let given = given.withLock({ $0 }) else {
       return try memory.map { QueryWindow(followed, filledWith: try $0(followed)) }
@@ -85,15 +83,15 @@ final class LiveGraph<Root: Entity>: LiveResult {
 
   private var rootsAreOnDisk: Bool { memory == nil && given.withLock { $0 == nil } }
 
-  /// Loads it from known roots.
+  /// Loads the graph from given roots.
   ///
   /// - Parameters:
   ///   - roots: The roots.
-  ///   - previous: What is known already.
-  ///   - touched: What of that may be known wrongly.
-  ///   - snapshot: Where the rest is.
+  ///   - previous: The previous graph, whose untouched entities are used again.
+  ///   - touched: The touched nodes.
+  ///   - snapshot: The snapshot of all other entities.
   /// - Returns: The graph.
-  /// - Throws: `ModelError` when an entity can't be decoded; `StoreError`.
+  /// - Throws: `ModelError` if an entity can't be decoded; `StoreError`.
   private func load(
     _ roots: QueryWindow<Root>, _ previous: EntityGraph<Root>?, _ touched: Set<ByteString>,
     _ snapshot: ModelSnapshot
@@ -112,14 +110,14 @@ final class LiveGraph<Root: Entity>: LiveResult {
     return LoadedGraph(roots, result)
   }
 
-  /// Works out what the commit under way leaves.
+  /// Stages the graph after a commit.
   ///
   /// - Parameters:
-  ///   - touched: The nodes that it has touched; `nil` if they are not known.
-  ///   - number: The number of the commit.
-  ///   - snapshot: The store after it.
-  /// - Returns: What to show when it is committed; `nil` if it is what is shown already.
-  /// - Throws: `ModelError` when an entity can't be decoded; `StoreError`.
+  ///   - touched: The touched nodes; `nil` if they are unknown.
+  ///   - number: The commit number.
+  ///   - snapshot: The store after the commit.
+  /// - Returns: The graph to publish; `nil` if it has not changed.
+  /// - Throws: `ModelError` if an entity can't be decoded; `StoreError`.
   func stage(
     _ touched: Set<ByteString>?, at number: UInt64, _ snapshot: ModelSnapshot
   ) throws -> LoadedGraph<Root>? {
@@ -130,9 +128,9 @@ final class LiveGraph<Root: Entity>: LiveResult {
     return loaded
   }
 
-  /// Loads again what a commit has touched.
+  /// Loads the touched part again.
   ///
-  /// - Returns: `nil` if it touches nothing of the graph.
+  /// - Returns: `nil` if no node of the graph was touched.
   private func load(
     _ staged: LoadedGraph<Root>, _ touched: Set<ByteString>?, _ snapshot: ModelSnapshot
   ) throws -> LoadedGraph<Root>? {
@@ -148,7 +146,7 @@ final class LiveGraph<Root: Entity>: LiveResult {
     }
     let concerned = touched.intersection(staged.nodes)
     if outcome == .same, concerned.isEmpty { return nil }
-    // What holds a node inside it is not known here: all of it is read again.
+    // The entity around a touched inner node is unknown, so the whole graph is read again.
     if !concerned.isDisjoint(with: staged.innerNodes) { return try load(snapshot) }
     if outcome == .exhausted {
       roots = QueryWindow(followed, filledWith: try followed.read(snapshot))
@@ -158,7 +156,7 @@ final class LiveGraph<Root: Entity>: LiveResult {
 }
 
 extension LiveGraph {
-  /// Takes what nobody asks for yet.
+  /// Marks entities as requested, and returns the new ones.
   private func claim(_ asks: [GraphAsk]) -> [GraphAsk] {
     progress.withLock { progress in
       asks.compactMap { progress.claim($0, fetcher: rules.fetcher($0.origin)) }
@@ -169,10 +167,10 @@ extension LiveGraph {
     progress.withLock { $0.take(answer, to: ask, fetcher: rules.fetcher(ask.origin)) }
   }
 
-  /// Asks for all of it, side by side.
+  /// Sends requests in parallel.
   ///
-  /// - Parameter asks: What has to be asked for.
-  /// - Throws: What somebody throws who is asked, unless the graph tolerates that.
+  /// - Parameter asks: The entities to request.
+  /// - Throws: The errors of sources, unless the graph tolerates them.
   func fetch(_ asks: [GraphAsk]) async throws {
     try await withThrowingTaskGroup { group in
       for ask in claim(asks) {
@@ -182,23 +180,23 @@ extension LiveGraph {
     }
   }
 
-  /// Asks a server for it, behind the caller's back.
+  /// Sends requests in the background.
   func refresh(_ asks: [GraphAsk]) {
     for ask in claim(asks) { sources.refresh(ask, rules) }
   }
 
-  /// Asks for all of it, side by side, while somebody follows the graph.
+  /// Sends requests in parallel, as long as the graph is followed.
   ///
   /// - Parameters:
-  ///   - asks: What has to be asked for.
+  ///   - asks: The entities to request.
   ///   - then: Called after each answer.
-  ///   - failed: Takes what somebody throws who is asked, unless the graph tolerates that.
+  ///   - failed: Receives the errors of sources, unless the graph tolerates them.
   func begin(
     _ asks: [GraphAsk], then: @escaping @Sendable (LiveGraph) -> Void,
     failed: @escaping @Sendable (LiveGraph, any Error) -> Void
   ) {
     for ask in claim(asks) {
-      // Nothing is kept alive by waiting: who ends to follow cancels it.
+      // The task does not hold the graph; the end of following cancels it.
       let task = Task { [weak self, sources, rules] in
         do {
           let answer = try await sources.answer(to: ask, rules)
@@ -213,13 +211,13 @@ extension LiveGraph {
     }
   }
 
-  /// What has to be waited for before anything is shown.
+  /// The requests to await before the first graph is shown.
   func awaited(of loaded: LoadedGraph<Root>) -> [GraphAsk] {
     guard observed.version == 1 else { return [] }
     return loaded.result.asks.filter { rules.fetcher($0.origin) != nil }
   }
 
-  /// Tells of changes in memory that concern it; on the pipeline.
+  /// Calls `reload` for each change in memory that affects the graph, on the pipeline.
   func watch(_ reload: @escaping @Sendable (LiveGraph) -> Void) {
     sources.watch(until: endings) { [weak self] touched, isRoot in
       guard let self else { return }

@@ -1,18 +1,18 @@
 import PandoModels
 
-/// A graph as it was loaded, with all that it depends on.
+/// A loaded graph, with the nodes that it depends on.
 struct LoadedGraph<Root: Entity>: Sendable {
-  /// The roots, kept right change by change.
+  /// The roots, updated change by change.
   var roots: QueryWindow<Root>
   let result: GraphLoader<Root>.Result
-  /// The identifiers of all nodes that the graph shows, misses or asks for, and of those inside its entities.
+  /// All nodes that the graph shows, misses or requests, and the nodes inside its entities.
   let nodes: Set<ByteString>
-  /// Those inside its entities; one of them can be an entity of the graph too.
+  /// The nodes inside its entities; one of them can be an entity of the graph too.
   let innerNodes: Set<ByteString>
 
   var graph: EntityGraph<Root> { result.graph }
 
-  /// What the graph is found by: its nodes, and the roots that are kept and not shown.
+  /// The nodes by which the graph is found: its nodes, and kept roots that are not shown.
   var dependencies: Set<ByteString> { nodes.union(roots.identifiers) }
 
   init(_ roots: QueryWindow<Root>, _ result: GraphLoader<Root>.Result) {
