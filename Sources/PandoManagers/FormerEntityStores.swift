@@ -1,7 +1,7 @@
-/// Ways to say where an entity type is kept that no container calls: to declare one is a compile error that
-/// names ``Entity/stores(with:)``.
+/// Former methods for the stores of an entity type: declaring one is a compile error that names
+/// ``Entity/stores(with:)``.
 ///
-/// No type conforms to this protocol by itself; ``Entity`` has it.
+/// ``Entity`` inherits this protocol; no type declares conformance to it.
 ///
 /// ```swift
 /// static func stores(with configuration: StackConfiguration) -> [any Storing<Draft>] {
@@ -13,75 +13,75 @@ public protocol FormerEntityStores {
   associatedtype FormerClient
   /// The queue in a declaration of the former form; `Never` without one.
   associatedtype FormerQueue
-  /// Where the disk is in a declaration of the former form; `Never` without one.
+  /// The configuration of the disk in a declaration of the former form; `Never` without one.
   associatedtype FormerDiskStoreConfig
   /// The stores in a declaration of the former form.
   associatedtype FormerStores
-  /// The same of a declaration that does not change the queue.
+  /// The same for a declaration that does not change the queue.
   associatedtype FormerConstantClient
-  /// The same of a declaration that does not change the queue.
+  /// The same for a declaration that does not change the queue.
   associatedtype FormerConstantQueue
-  /// The same of a declaration that does not change the queue.
+  /// The same for a declaration that does not change the queue.
   associatedtype FormerConstantDiskStoreConfig
-  /// The same of a declaration that does not change the queue.
+  /// The same for a declaration that does not change the queue.
   associatedtype FormerConstantStores
 
-  /// A form that is not called.
+  /// A former method that is not called.
   ///
   /// - Parameters:
   ///   - client: The client.
   ///   - clientQueue: The queue of requests.
-  ///   - cacheLimit: How many entities memory holds at most.
-  ///   - diskStoreConfig: Where persistent entities live.
+  ///   - cacheLimit: The largest number of entities in memory.
+  ///   - diskStoreConfig: Where persistent entities are stored.
   /// - Returns: The stores.
   static func stores(
     with client: FormerClient, clientQueue: inout FormerQueue, cacheLimit: Int,
     diskStoreConfig: FormerDiskStoreConfig
   ) -> FormerStores
 
-  /// A form that is not called.
+  /// A former method that is not called.
   ///
   /// - Parameters:
   ///   - client: The client.
   ///   - clientQueue: The queue of requests.
-  ///   - cacheLimit: How many entities memory holds at most.
-  ///   - diskStoreConfig: Where persistent entities live.
+  ///   - cacheLimit: The largest number of entities in memory.
+  ///   - diskStoreConfig: Where persistent entities are stored.
   /// - Returns: The stores.
   static func stores(
     with client: FormerConstantClient, clientQueue: FormerConstantQueue, cacheLimit: Int,
     diskStoreConfig: FormerConstantDiskStoreConfig
   ) -> FormerConstantStores
 
-  /// There unless a former form is declared.
+  /// Available unless a former method is declared.
   static var hasNoFormerStores: Void { get }
-  /// There unless a former form is declared.
+  /// Available unless a former method is declared.
   static var hasNoFormerConstantStores: Void { get }
 }
 
 extension FormerEntityStores {
-  /// Is never called.
+  /// Never called, because its parameters have no values.
   ///
   /// - Parameters:
-  ///   - client: There is none.
-  ///   - clientQueue: There is none.
-  ///   - cacheLimit: There is none.
-  ///   - diskStoreConfig: There is none.
+  ///   - client: No value.
+  ///   - clientQueue: No value.
+  ///   - cacheLimit: No value.
+  ///   - diskStoreConfig: No value.
   public static func stores(
     with client: Never, clientQueue: inout Never, cacheLimit: Int, diskStoreConfig: Never
   ) {}
 
-  /// Is never called.
+  /// Never called, because its parameters have no values.
   ///
   /// - Parameters:
-  ///   - client: There is none.
-  ///   - clientQueue: There is none.
-  ///   - cacheLimit: There is none.
-  ///   - diskStoreConfig: There is none.
+  ///   - client: No value.
+  ///   - clientQueue: No value.
+  ///   - cacheLimit: No value.
+  ///   - diskStoreConfig: No value.
   public static func stores(
     with client: Never, clientQueue: Never, cacheLimit: Int, diskStoreConfig: Never
   ) {}
 
-  /// Unavailable where a former form is declared.
+  /// Unavailable if a former method is declared.
   @available(
     *, unavailable,
     message: """
@@ -91,7 +91,7 @@ extension FormerEntityStores {
   )
   public static var hasNoFormerStores: Void { () }
 
-  /// Unavailable where a former form is declared.
+  /// Unavailable if a former method is declared.
   @available(
     *, unavailable,
     message: """
@@ -103,11 +103,11 @@ extension FormerEntityStores {
 }
 
 extension FormerEntityStores where FormerClient == Never {
-  /// There, as no former form is declared.
+  /// Available, because no former method is declared.
   public static var hasNoFormerStores: Void { () }
 }
 
 extension FormerEntityStores where FormerConstantClient == Never {
-  /// There, as no former form is declared.
+  /// Available, because no former method is declared.
   public static var hasNoFormerConstantStores: Void { () }
 }

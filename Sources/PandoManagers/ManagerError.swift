@@ -8,7 +8,7 @@
 /// }
 /// ```
 ///
-/// The description is one line for a person: what failed, why, and what to do about it.
+/// The description is one line for a person: the failure, its reason, and what to do.
 public struct ManagerError: Error, CustomStringConvertible {
   /// The kind of failure.
   ///
@@ -22,31 +22,31 @@ public struct ManagerError: Error, CustomStringConvertible {
     /// - Parameter rawValue: The name of the code.
     public init(rawValue: String) { self.rawValue = rawValue }
 
-    /// Several stores failed; `underlying` has their errors in the order in which they were asked.
+    /// Several stores failed; `underlying` has their errors in the order of the reads.
     public static var composite: Code { Code(rawValue: "composite") }
-    /// What was to be set was removed by somebody later than the write's place in the order.
+    /// The entity was removed later than the write began.
     public static var conflict: Code { Code(rawValue: "conflict") }
-    /// The user has no access, or lost it before the answer came.
+    /// The user has no access, or the access changed before the answer arrived.
     public static var userAccessInvalid: Code { Code(rawValue: "userAccessInvalid") }
     /// There is no such entity.
     public static var notFound: Code { Code(rawValue: "notFound") }
-    /// The stack has no store of the level that the context asks for.
+    /// The stack has no store of the level that the context names.
     public static var noStore: Code { Code(rawValue: "noStore") }
     /// The container has no such entity type.
     public static var unknownEntity: Code { Code(rawValue: "unknownEntity") }
-    /// What is stored of an entity type does not fit the type any more.
+    /// No stored record of an entity type fits the type.
     public static var incompatibleEntity: Code { Code(rawValue: "incompatibleEntity") }
-    /// A newer request took the place of a queued one.
+    /// A newer request replaced a queued one, or all local data was removed meanwhile.
     public static var aborted: Code { Code(rawValue: "aborted") }
-    /// The container, or the store that is followed, has been closed.
+    /// The container, or the followed store, has been closed.
     public static var closed: Code { Code(rawValue: "closed") }
   }
 
   /// The kind of failure.
   public let code: Code
-  /// What it is about: an identifier or a type name.
+  /// The subject: an identifier or a type name.
   public let subject: String
-  /// Why it failed and what to do, as half a sentence without a full stop.
+  /// The reason and what to do, as half a sentence without a full stop.
   public let reason: String
   /// The errors of the stores beneath, if they were the cause.
   public let underlying: [any Error]
@@ -60,7 +60,7 @@ public struct ManagerError: Error, CustomStringConvertible {
     self.underlying = underlying
   }
 
-  /// One line: what it is about and why it failed.
+  /// One line: the subject and the reason.
   public var description: String {
     let text = subject.isEmpty ? reason : "\(subject): \(reason)"
     return underlying.isEmpty

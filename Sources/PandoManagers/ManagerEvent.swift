@@ -1,4 +1,4 @@
-/// Something that went wrong behind the back of every caller, for a service to log.
+/// An error that no caller receives, for a service to log.
 ///
 /// ```swift
 /// let container = try CoreManagerContainer(
@@ -8,22 +8,22 @@
 public struct ManagerEvent: Sendable, CustomStringConvertible {
   /// The kind of event.
   public enum Kind: Sendable, Hashable {
-    /// The server could not be asked while a caller had its answer from here already.
+    /// A background request failed; the caller has a local answer.
     case failedBackgroundRead
-    /// A store failed while another one had the answer.
+    /// A store failed, and another one had the answer.
     case failedStore
     /// A recovery store failed; the main store is not affected.
     case failedRecovery
     /// A followed query leaves out an entity that can't be decoded; the error is an `UndecodableRecord`.
     case undecodableEntity
-    /// An element of a server's answer was left out, because it can't be read; the error is an `APIError`
-    /// `malformedAnswer` that says where.
+    /// An element of a server's answer can't be read and was left out; the error is an `APIError`
+    /// `malformedAnswer` with its position.
     case malformedElement
-    /// The server has removed an entity whose removal a `DeletionRule` refuses here; the error is the
-    /// `StoreError` `restricted`. The next synchronization tries it again.
+    /// A `DeletionRule` keeps an entity that the server has removed; the error is the `StoreError`
+    /// `restricted`. The next synchronization tries again.
     case restrictedRemoval
-    /// No index has answered a query, and there were 1 000 entities or more; the error is a `QueryScan`. A
-    /// container tells of those over a store that it has opened.
+    /// A query over at least 1 000 entities used no index; the error is a `QueryScan`. A container reports
+    /// queries of a store that it has opened.
     case scannedQuery
   }
 
@@ -31,7 +31,7 @@ public struct ManagerEvent: Sendable, CustomStringConvertible {
   public let kind: Kind
   /// The name of the entity type.
   public let typeName: String
-  /// What went wrong.
+  /// The error.
   public let error: any Error
 
   package init(_ kind: Kind, _ typeName: String, _ error: any Error) {
@@ -40,9 +40,9 @@ public struct ManagerEvent: Sendable, CustomStringConvertible {
     self.error = error
   }
 
-  /// One line: the entity type and what went wrong.
+  /// One line: the entity type, the kind and the error.
   public var description: String { "\(typeName): \(kind): \(error)" }
 }
 
-/// Takes events; called on any thread, must not block.
+/// Receives events; called on any thread, must not block.
 public typealias ManagerEventHandler = @Sendable (ManagerEvent) -> Void

@@ -1,4 +1,4 @@
-/// A query or an identifier that makes no sense.
+/// An invalid query or identifier.
 ///
 /// ```swift
 /// do {
@@ -8,7 +8,7 @@
 /// }
 /// ```
 ///
-/// The description is one line for a person: what it is about, and why it is refused.
+/// The description is one line for a person: the subject and the reason.
 public struct QueryError: Error, Hashable, CustomStringConvertible {
   /// The kind of mistake.
   ///
@@ -24,7 +24,7 @@ public struct QueryError: Error, Hashable, CustomStringConvertible {
 
     /// The entity type declares no field of this name.
     public static var unknownField: Code { Code(rawValue: "unknownField") }
-    /// A field is compared with a value that it can never have.
+    /// A field is compared with a value of a kind that it never has.
     public static var wrongType: Code { Code(rawValue: "wrongType") }
     /// A regular expression can't be read.
     public static var invalidRegularExpression: Code { Code(rawValue: "invalidRegularExpression") }
@@ -32,19 +32,19 @@ public struct QueryError: Error, Hashable, CustomStringConvertible {
     public static var negativeLimit: Code { Code(rawValue: "negativeLimit") }
     /// The offset is below zero.
     public static var negativeOffset: Code { Code(rawValue: "negativeOffset") }
-    /// The place after which a result was to go on is no longer known.
+    /// The position after which a page begins can't be found any more.
     public static var lostPlace: Code { Code(rawValue: "lostPlace") }
     /// Only a store on disk can answer the query.
     public static var needsStore: Code { Code(rawValue: "needsStore") }
-    /// An identifier is empty or looks like one of the other form.
+    /// An identifier has an empty key, or a remote one begins with `local:`.
     public static var invalidIdentifier: Code { Code(rawValue: "invalidIdentifier") }
   }
 
   /// The kind of mistake.
   public let code: Code
-  /// What it is about: a field, a type, a pattern.
+  /// The subject: a field, a type, a pattern.
   public let subject: String
-  /// Why it is refused, as half a sentence without a full stop.
+  /// The reason, as half a sentence without a full stop.
   public let reason: String
 
   package init(_ code: Code, _ subject: String, _ reason: String) {
@@ -53,6 +53,6 @@ public struct QueryError: Error, Hashable, CustomStringConvertible {
     self.reason = reason
   }
 
-  /// One line: what it is about and why it is refused.
+  /// One line: the subject and the reason.
   public var description: String { "\(subject): \(reason)" }
 }

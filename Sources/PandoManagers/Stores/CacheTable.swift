@@ -25,7 +25,7 @@ final class CacheTable: Sendable {
   ///
   /// - Parameters:
   ///   - limit: The largest number of values.
-  ///   - follower: Knows which nodes have changed.
+  ///   - follower: The follower of the store.
   init(limit: Int, _ follower: StoreFollower) {
     self.limit = limit
     self.follower = follower
