@@ -1,6 +1,6 @@
 public import PandoStore
 
-/// A field of an entity that filters can name, and that an index can be made of.
+/// A field of an entity for filters and indexes.
 ///
 /// ```swift
 /// static let fields: [EntityField<Issue>] = [
@@ -9,62 +9,61 @@ public import PandoStore
 ///   .indexed(\.dueDate, "due"),  // CodingKeys has: case dueDate = "due"
 /// ]
 /// ```
-/// Without a name it is that of the property. A key path can lead through children, whose records are
-/// then looked at, too; an index follows when they change: `.indexed(\.author.name)`. ``QueryField`` names
-/// a child itself, and each element of a list.
+/// The default name is that of the property. A key path can lead through children
+/// (`.indexed(\.author.name)`); Pando then updates the index when a child changes. ``QueryField`` names a
+/// child itself, and each element of a list.
 public struct EntityField<E: Queryable>: Sendable {
   /// The key under which the field is coded.
   public let name: String
 
-  /// Whether the store keeps an index of it.
+  /// Whether the store has an index of it.
   public let isIndexed: Bool
 
-  /// What values it can have.
+  /// The kinds of its values.
   public var kinds: Set<QueryValue.Kind> { reference.kinds }
 
   package let reference: QueryField<E>
 
-  /// Where the value is in a record.
+  /// The place of the value in a record.
   var path: FieldPath { reference.path ?? FieldPath(name) }
 
-  /// A field that filters can name.
+  /// A field for filters.
   ///
   /// - Parameters:
-  ///   - keyPath: Where the value is in the entity.
-  ///   - name: The key under which it is coded, with dots where it lies in objects; that of the property
-  ///     unless given. *Precondition:* it is given for a computed property.
+  ///   - keyPath: The place of the value in the entity.
+  ///   - name: The key under which it is coded, with dots for nested objects; that of the property by
+  ///     default. *Precondition:* it is given for a computed property.
   /// - Returns: The field.
   public static func field<Value: QueryRepresentable>(
     _ keyPath: any KeyPath<E, Value> & Sendable, _ name: String? = nil
   ) -> EntityField { EntityField(QueryField(undeclared: keyPath), name, isIndexed: false) }
 
-  /// A field that filters can name and that the store keeps an index of.
+  /// A field for filters, with an index.
   ///
   /// - Parameters:
-  ///   - keyPath: Where the value is in the entity.
-  ///   - name: The key under which it is coded, with dots where it lies in objects; that of the property
-  ///     unless given. *Precondition:* it is given for a computed property.
+  ///   - keyPath: The place of the value in the entity.
+  ///   - name: The key under which it is coded, with dots for nested objects; that of the property by
+  ///     default. *Precondition:* it is given for a computed property.
   /// - Returns: The field.
   public static func indexed<Value: QueryRepresentable>(
     _ keyPath: any KeyPath<E, Value> & Sendable, _ name: String? = nil
   ) -> EntityField { EntityField(QueryField(undeclared: keyPath), name, isIndexed: true) }
 
-  /// A field that filters can name: a child, or each element of a list.
+  /// A field for filters: a child, or each element of a list.
   ///
   /// - Parameters:
   ///   - field: The field.
-  ///   - name: Where it is coded, as in `labels[].name`; by the names of the properties unless given.
+  ///   - name: The coded path, as `labels[].name`; the names of the properties by default.
   /// - Returns: The field.
   public static func field(_ field: QueryField<E>, _ name: String? = nil) -> EntityField {
     EntityField(field, name, isIndexed: false)
   }
 
-  /// A field that filters can name and that the store keeps an index of: a child, or each element of a
-  /// list.
+  /// A field for filters, with an index: a child, or each element of a list.
   ///
   /// - Parameters:
   ///   - field: The field.
-  ///   - name: Where it is coded, as in `labels[].name`; by the names of the properties unless given.
+  ///   - name: The coded path, as `labels[].name`; the names of the properties by default.
   /// - Returns: The field.
   public static func indexed(_ field: QueryField<E>, _ name: String? = nil) -> EntityField {
     EntityField(field, name, isIndexed: true)
@@ -85,11 +84,11 @@ public struct EntityField<E: Queryable>: Sendable {
 
 /// The names of the stored properties along a key path, which synthesized coding writes.
 package enum PropertyNames {
-  /// Returns them, joined by dots.
+  /// Returns the names, joined by dots.
   ///
   /// - Parameters:
   ///   - keyPath: A key path over stored properties; optionals on the way have no name.
-  ///   - type: The type that it begins at.
+  ///   - type: The root type of the key path.
   /// - Returns: The names.
   package static func along(_ keyPath: AnyKeyPath, of type: Any.Type) -> String {
     let text = "\(keyPath)"
@@ -104,7 +103,7 @@ package enum PropertyNames {
 }
 
 extension PropertyNames {
-  /// Returns them one by one; `nil` if the key path leads through something that is not stored.
+  /// Returns the names; `nil` if the key path has other parts than stored properties.
   static func stored(along keyPath: AnyKeyPath, of type: Any.Type) -> [String]? {
     let text = "\(keyPath)"
     let start = "\\\(type)"
@@ -116,8 +115,7 @@ extension PropertyNames {
 }
 
 extension Queryable {
-  /// The name under which what a key path leads to is coded, as the type declares it; `nil` if it does
-  /// not.
+  /// The declared name of a key path; `nil` if it is not declared.
   ///
   /// - Parameter keyPath: A key path of the type.
   /// - Returns: The name.

@@ -1,9 +1,9 @@
 import PandoStore
 
-/// An index of several fields of an entity together, or one that allows each value once.
+/// An index of several fields of an entity, or a unique index.
 ///
-/// It answers equality of its first fields together with a range or an order of the next one: of the
-/// index below, "the newest twenty open issues of Ada" reads twenty rows.
+/// It answers equality of its first fields with a range or an order of the next one. With the index below,
+/// "the newest twenty open issues of Ada" reads twenty rows.
 ///
 /// ```swift
 /// struct Issue: PersistentEntity {
@@ -13,8 +13,8 @@ import PandoStore
 ///   ]
 /// }
 /// ```
-/// The key paths are those of declared `fields`. Where a record lacks a field that has a former name or a
-/// default, that counts: for the order, and for what is unique.
+/// The key paths are those of declared `fields`. If a record lacks a field, its former name or default
+/// counts, for the order and for uniqueness.
 public struct EntityIndex<E: Queryable>: Sendable {
   private let fields: [Member]
 
@@ -22,7 +22,7 @@ public struct EntityIndex<E: Queryable>: Sendable {
     case keyPath(any PartialKeyPath<E> & Sendable)
     case field(QueryField<E>)
 
-    /// What it stands for; `nil` if that is not declared.
+    /// The declared field; `nil` if there is none.
     var field: EntityField<E>? {
       switch self {
       case .keyPath(let keyPath):
@@ -41,26 +41,26 @@ public struct EntityIndex<E: Queryable>: Sendable {
   /// Whether no two entities may have the same values.
   public let isUnique: Bool
 
-  /// An index of fields, in the order of their weight.
+  /// An index of fields, the most important first.
   ///
-  /// - Parameter keyPaths: Where the values are in the entity.
+  /// - Parameter keyPaths: The places of the values in the entity.
   /// - Returns: The index.
   public static func indexed(_ keyPaths: any PartialKeyPath<E> & Sendable...) -> EntityIndex {
     EntityIndex(fields: keyPaths.map { .keyPath($0) }, isUnique: false)
   }
 
-  /// An index of fields whose values, together, no two entities may share.
+  /// An index of fields whose values, together, are unique.
   ///
-  /// A write that would leave two with the same values throws `StoreError` `valueTaken`, and nothing
-  /// of it is kept. Entities of which one of the values is null do not count.
+  /// A write that would leave two entities with the same values throws `StoreError` `valueTaken` and changes
+  /// nothing. Entities with a null value are not compared.
   ///
-  /// - Parameter keyPaths: Where the values are in the entity.
+  /// - Parameter keyPaths: The places of the values in the entity.
   /// - Returns: The index.
   public static func unique(_ keyPaths: any PartialKeyPath<E> & Sendable...) -> EntityIndex {
     EntityIndex(fields: keyPaths.map { .keyPath($0) }, isUnique: true)
   }
 
-  /// An index of fields, in the order of their weight, of which one may be a child or each element of a list.
+  /// An index of fields, the most important first; one may be a child or each element of a list.
   ///
   /// ```swift
   /// .indexed(.each(\.labels, \.name), .field(\.created))  // the newest with a label
@@ -71,7 +71,7 @@ public struct EntityIndex<E: Queryable>: Sendable {
     EntityIndex(fields: fields.map { .field($0) }, isUnique: false)
   }
 
-  /// The index as the store keeps it.
+  /// The index in the form of the store.
   func stored() throws(QueryError) -> ModelIndex {
     var paths: [FieldPath] = []
     for member in fields {
@@ -85,10 +85,10 @@ public struct EntityIndex<E: Queryable>: Sendable {
     return ModelIndex(typeName: E.modelTypeName, paths: paths, isUnique: isUnique)
   }
 
-  /// Whether no two entities can have the same values of some fields.
+  /// Whether no two entities can have the same values of these fields.
   ///
-  /// - Parameter values: Values of fields; null ones count for nothing.
-  /// - Returns: Whether the fields of the index are among them, and it is unique.
+  /// - Parameter values: Values of fields; null ones are ignored.
+  /// - Returns: Whether the index is unique and the values have all of its fields.
   func tellsApart(_ values: [(field: QueryField<E>, value: QueryValue)]) -> Bool {
     isUnique
       && fields.allSatisfy { member in

@@ -3,7 +3,7 @@ import PandoStore
 /// Entities whose field has a value.
 ///
 /// - Parameters:
-///   - field: Where the value is in the entity.
+///   - field: The place of the value in the entity.
 ///   - value: The value.
 /// - Returns: The filter.
 public func == <E: Queryable, Value: QueryRepresentable>(
@@ -13,7 +13,7 @@ public func == <E: Queryable, Value: QueryRepresentable>(
 /// Entities whose field has another value.
 ///
 /// - Parameters:
-///   - field: Where the value is in the entity.
+///   - field: The place of the value in the entity.
 ///   - value: The value.
 /// - Returns: The filter.
 public func != <E: Queryable, Value: QueryRepresentable>(
@@ -23,17 +23,17 @@ public func != <E: Queryable, Value: QueryRepresentable>(
 /// Entities whose field has a lower value of the same kind.
 ///
 /// - Parameters:
-///   - field: Where the value is in the entity.
+///   - field: The place of the value in the entity.
 ///   - value: The value.
 /// - Returns: The filter.
 public func < <E: Queryable, Value: QueryRepresentable>(
   field: any KeyPath<E, Value> & Sendable, value: Value
 ) -> Filter<E> { Filter(.compare(QueryField(field), .less, value.queryValue)) }
 
-/// Entities whose field has a lower value of the same kind, or this one.
+/// Entities whose field has a lower value of the same kind, or an equal one.
 ///
 /// - Parameters:
-///   - field: Where the value is in the entity.
+///   - field: The place of the value in the entity.
 ///   - value: The value.
 /// - Returns: The filter.
 public func <= <E: Queryable, Value: QueryRepresentable>(
@@ -43,35 +43,34 @@ public func <= <E: Queryable, Value: QueryRepresentable>(
 /// Entities whose field has a higher value of the same kind.
 ///
 /// - Parameters:
-///   - field: Where the value is in the entity.
+///   - field: The place of the value in the entity.
 ///   - value: The value.
 /// - Returns: The filter.
 public func > <E: Queryable, Value: QueryRepresentable>(
   field: any KeyPath<E, Value> & Sendable, value: Value
 ) -> Filter<E> { Filter(.compare(QueryField(field), .greater, value.queryValue)) }
 
-/// Entities whose field has a higher value of the same kind, or this one.
+/// Entities whose field has a higher value of the same kind, or an equal one.
 ///
 /// - Parameters:
-///   - field: Where the value is in the entity.
+///   - field: The place of the value in the entity.
 ///   - value: The value.
 /// - Returns: The filter.
 public func >= <E: Queryable, Value: QueryRepresentable>(
   field: any KeyPath<E, Value> & Sendable, value: Value
 ) -> Filter<E> { Filter(.compare(QueryField(field), .greaterOrEqual, value.queryValue)) }
 
-/// Entities in whose field, a text, a regular expression is found.
+/// Entities with a text that contains a match of a regular expression.
 ///
-/// A query with an expression that can't be read throws ``QueryError`` `invalidRegularExpression`.
+/// A query with an invalid expression throws ``QueryError`` `invalidRegularExpression`.
 ///
-/// It is compared Unicode scalar by scalar: `.` is one scalar and no line break, `é` does not match `e` with an
-/// accent after it. `\b` lies where Unicode's rules begin or end a word. `^` and `$` are the ends of the text;
-/// `(?m)` makes them those of lines, `(?i)` ignores case. There is no look-behind.
-/// Nothing limits how long an expression takes: one of repetitions inside repetitions, as `(a*)*b`, can take
-/// practically for ever on a text of forty letters. Take none from strangers.
+/// The text is compared by Unicode scalars: `.` is one scalar and no line break; `é` does not match `e` with
+/// an accent after it. `\b` is a word boundary of Unicode. `^` and `$` are the ends of the text, with `(?m)`
+/// those of lines; `(?i)` ignores case. There is no look-behind. Nothing limits the time: nested repetitions
+/// as `(a*)*b` can take practically forever on a text of forty letters. Accept none from untrusted users.
 ///
 /// - Parameters:
-///   - field: Where the text is in the entity.
+///   - field: The place of the text in the entity.
 ///   - pattern: The expression, in the syntax of Swift's `Regex`.
 /// - Returns: The filter.
 public func ~= <E: Queryable, Value: QueryRepresentable>(
@@ -81,7 +80,7 @@ public func ~= <E: Queryable, Value: QueryRepresentable>(
 /// Entities whose field has one of several values.
 ///
 /// - Parameters:
-///   - field: Where the value is in the entity.
+///   - field: The place of the value in the entity.
 ///   - values: The values.
 /// - Returns: The filter.
 public func >> <E: Queryable, Value: QueryRepresentable, Values: Sequence<Value>>(
@@ -91,7 +90,7 @@ public func >> <E: Queryable, Value: QueryRepresentable, Values: Sequence<Value>
 }
 
 extension Filter {
-  /// Entities that match both.
+  /// Entities that match both filters.
   ///
   /// - Parameters:
   ///   - left: A filter.
@@ -108,7 +107,7 @@ extension Filter {
     }
   }
 
-  /// Entities that match one or both.
+  /// Entities that match at least one of the filters.
   ///
   /// - Parameters:
   ///   - left: A filter.
@@ -124,7 +123,7 @@ extension Filter {
     }
   }
 
-  /// Entities that do not match.
+  /// Entities that do not match the filter.
   ///
   /// - Parameter filter: A filter.
   /// - Returns: The filter.

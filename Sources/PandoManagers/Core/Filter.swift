@@ -2,71 +2,71 @@ import PandoModels
 public import PandoStore
 import PandoSystem
 
-/// Which entities a query is about.
+/// The condition of a query.
 ///
-/// Written with operators over key paths, so that the compiler checks names and types:
+/// Operators over key paths let the compiler check names and types:
 ///
 /// ```swift
 /// \Book.year > 1990 && (\Book.title ~= "^The" || !(\Book.id >> seen))
 /// ```
-/// The operators are `== != < <= > >=`, `~=` (a regular expression is found), `>>` (contained in),
-/// `&& || !`, and ``hasPrefix(_:_:)``. By order only values of one kind compare: null is neither less
-/// nor greater than a number.
+/// The operators are `== != < <= > >=`, `~=` (contains a match of a regular expression), `>>` (is one of),
+/// `&& || !`, and ``hasPrefix(_:_:)``. `<` and `>` compare values of one kind only: null is neither less nor
+/// greater than a number.
 public struct Filter<E: Queryable>: Hashable, Sendable {
   package let tree: FilterTree<QueryField<E>>
 
   package init(_ tree: FilterTree<QueryField<E>>) { self.tree = tree }
 
-  /// Every entity.
+  /// All entities.
   public static var all: Filter { Filter(.all) }
 
-  /// Models whose nodes have certain identifiers.
+  /// Models with these node identifiers.
   ///
-  /// - Parameter identifiers: The identifiers of the nodes: `Book:7` of an entity.
+  /// - Parameter identifiers: The identifiers of the nodes, as `Book:7` for an entity.
   /// - Returns: The filter.
   public static func identifiers(_ identifiers: [String]) -> Filter {
     Filter(.isIn(.identifier, QueryValueSet(identifiers.compactMap(E.identifierValue))))
   }
 
-  /// A text that begins with another, byte by byte.
+  /// Texts with a prefix, byte by byte.
   ///
   /// - Parameters:
-  ///   - keyPath: Where the text is in the entity.
-  ///   - prefix: What it begins with.
+  ///   - keyPath: The place of the text in the entity.
+  ///   - prefix: The prefix.
   /// - Returns: The filter.
   public static func hasPrefix<Value: QueryRepresentable>(
     _ keyPath: any KeyPath<E, Value> & Sendable, _ prefix: String
   ) -> Filter { Filter(.prefix(QueryField(keyPath), prefix)) }
 
-  /// A text in which a regular expression is found; the word for `~=`, whose page says what expressions there are.
+  /// Texts with a match of a regular expression, as by `~=`, whose page describes the expressions.
   ///
   /// ```swift
   /// let dunes = Query<Book>(filter: .matches(\.title, "(?i)^dune"))
   /// ```
   /// - Parameters:
-  ///   - keyPath: Where the text is in the entity.
+  ///   - keyPath: The place of the text in the entity.
   ///   - pattern: The expression, in the syntax of Swift's `Regex`.
   /// - Returns: The filter.
   public static func matches<Value: QueryRepresentable>(
     _ keyPath: any KeyPath<E, Value> & Sendable, _ pattern: String
   ) -> Filter { keyPath ~= pattern }
 
-  /// One of several values; the word for `>>`.
+  /// One of several values, as by `>>`.
   ///
   /// ```swift
   /// let old = Query<Book>(filter: .isIn(\.year, [1965, 1969]))
   /// ```
   /// - Parameters:
-  ///   - keyPath: Where the value is in the entity.
+  ///   - keyPath: The place of the value in the entity.
   ///   - values: The values.
   /// - Returns: The filter.
   public static func isIn<Value: QueryRepresentable>(
     _ keyPath: any KeyPath<E, Value> & Sendable, _ values: some Sequence<Value>
   ) -> Filter { keyPath >> values }
 
-  /// Entities that hold a node, wherever in them.
+  /// Entities that contain a node.
   ///
-  /// The dependency index of a store knows them: it needs no other.
+  /// They are found by the dependency index of the store, without another index.
   ///
   /// - Parameter identifier: The identifier of the node.
   /// - Returns: The filter.
@@ -74,29 +74,29 @@ public struct Filter<E: Queryable>: Hashable, Sendable {
     compare(.children, .equal, identifier)
   }
 
-  /// Entities that a node holds: its children of this type, wherever in it.
+  /// Entities that are children of a node, at any place in it.
   ///
   /// ```swift
   /// let labels = Query<Label>(filter: .held(by: issue.id), order: [.ascending(\.name)])
   /// ```
-  /// Only a store on disk knows who holds an entity: elsewhere, with a server in the context for example, such a
-  /// query throws ``QueryError`` `needsStore`, and ``matches(_:)`` says no. A followed one is read again
-  /// after each commit that changes a node.
+  /// Only a store on disk has the parents of an entity. Elsewhere, for example with a server in the context,
+  /// such a query throws ``QueryError`` `needsStore`, and ``matches(_:)`` returns `false`. A followed one is
+  /// read again after each commit that changes a node.
   ///
-  /// - Parameter identifier: The identifier of the node that holds them.
+  /// - Parameter identifier: The identifier of the parent node.
   /// - Returns: The filter.
   public static func held(by identifier: String) -> Filter {
     compare(.holders, .equal, identifier)
   }
 
-  /// Entities whose ``SynchronizationState`` is a certain one: `synced`, `unsynced`, `pending` or `refused`.
+  /// Entities with a ``SynchronizationState``: `synced`, `unsynced`, `pending` or `refused`.
   ///
   /// ```swift
   /// let refused = Query<Issue>(filter: .synchronizationState(.refused))
   /// ```
-  /// Only a store on disk knows it; elsewhere such a query throws ``QueryError`` `needsStore`. A followed
-  /// one is read again when the state of an entity changes. `pending` and `refused` are found without looking at other
-  /// entities; for `synced` and `unsynced` the state of each entity of the type is looked up.
+  /// Only a store on disk has it; elsewhere such a query throws ``QueryError`` `needsStore`. A followed one
+  /// is read again if the state of an entity changes. `pending` and `refused` are found without reading other
+  /// entities; `synced` and `unsynced` look up the state of each entity of the type.
   ///
   /// - Parameter state: The state.
   /// - Returns: The filter.
@@ -104,98 +104,98 @@ public struct Filter<E: Queryable>: Hashable, Sendable {
     compare(.synchronization, .equal, state.rawValue)
   }
 
-  /// Entities that another entity holds, wherever in it.
+  /// Entities that are children of another entity, at any place in it.
   ///
-  /// - Parameter id: The identifier of the one that holds them.
+  /// - Parameter id: The identifier of the parent.
   /// - Returns: The filter.
   public static func held<Parent: Entity>(by id: EntityIdentifier<Parent>) -> Filter {
     held(by: id.modelIdentifier)
   }
 
-  /// Entities whose field is a certain child.
+  /// Entities with a given child in a field.
   ///
   /// ```swift
   /// let mine = Query(filter: .holds(\Issue.assignee, "User:ada") && \Issue.status == .open)
   /// ```
-  /// The dependency index of a store knows who holds a node; an index of `child(_:)` together
-  /// with other fields finds them in the order of those.
+  /// The dependency index of the store finds the parents of a node. An index of `child(_:)` with other fields
+  /// finds them in the order of those fields.
   ///
   /// - Parameters:
-  ///   - keyPath: Where the child is in the entity.
+  ///   - keyPath: The place of the child in the entity.
   ///   - identifier: The identifier of the child's node.
   /// - Returns: The filter.
   public static func holds<Child: SimpleModel>(
     _ keyPath: any KeyPath<E, Child> & Sendable, _ identifier: String
   ) -> Filter { compare(.child(keyPath), .equal, identifier) }
 
-  /// Entities whose field, which may be nil, is a certain child.
+  /// Entities with a given child in an optional field.
   ///
   /// - Parameters:
-  ///   - keyPath: Where the child is in the entity.
+  ///   - keyPath: The place of the child in the entity.
   ///   - identifier: The identifier of the child's node.
   /// - Returns: The filter.
   public static func holds<Child: SimpleModel>(
     _ keyPath: any KeyPath<E, Child?> & Sendable, _ identifier: String
   ) -> Filter { compare(.child(keyPath), .equal, identifier) }
 
-  /// Entities in whose list a certain child is.
+  /// Entities with a given child in a list.
   ///
   /// - Parameters:
-  ///   - keyPath: Where the list is in the entity.
+  ///   - keyPath: The place of the list in the entity.
   ///   - identifier: The identifier of the child's node.
   /// - Returns: The filter.
   public static func holds<List: Collection & SendableMetatype>(
     _ keyPath: any KeyPath<E, List> & Sendable, _ identifier: String
   ) -> Filter where List.Element: SimpleModel { compare(.each(keyPath), .equal, identifier) }
 
-  /// Entities whose field is a certain entity.
+  /// Entities with a given child entity in a field.
   ///
   /// - Parameters:
-  ///   - keyPath: Where the other entity is in the entity.
-  ///   - id: The identifier of the other one.
+  ///   - keyPath: The place of the child in the entity.
+  ///   - id: The identifier of the child.
   /// - Returns: The filter.
   public static func holds<Child: Entity>(
     _ keyPath: any KeyPath<E, Child> & Sendable, _ id: EntityIdentifier<Child>
   ) -> Filter { holds(keyPath, id.modelIdentifier) }
 
-  /// Entities whose field, which may be nil, is a certain entity.
+  /// Entities with a given child entity in an optional field.
   ///
   /// - Parameters:
-  ///   - keyPath: Where the other entity is in the entity.
-  ///   - id: The identifier of the other one.
+  ///   - keyPath: The place of the child in the entity.
+  ///   - id: The identifier of the child.
   /// - Returns: The filter.
   public static func holds<Child: Entity>(
     _ keyPath: any KeyPath<E, Child?> & Sendable, _ id: EntityIdentifier<Child>
   ) -> Filter { holds(keyPath, id.modelIdentifier) }
 
-  /// Entities in whose list a certain entity is.
+  /// Entities with a given child entity in a list.
   ///
   /// - Parameters:
-  ///   - keyPath: Where the list is in the entity.
-  ///   - id: The identifier of the other one.
+  ///   - keyPath: The place of the list in the entity.
+  ///   - id: The identifier of the child.
   /// - Returns: The filter.
   public static func holds<List: Collection & SendableMetatype>(
     _ keyPath: any KeyPath<E, List> & Sendable, _ id: EntityIdentifier<List.Element>
   ) -> Filter where List.Element: Entity { holds(keyPath, id.modelIdentifier) }
 
-  /// Entities in whose list a value is.
+  /// Entities with a given value in a list.
   ///
   /// - Parameters:
-  ///   - keyPath: Where the list is in the entity.
+  ///   - keyPath: The place of the list in the entity.
   ///   - value: The value.
   /// - Returns: The filter.
   public static func contains<List: Collection & SendableMetatype>(
     _ keyPath: any KeyPath<E, List> & Sendable, _ value: List.Element
   ) -> Filter where List.Element: QueryRepresentable { compare(.each(keyPath), .equal, value) }
 
-  /// Entities in whose list an element has a value in a field.
+  /// Entities with a list of which an element has a given value in a field.
   ///
   /// ```swift
   /// let bugs = Query(filter: .contains(\Issue.labels, \.name, "bug"))
   /// ```
   /// - Parameters:
-  ///   - keyPath: Where the list is in the entity.
-  ///   - element: Where the value is in an element.
+  ///   - keyPath: The place of the list in the entity.
+  ///   - element: The place of the value in an element.
   ///   - value: The value.
   /// - Returns: The filter.
   public static func contains<List: Collection & SendableMetatype, Value: QueryRepresentable>(
@@ -203,14 +203,14 @@ public struct Filter<E: Queryable>: Hashable, Sendable {
     _ element: any KeyPath<List.Element, Value> & Sendable, _ value: Value
   ) -> Filter { compare(.each(keyPath, element), .equal, value) }
 
-  /// Entities whose field stands in a relation to a value; of several values, one of them.
+  /// Entities whose field compares with a value; of several values, one of them.
   ///
   /// ```swift
   /// let named = Filter.compare(.each(\Issue.labels, \.name), .greater, "b")
   /// ```
   /// - Parameters:
   ///   - field: The field.
-  ///   - comparison: The relation.
+  ///   - comparison: The comparison.
   ///   - value: The value.
   /// - Returns: The filter.
   public static func compare(
@@ -225,20 +225,20 @@ public struct Filter<E: Queryable>: Hashable, Sendable {
 }
 
 extension Filter where E: Entity {
-  /// Entities with certain identifiers.
+  /// Entities with these identifiers.
   ///
   /// - Parameter ids: The identifiers.
   /// - Returns: The filter.
   public static func ids(_ ids: [EntityIdentifier<E>]) -> Filter { \E.id >> ids }
 }
 
-/// Filters by name, for tools.
+// MARK: - Filters by name, for tools
 extension Filter {
-  /// Compares a field with a value.
+  /// Makes a comparison of a field with a value.
   ///
   /// - Parameters:
   ///   - name: The name of a declared field, or `id`.
-  ///   - comparison: How.
+  ///   - comparison: The comparison.
   ///   - value: The value.
   /// - Throws: ``QueryError`` `unknownField`, or `wrongType` if the field can't have such a value.
   /// - Complexity: O(*f*) for *f* declared fields.
@@ -250,7 +250,7 @@ extension Filter {
     self.init(.compare(field, comparison, value))
   }
 
-  /// Looks for a field's value among others.
+  /// Makes a test whether a field has one of several values.
   ///
   /// - Parameters:
   ///   - name: The name of a declared field, or `id`.
@@ -263,19 +263,19 @@ extension Filter {
     self.init(.isIn(field, QueryValueSet(values)))
   }
 
-  /// Looks for a regular expression in a field that holds a text.
+  /// Makes a search for a regular expression in a field of text.
   ///
-  /// It is compared Unicode scalar by scalar: `.` is one scalar and no line break, `é` does not match `e` with an
-  /// accent after it. `\b` lies where Unicode's rules begin or end a word. `^` and `$` are the ends of the text;
-  /// `(?m)` makes them those of lines, `(?i)` ignores case. There is no look-behind.
-  /// Nothing limits how long an expression takes: one of repetitions inside repetitions, as `(a*)*b`, can take
-  /// practically for ever on a text of forty letters. Take none from strangers.
+  /// The text is compared by Unicode scalars: `.` is one scalar and no line break; `é` does not match `e`
+  /// with an accent after it. `\b` is a word boundary of Unicode. `^` and `$` are the ends of the text, with
+  /// `(?m)` those of lines; `(?i)` ignores case. There is no look-behind. Nothing limits the time: nested
+  /// repetitions as `(a*)*b` can take practically forever on a text of forty letters. Accept none from
+  /// untrusted users.
   ///
   /// - Parameters:
   ///   - name: The name of a declared field, or `id`.
   ///   - pattern: The expression, in the syntax of Swift's `Regex`.
-  /// - Throws: ``QueryError`` `unknownField`, `invalidRegularExpression`, or `wrongType` if the field
-  ///   holds no text.
+  /// - Throws: ``QueryError`` `unknownField`, `invalidRegularExpression`, or `wrongType` for a field without
+  ///   text.
   /// - Complexity: O(*f*) for *f* declared fields, and the reading of the expression.
   public init(field name: String, matches pattern: String) throws(QueryError) {
     let field = try QueryField<E>(named: name)
@@ -284,12 +284,12 @@ extension Filter {
     try validate()
   }
 
-  /// Looks at what a field that holds a text begins with.
+  /// Makes a test whether the text of a field has a prefix.
   ///
   /// - Parameters:
   ///   - name: The name of a declared field, or `id`.
-  ///   - prefix: What it begins with.
-  /// - Throws: ``QueryError`` `unknownField`, or `wrongType` if the field holds no text.
+  ///   - prefix: The prefix.
+  /// - Throws: ``QueryError`` `unknownField`, or `wrongType` for a field without text.
   /// - Complexity: O(*f*) for *f* declared fields.
   public init(field name: String, hasPrefix prefix: String) throws(QueryError) {
     let field = try QueryField<E>(named: name)
@@ -297,10 +297,10 @@ extension Filter {
     self.init(.prefix(field, prefix))
   }
 
-  /// Checks what the compiler could not.
+  /// Throws if the filter is invalid.
   ///
-  /// - Throws: ``QueryError`` `invalidRegularExpression`, or `wrongType` for a regular expression
-  ///   over a field that holds no text.
+  /// - Throws: ``QueryError`` `invalidRegularExpression`, or `wrongType` for a pattern or a prefix of a field
+  ///   without text.
   /// - Complexity: O(*p*) for *p* comparisons.
   public func validate() throws(QueryError) {
     try tree.forEachLeaf { (leaf) throws(QueryError) in

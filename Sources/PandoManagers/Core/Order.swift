@@ -1,44 +1,44 @@
 package import PandoStore
 
-/// One key by which results are ordered.
+/// One key of the order of a result.
 ///
 /// ```swift
 /// let newest = Query<Book>(order: [.descending(\.year), .ascending(\.title)], limit: 20)
 /// let found = try await books.search(withQuery: newest)
 /// ```
 ///
-/// Entities that all keys call equal stay in natural order.
+/// Entities with equal keys are in natural order.
 public struct Order<E: Queryable>: Hashable, Sendable {
   package enum Key: Hashable, Sendable {
     case field(QueryField<E>, isDescending: Bool)
     case natural
-    /// As in a list of nodes.
+    /// The order of a list of nodes.
     case identifiers([ByteString])
   }
 
   package let key: Key
 
-  /// The lowest value first; null before all others.
+  /// Ascending values; null first.
   ///
-  /// - Parameter keyPath: Where the value is in the entity.
+  /// - Parameter keyPath: The place of the value in the entity.
   /// - Returns: The key.
   public static func ascending<Value: QueryRepresentable>(
     _ keyPath: any KeyPath<E, Value> & Sendable
   ) -> Order { Order(key: .field(QueryField(keyPath), isDescending: false)) }
 
-  /// The highest value first; null after all others.
+  /// Descending values; null last.
   ///
-  /// - Parameter keyPath: Where the value is in the entity.
+  /// - Parameter keyPath: The place of the value in the entity.
   /// - Returns: The key.
   public static func descending<Value: QueryRepresentable>(
     _ keyPath: any KeyPath<E, Value> & Sendable
   ) -> Order { Order(key: .field(QueryField(keyPath), isDescending: true)) }
 
-  /// By a field that is named, for tools.
+  /// Makes a key from the name of a field, for tools.
   ///
   /// - Parameters:
   ///   - name: The name of a declared field, or `id`.
-  ///   - isDescending: Whether the highest value comes first.
+  ///   - isDescending: Whether the order is descending.
   /// - Throws: ``QueryError`` `unknownField`.
   /// - Complexity: O(*f*) for *f* declared fields.
   public init(field name: String, isDescending: Bool = false) throws(QueryError) {
@@ -47,10 +47,10 @@ public struct Order<E: Queryable>: Hashable, Sendable {
 
   package init(key: Key) { self.key = key }
 
-  /// The server's order where it is known, else the order in which the store first saw them.
+  /// The server's order if it is known, else the order of the inserts into the store.
   public static var natural: Order { Order(key: .natural) }
 
-  /// As in a list of nodes; those that it does not name come last.
+  /// The order of a list of nodes; other nodes come last.
   ///
   /// - Parameter identifiers: The identifiers of the nodes.
   /// - Returns: The key.
@@ -60,7 +60,7 @@ public struct Order<E: Queryable>: Hashable, Sendable {
 }
 
 extension Order where E: Entity {
-  /// As in a list; those that it does not name come last.
+  /// The order of a list; other entities come last.
   ///
   /// - Parameter ids: The list.
   /// - Returns: The key.
@@ -69,7 +69,7 @@ extension Order where E: Entity {
   }
 }
 
-/// Compares entities by several keys.
+/// Compares entities by the keys of an order.
 package struct EntitySorter<E: Queryable> {
   private enum Key {
     case field(QueryField<E>, isDescending: Bool)
@@ -79,7 +79,7 @@ package struct EntitySorter<E: Queryable> {
   private let keys: [Key]
 
   package init(_ order: [Order<E>]) {
-    // What comes after the natural order, which is total, never counts.
+    // Natural order is total, so later keys have no effect.
     let counting = order.prefix { $0.key != .natural }
     keys = counting.map { order in
       switch order.key {
@@ -91,7 +91,7 @@ package struct EntitySorter<E: Queryable> {
     }
   }
 
-  /// The values by which an entity is sorted.
+  /// The values of an entity for the keys.
   package func values(of entity: E) -> [QueryValue] {
     keys.map { key in
       switch key {
@@ -102,7 +102,7 @@ package struct EntitySorter<E: Queryable> {
     }
   }
 
-  /// Whether one comes first by its values.
+  /// Whether values come before other values.
   package func areInOrder(_ left: [QueryValue], _ right: [QueryValue]) -> Bool {
     for (index, key) in keys.enumerated() where left[index] != right[index] {
       let isAscending = left[index] < right[index]
@@ -112,7 +112,7 @@ package struct EntitySorter<E: Queryable> {
     return false
   }
 
-  /// Sorts; those that are equal stay as they are.
+  /// Sorts entities; equal ones keep their order.
   package func sorted(_ entities: [E]) -> [E] {
     guard !keys.isEmpty, entities.count > 1 else { return entities }
     let values = entities.map(values(of:))

@@ -2,39 +2,39 @@ import FoundationEssentials
 import PandoModels
 package import PandoStore
 
-/// Which entities are asked for, in what order, and how many.
+/// A filter, an order and a window over the entities of a type.
 ///
 /// ```swift
 /// Query(filter: \Book.year > 1990, order: [.descending(\.year), .ascending(\.title)], limit: 20)
 /// ```
-/// Of the entities that match the filter, in natural order, uniqueness keeps the first of each value;
-/// then they are ordered, and offset and limit cut out a window, which is grouped.
+/// Uniqueness keeps the first match of each value in natural order. The rest is ordered, offset and limit
+/// select a window, and the window is grouped.
 public struct Query<E: Queryable>: Hashable, Sendable {
-  /// Which entities match.
+  /// The condition for entities.
   public var filter: Filter<E>
-  /// By which keys they are ordered, the most important first; none is the natural order.
+  /// The keys of the order, the most important first; empty for natural order.
   public var order: [Order<E>]
-  /// The field whose values make groups; `nil` for one group of all.
+  /// The field whose values form the groups; `nil` for one group.
   public var groupedBy: QueryField<E>?
-  /// The fields of whose values only the first entity each is kept; none keeps all.
+  /// The fields of which only the first entity of each value is kept; empty to keep all.
   public var uniqueBy: [QueryField<E>]
-  /// How many are left out at the beginning.
+  /// The number of entities left out at the beginning.
   public var offset: Int
-  /// How many are given at most; `nil` for all.
+  /// The largest number of entities; `nil` for all.
   public var limit: Int?
-  /// Whether a record that can't be decoded is left out, and told in ``QueryResult/undecodable``; else
-  /// its error is thrown.
+  /// Whether records that can't be decoded are left out and listed in ``QueryResult/undecodable``; otherwise
+  /// the query throws their error.
   public var skipsUndecodable = false
 
-  /// Makes a query; all entities of the type unless more is said.
+  /// Makes a query; by default for all entities of the type.
   ///
   /// - Parameters:
-  ///   - filter: Which entities match.
-  ///   - order: By which keys they are ordered, the most important first.
-  ///   - groupedBy: The field whose values make groups.
-  ///   - uniqueBy: The fields of whose values only the first entity each is kept.
-  ///   - offset: How many are left out at the beginning.
-  ///   - limit: How many are given at most; `nil` for all.
+  ///   - filter: The condition for entities.
+  ///   - order: The keys of the order, the most important first.
+  ///   - groupedBy: The field whose values form the groups.
+  ///   - uniqueBy: The fields of which only the first entity of each value is kept.
+  ///   - offset: The number of entities left out at the beginning.
+  ///   - limit: The largest number of entities; `nil` for all.
   public init(
     filter: Filter<E> = .all, order: [Order<E>] = [], groupedBy: QueryField<E>? = nil,
     uniqueBy: [QueryField<E>] = [], offset: Int = 0, limit: Int? = nil
@@ -56,7 +56,7 @@ public struct Query<E: Queryable>: Hashable, Sendable {
   /// let result = try await issues.search(withQuery: .all.skippingUndecodable)
   /// for record in result.undecodable { log("\(record)") }
   /// ```
-  /// Followed queries leave them out anyway.
+  /// Followed queries always leave them out.
   public var skippingUndecodable: Query {
     var query = self
     query.skipsUndecodable = true
@@ -65,24 +65,24 @@ public struct Query<E: Queryable>: Hashable, Sendable {
 }
 
 extension Query where E: Entity {
-  /// Asks for entities by their identifiers, in their order.
+  /// Makes a query for entities by their identifiers, in their order.
   ///
   /// - Parameter ids: The identifiers.
   public init(ids: [EntityIdentifier<E>]) {
     self.init(filter: .ids(ids), order: [.identifiers(ids)])
   }
 
-  /// The identifiers asked for, if the filter asks for identifiers and for nothing else.
+  /// The identifiers of the filter, if it has no other condition.
   public var identifiers: [EntityIdentifier<E>]? {
     identifierValues?.compactMap { EntityIdentifier($0) }
   }
 }
 
 extension Query {
-  /// The identifiers of the nodes asked for, if the filter asks for identifiers and for nothing else.
+  /// The node identifiers of the filter, if it has no other condition.
   var nodeIdentifiers: [String]? { identifierValues?.compactMap(E.nodeIdentifier) }
 
-  /// The values of the identifiers asked for.
+  /// The values of the identifiers.
   private var identifierValues: [QueryValue]? {
     switch filter.tree {
     case .compare(let field, .equal, let value) where field.isIdentifier: [value]
@@ -91,13 +91,12 @@ extension Query {
     }
   }
 
-  /// Whether every entity that matches is given: no offset, no limit, no uniqueness.
+  /// Whether the result has all matches: no offset, no limit, no uniqueness.
   public var isUnbounded: Bool { offset == 0 && limit == nil && uniqueBy.isEmpty }
 
-  /// Checks what the compiler could not.
+  /// Throws if the query is invalid.
   ///
-  /// - Throws: ``QueryError`` `negativeLimit`, `negativeOffset`, `invalidRegularExpression`,
-  ///   `wrongType`.
+  /// - Throws: ``QueryError`` `negativeLimit`, `negativeOffset`, `invalidRegularExpression`, `wrongType`.
   /// - Complexity: O(*p*) for *p* comparisons of the filter and keys of the order.
   public func validate() throws(QueryError) {
     if let limit, limit < 0 {
@@ -122,11 +121,10 @@ extension Query {
 
   /// Answers the query from entities in memory.
   ///
-  /// - Parameter entities: All there are, in natural order.
-  /// - Returns: Those asked for.
+  /// - Parameter entities: All entities, in natural order.
+  /// - Returns: The result.
   /// - Throws: ``QueryError`` as ``validate()``.
-  /// - Complexity: O(*n*) for *n* entities, and O(*m* log *m*) where *m* of them match and have to be ordered,
-  ///   whatever the limit.
+  /// - Complexity: O(*n*) for *n* entities, and O(*m* log *m*) to order *m* matches, whatever the limit.
   public func apply(to entities: [E]) throws(QueryError) -> QueryResult<E> {
     try validate()
     if filter.needsStore {
@@ -144,7 +142,7 @@ extension Query {
     return window(of: EntitySorter(order).sorted(found))
   }
 
-  /// Cuts out what offset and limit say, and makes groups.
+  /// Applies offset, limit and groups to ordered matches.
   package func window(of ordered: [E]) -> QueryResult<E> {
     let rest = ordered.dropFirst(offset)
     return QueryResult(Array(limit.map { rest.prefix($0) } ?? rest), groupedBy: groupedBy)
@@ -152,7 +150,7 @@ extension Query {
 }
 
 extension Query {
-  /// All that match, in whatever order.
+  /// The query without order and window.
   var unordered: Query {
     var query = Query(filter: filter)
     query.skipsUndecodable = skipsUndecodable
@@ -161,7 +159,7 @@ extension Query {
 }
 
 extension EntityIdentifier {
-  /// The identifier with a value, if it can be one.
+  /// Makes the identifier with a value; `nil` if the value is no key.
   package init?(_ value: QueryValue) {
     switch value {
     case .integer(let number): self.init(text: String(number))
@@ -169,7 +167,7 @@ extension EntityIdentifier {
     case .uuid(let uuid): self.init(text: uuid.uuidString)
     default: return nil
     }
-    // An integer and the text of its digits are two values.
+    // An integer and the text of its digits are different keys.
     guard queryValue == value else { return nil }
   }
 }

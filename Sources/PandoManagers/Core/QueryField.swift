@@ -2,10 +2,10 @@ public import PandoModels
 package import PandoStore
 import PandoSystem
 
-/// A field as filters, orders and groups name it: by its key path, or for tools by its name.
+/// A field in filters, orders and groups, given by a key path, or by its name for tools.
 ///
-/// A key path leads through children, too: `\.author.name` is the name of the author's node. What is more
-/// than one value is named by a word:
+/// A key path can lead through children: `\.author.name` is the name of the author's node. Other forms name
+/// the child itself, or several values:
 ///
 /// ```swift
 /// static let fields: [EntityField<Issue>] = [
@@ -17,12 +17,12 @@ import PandoSystem
 /// ```
 public struct QueryField<E: Queryable>: Sendable {
   package let keyPath: any PartialKeyPath<E> & Sendable
-  /// Where it goes on in each element of what is there.
+  /// The rest of the way in each element of a list.
   private let elementPath: (any AnyKeyPath & Sendable)?
   package let value: @Sendable (E) -> QueryValue
   private let shape: FieldShape
   private let knowledge: Knowledge
-  /// Made when they are asked for, which most queries never do.
+  /// Computed when first used; most queries don't use it.
   private let makeKinds: @Sendable () -> Set<QueryValue.Kind>
 
   private init(
@@ -44,7 +44,7 @@ public struct QueryField<E: Queryable>: Sendable {
     _ shape: FieldShape, kinds: @escaping @Sendable () -> Set<QueryValue.Kind>,
     value: @escaping @Sendable (E) -> QueryValue
   ) {
-    // Not before it is asked for: such a field may be one of those that the type is about to declare.
+    // Computed when first used, because the type may be declaring this field now.
     let later = LaterKnown {
       let declared = E.fields.first { field in
         field.reference.keyPath == keyPath && field.reference.elementPath == element
@@ -56,9 +56,9 @@ public struct QueryField<E: Queryable>: Sendable {
     self.init(keyPath, element: element, shape, .later(later), kinds: kinds, value: value)
   }
 
-  /// A field by its key path; one that is not declared is looked at in the decoded entity.
+  /// Makes a field from a key path; the value of an undeclared one is read from the decoded entity.
   ///
-  /// - Parameter keyPath: Where the value is in the entity.
+  /// - Parameter keyPath: The place of the value in the entity.
   public init<Value: QueryRepresentable>(_ keyPath: any KeyPath<E, Value> & Sendable) {
     let value: @Sendable (E) -> QueryValue = { $0[keyPath: keyPath].queryValue }
     let known = KnownPath.of(keyPath) {
@@ -71,7 +71,7 @@ public struct QueryField<E: Queryable>: Sendable {
       keyPath, element: nil, .value, .known(known), kinds: { Value.queryKinds }, value: value)
   }
 
-  /// A field by its key path, whatever the type says of it.
+  /// Makes a field from a key path, without looking at declarations.
   init<Value: QueryRepresentable>(undeclared keyPath: any KeyPath<E, Value> & Sendable) {
     let value: @Sendable (E) -> QueryValue = { $0[keyPath: keyPath].queryValue }
     let known = KnownPath(
@@ -82,7 +82,7 @@ public struct QueryField<E: Queryable>: Sendable {
       keyPath, element: nil, .value, .known(known), kinds: { Value.queryKinds }, value: value)
   }
 
-  /// The stored properties that it leads through; `nil` if it leads through something else.
+  /// The stored properties along the key path; `nil` if it has other parts.
   private var properties: [String]? {
     guard var names = PropertyNames.stored(along: keyPath, of: E.self) else { return nil }
     guard let elementPath else { return names }
@@ -92,7 +92,7 @@ public struct QueryField<E: Queryable>: Sendable {
     return names
   }
 
-  /// What the type says of the key path.
+  /// The declaration of the key path.
   private var known: KnownPath {
     switch knowledge {
     case .known(let known): known
@@ -100,7 +100,7 @@ public struct QueryField<E: Queryable>: Sendable {
     }
   }
 
-  /// The same field, coded under a name.
+  /// The same field with its coded name.
   func declared(as name: String) -> QueryField {
     var mayBeIdentifier = false
     if case .known(let known) = knowledge { mayBeIdentifier = known.mayBeIdentifier }
@@ -111,7 +111,7 @@ public struct QueryField<E: Queryable>: Sendable {
       keyPath, element: elementPath, shape, .known(known), kinds: makeKinds, value: value)
   }
 
-  /// The names of the stored properties that it leads through, which Swift keeps for reflection.
+  /// The names of the stored properties along the key path, from reflection.
   var propertyNames: String {
     var name = PropertyNames.along(keyPath, of: E.self)
     if hasElements { name += "[]" }
@@ -121,20 +121,20 @@ public struct QueryField<E: Queryable>: Sendable {
     return name
   }
 
-  /// The key under which it is coded; `nil` for a key path that is not among the declared fields.
+  /// The key under which it is coded; `nil` for an undeclared key path.
   package var name: String? { known.name }
-  /// Where the value is in a body; `nil` without a name.
+  /// The place of the value in a body; `nil` without a name.
   var path: FieldPath? { known.path }
-  /// What is known of its name; `nil` without one.
+  /// Whether the name has been proven; `nil` without a name.
   var declared: DeclaredField? { known.declared }
   /// Whether this is the entity's identifier.
   package var isIdentifier: Bool { known.isIdentifier }
-  /// The namespace of an entity's identifier of which every text is a key.
+  /// The namespace of an identifier field for which each text is a key.
   var textNamespace: String? { known.textNamespace }
-  /// What values it can have.
+  /// The kinds of its values.
   package var kinds: Set<QueryValue.Kind> { makeKinds() }
 
-  /// A field by its name.
+  /// Makes a field from a name.
   ///
   /// - Parameter name: The name of a declared field, or `id`.
   /// - Throws: ``QueryError`` `unknownField`.
@@ -152,9 +152,9 @@ public struct QueryField<E: Queryable>: Sendable {
     }
   }
 
-  /// A field by its key path.
+  /// A field with a key path.
   ///
-  /// - Parameter keyPath: Where the value is in the entity.
+  /// - Parameter keyPath: The place of the value in the entity.
   /// - Returns: The field.
   public static func field<Value: QueryRepresentable>(
     _ keyPath: any KeyPath<E, Value> & Sendable
@@ -162,7 +162,7 @@ public struct QueryField<E: Queryable>: Sendable {
 
   /// Whether its values are identifiers of children.
   var namesChildren: Bool { shape == .child || shape == .eachChild || namesAllChildren }
-  /// Whether these are children of the entity itself, in a stored property of it.
+  /// Whether these are children of the entity itself, in one of its stored properties.
   var namesOwnChildren: Bool {
     if !namesChildren || namesAllChildren { return namesAllChildren }
     let text = "\(keyPath)"
@@ -170,23 +170,22 @@ public struct QueryField<E: Queryable>: Sendable {
   }
   /// Whether it has a value for each element of a list.
   var hasElements: Bool { shape == .each || shape == .eachChild }
-  /// Whether they are those of all children.
+  /// Whether its values are the identifiers of all children.
   var namesAllChildren: Bool { shape == .children }
-  /// Whether they are those of all that hold the entity.
+  /// Whether its values are the identifiers of all parents.
   var namesHolders: Bool { shape == .holders }
-  /// Whether a store knows its value and the entity does not.
+  /// Whether the store has its value and the entity does not.
   var isStoresOwn: Bool { shape == .holders || shape == .synchronization }
 
-  /// Whether its value may stand in another node than the entity's own; of a key path that is not
-  /// declared nobody knows.
+  /// Whether its value may be in another node than the entity; unknown for an undeclared key path, so `true`.
   var mayLeadThroughNodes: Bool {
     !isIdentifier && (namesChildren || path.map(\.leadsOn) ?? true)
   }
 
-  /// Whether it may have more than one value.
+  /// Whether it may have several values.
   var namesSeveral: Bool { hasElements || namesAllChildren || isStoresOwn }
 
-  /// How errors and plans call the field.
+  /// The name of the field in errors and plans.
   package var label: String {
     if let name { return name }
     return isIdentifier ? "id" : elementPath.map { "\(keyPath), \($0)" } ?? "\(keyPath)"
@@ -194,7 +193,7 @@ public struct QueryField<E: Queryable>: Sendable {
 }
 
 extension QueryField: Hashable {
-  /// Whether both lead to the same place.
+  /// Whether both are the same field.
   ///
   /// - Parameters:
   ///   - left: A field.
@@ -205,7 +204,7 @@ extension QueryField: Hashable {
       && left.shape == right.shape || left.isIdentifier && right.isIdentifier
   }
 
-  /// Feeds the key path to a hasher.
+  /// Adds the key path to a hasher.
   ///
   /// - Parameter hasher: The hasher.
   public func hash(into hasher: inout Hasher) {
@@ -214,17 +213,17 @@ extension QueryField: Hashable {
 }
 
 extension QueryField: CustomStringConvertible {
-  /// The name under which it is declared, or the key path.
+  /// The declared name, or the key path.
   public var description: String { label }
 }
 
-/// What is known of a field, or will be when it is asked for.
+/// The declaration of a field, or how to find it.
 private enum Knowledge: Sendable {
   case known(KnownPath)
   case later(LaterKnown)
 }
 
-/// Finds out once what is known of a field.
+/// Finds the declaration of a field when first used.
 private final class LaterKnown: Sendable {
   private let found = Locked<KnownPath?>(nil)
   private let find: @Sendable () -> KnownPath
@@ -239,42 +238,42 @@ private final class LaterKnown: Sendable {
   }
 }
 
-/// What a field has at the end of its key path.
+/// The kind of value at the end of a key path.
 private enum FieldShape: Sendable {
-  /// A value.
+  /// One value.
   case value
-  /// A child, or the children in a list or map.
+  /// A child, or each child in a list or map.
   case child, eachChild
-  /// A list or map of other things.
+  /// Each element of another list or map.
   case each
   /// All children of the entity.
   case children
-  /// All that hold the entity; only a store knows them.
+  /// All parents of the entity; only a store has them.
   case holders
-  /// Whether a server has the entity as it is; only a store knows it.
+  /// The synchronization state of the entity; only a store has it.
   case synchronization
 }
 
 extension QueryField {
-  /// A child, by the identifier of its node; null where there is none.
+  /// A child as the identifier of its node; null without one.
   ///
-  /// - Parameter keyPath: Where the child is in the entity.
+  /// - Parameter keyPath: The place of the child in the entity.
   /// - Returns: The field.
   public static func child<Child: SimpleModel>(
     _ keyPath: any KeyPath<E, Child> & Sendable
   ) -> QueryField { child(keyPath) { $0[keyPath: keyPath] } }
 
-  /// A child that may be missing, by the identifier of its node.
+  /// An optional child as the identifier of its node.
   ///
-  /// - Parameter keyPath: Where the child is in the entity.
+  /// - Parameter keyPath: The place of the child in the entity.
   /// - Returns: The field.
   public static func child<Child: SimpleModel>(
     _ keyPath: any KeyPath<E, Child?> & Sendable
   ) -> QueryField { child(keyPath) { $0[keyPath: keyPath] } }
 
-  /// The values of a list; a filter holds if it holds for one of them.
+  /// The values of a list; a filter matches if one of them does.
   ///
-  /// - Parameter keyPath: Where the list is in the entity.
+  /// - Parameter keyPath: The place of the list in the entity.
   /// - Returns: The field.
   public static func each<List: Collection & SendableMetatype>(
     _ keyPath: any KeyPath<E, List> & Sendable
@@ -284,9 +283,9 @@ extension QueryField {
     }
   }
 
-  /// The children in a list, by the identifiers of their nodes; a filter holds if it holds for one.
+  /// The children in a list as the identifiers of their nodes; a filter matches if one of them does.
   ///
-  /// - Parameter keyPath: Where the list is in the entity.
+  /// - Parameter keyPath: The place of the list in the entity.
   /// - Returns: The field.
   public static func each<List: Collection & SendableMetatype>(
     _ keyPath: any KeyPath<E, List> & Sendable
@@ -296,9 +295,9 @@ extension QueryField {
     }
   }
 
-  /// The children in a map, by the identifiers of their nodes; a filter holds if it holds for one.
+  /// The children in a map as the identifiers of their nodes; a filter matches if one of them does.
   ///
-  /// - Parameter keyPath: Where the map is in the entity.
+  /// - Parameter keyPath: The place of the map in the entity.
   /// - Returns: The field.
   public static func each<Key: Hashable & SendableMetatype, Child: SimpleModel>(
     _ keyPath: any KeyPath<E, [Key: Child]> & Sendable
@@ -308,11 +307,11 @@ extension QueryField {
     }
   }
 
-  /// A field of each element of a list; a filter holds if it holds for one of them.
+  /// A field of each element of a list; a filter matches if one of them does.
   ///
   /// - Parameters:
-  ///   - keyPath: Where the list is in the entity.
-  ///   - element: Where the value is in an element.
+  ///   - keyPath: The place of the list in the entity.
+  ///   - element: The place of the value in an element.
   /// - Returns: The field.
   public static func each<List: Collection & SendableMetatype, Value: QueryRepresentable>(
     _ keyPath: any KeyPath<E, List> & Sendable,
@@ -323,11 +322,11 @@ extension QueryField {
     }
   }
 
-  /// A field of each value of a map; a filter holds if it holds for one of them.
+  /// A field of each value of a map; a filter matches if one of them does.
   ///
   /// - Parameters:
-  ///   - keyPath: Where the map is in the entity.
-  ///   - element: Where the value is in what the map holds.
+  ///   - keyPath: The place of the map in the entity.
+  ///   - element: The place of the value in a value of the map.
   /// - Returns: The field.
   public static func each<Key: Hashable & SendableMetatype, Element, Value: QueryRepresentable>(
     _ keyPath: any KeyPath<E, [Key: Element]> & Sendable,
@@ -338,7 +337,7 @@ extension QueryField {
     }
   }
 
-  /// The identifier: `id` of an entity, of another model that of its node.
+  /// The identifier: `id` of an entity, the node identifier of another model.
   static var identifier: QueryField {
     if let type = E.self as? any Entity.Type, let field = type.identifierField as? QueryField {
       return field
@@ -349,7 +348,7 @@ extension QueryField {
       \E.self, element: nil, .value, .known(known), kinds: { [.string, .null] }, value: value)
   }
 
-  /// The children of the entity, wherever in it, by the identifiers of their nodes.
+  /// All children inside the entity, as the identifiers of their nodes.
   static var children: QueryField {
     QueryField(\E.self, .children, kinds: { [.string] }) { entity in
       var values: [QueryValue] = []
@@ -358,12 +357,12 @@ extension QueryField {
     }
   }
 
-  /// Those that hold the entity, by the identifiers of their nodes, which the entity does not know.
+  /// The parents of the entity, as the identifiers of their nodes; only a store has them.
   static var holders: QueryField {
     QueryField(\E.self, .holders, kinds: { [.string] }) { _ in .null }
   }
 
-  /// Whether a server has the entity as it is, which the entity does not know.
+  /// The synchronization state of the entity; only a store has it.
   static var synchronization: QueryField {
     QueryField(\E.self, .synchronization, kinds: { [.string] }) { _ in .null }
   }
@@ -385,15 +384,15 @@ extension QueryValue {
   }
 }
 
-/// What is known of a key path as a field of its entity type.
+/// The properties of a key path as a field of its entity type.
 ///
-/// Programs write few key paths, and each is one object wherever it is used again; to find all this out
-/// takes longer than a query, so it is remembered by the object.
+/// A program has few key paths, and each is one object. Computing the properties takes longer than a query,
+/// so they are cached by the object.
 private final class KnownPath: Sendable {
   let name: String?
   let path: FieldPath?
   let isIdentifier: Bool
-  /// The namespace of an entity's identifier of which every text is a key.
+  /// The namespace of an identifier field for which each text is a key.
   let textNamespace: String?
   let declared: DeclaredField?
 
@@ -409,7 +408,7 @@ private final class KnownPath: Sendable {
     self.path = path
     declared = path.map { path in
       DeclaredField(path, mayBeElsewhere: mayBeElsewhere) {
-        // The optional that is its value is no part of the way.
+        // The optional of the value itself is no part of the path.
         let text = "\(keyPath)"
         return text.hasSuffix("?") ? String(text.dropLast()) : text
       } value: {
@@ -423,8 +422,8 @@ private final class KnownPath: Sendable {
 
   /// Whether a key path leads to the entity's own identifier.
   ///
-  /// One that was written for the type itself differs from the one to the protocol's requirement, but
-  /// says its name. A computed identifier is known where it is declared as the field `id`.
+  /// A key path of the type itself differs from that of the protocol's requirement, but has the same name. A
+  /// computed identifier is recognized by its declaration as the field `id`.
   private static func isIdentifier<E: Queryable>(
     _ keyPath: PartialKeyPath<E>, named name: String?
   ) -> Bool {
@@ -440,13 +439,13 @@ private final class KnownPath: Sendable {
     }
   }
 
-  /// How many are remembered: enough, unless a program makes key paths as it goes.
+  /// The largest number of cached key paths, for programs that make key paths at run time.
   private static let countMaximum = 1000
 
-  /// Each key path is kept, so that no other takes its place in memory.
+  /// Holds the key paths, so that no other object gets the same address.
   private static let all = Locked<[ObjectIdentifier: (keyPath: AnyKeyPath, known: KnownPath)]>([:])
 
-  /// What is known of a key path, found out when it is first asked for.
+  /// Returns the properties of a key path, computed when first used.
   static func of(_ keyPath: AnyKeyPath, _ make: () -> KnownPath) -> KnownPath {
     let identity = ObjectIdentifier(keyPath)
     if let found = all.withLock({ $0[identity]?.known }) { return found }

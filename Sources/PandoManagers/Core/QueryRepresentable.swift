@@ -1,7 +1,7 @@
 public import FoundationEssentials
 public import PandoStore
 
-/// A type whose values filters can compare and indexes can hold.
+/// A type whose values can be compared in filters and kept in indexes.
 ///
 /// ```swift
 /// enum Status: String, Codable, QueryRepresentable { case open, closed }
@@ -13,10 +13,10 @@ public import PandoStore
 /// let open = Query(filter: \Issue.status == .open)
 /// ```
 ///
-/// The value must be what the type's coding writes: an index is made of the stored bytes. An
-/// enumeration with raw values that is `Codable` as such needs nothing but the conformance.
+/// The value must be what the type's coding writes, because indexes are made from stored bytes. An
+/// enumeration with raw values needs only the conformance.
 public protocol QueryRepresentable: SendableMetatype {
-  /// What kinds of values there can be; others in a filter are a mistake.
+  /// The kinds of its values; another kind in a filter is an error.
   static var queryKinds: Set<QueryValue.Kind> { get }
 
   /// The value.
@@ -93,21 +93,21 @@ extension UUID: QueryRepresentable {
 }
 
 extension URL: QueryRepresentable {
-  /// Texts; with a base URL, which is stored in two parts, none that can be compared.
+  /// Texts; a URL with a base URL is stored in two parts and can't be compared.
   public static var queryKinds: Set<QueryValue.Kind> { [.string, .composite] }
   /// The text.
   public var queryValue: QueryValue { baseURL == nil ? .string(absoluteString) : .composite }
 }
 
 extension Optional: QueryRepresentable where Wrapped: QueryRepresentable {
-  /// What the value can be, and null.
+  /// The kinds of the value, and null.
   public static var queryKinds: Set<QueryValue.Kind> { Wrapped.queryKinds.union([.null]) }
   /// The value, or null.
   public var queryValue: QueryValue { self?.queryValue ?? .null }
 }
 
 extension QueryRepresentable where Self: RawRepresentable, RawValue: QueryRepresentable {
-  /// What the raw value can be.
+  /// The kinds of the raw value.
   public static var queryKinds: Set<QueryValue.Kind> { RawValue.queryKinds }
   /// The raw value.
   public var queryValue: QueryValue { rawValue.queryValue }

@@ -1,6 +1,6 @@
 public import PandoStore
 
-/// What a query has found.
+/// The result of a query.
 ///
 /// ```swift
 /// let result = try await books.search(withQuery: Query(filter: \Book.year < 1900))
@@ -8,20 +8,20 @@ public import PandoStore
 /// for book in result.entities { print(book.title) }
 /// ```
 public struct QueryResult<E: Queryable>: Sendable {
-  /// The entities, in the order asked for.
+  /// The entities, in the order of the query.
   public let entities: [E]
 
-  /// The records that were left out because they can't be decoded, of a query that skips them.
+  /// The left-out records that can't be decoded, if the query skips them.
   public internal(set) var undecodable: [UndecodableRecord] = []
 
-  /// Which part of all it is, of the answer of a server that says so.
+  /// The page of a server's answer, if the answer says it.
   public var page: AnswerPage?
 
-  /// The groups of a query that groups; `nil` for one group of all.
+  /// The groups of a grouped query; `nil` for one group.
   private let grouped: [QueryGroup<E>]?
 
-  /// The entities by the value of the field that the query groups by, in the order in which the
-  /// values first occur; one group with the value null if it does not group.
+  /// The entities by the value of the grouping field, in the order of first occurrence; without grouping one
+  /// group with the value null.
   public var groups: [QueryGroup<E>] {
     grouped ?? (entities.isEmpty ? [] : [QueryGroup(value: .null, entities: entities)])
   }
@@ -30,7 +30,7 @@ public struct QueryResult<E: Queryable>: Sendable {
   ///
   /// - Parameters:
   ///   - entities: The entities, in order.
-  ///   - field: The field whose values make groups.
+  ///   - field: The field whose values form the groups.
   public init(_ entities: [E], groupedBy field: QueryField<E>? = nil) {
     self.entities = entities
     guard let field else {
@@ -53,7 +53,7 @@ public struct QueryResult<E: Queryable>: Sendable {
     grouped = zip(values, members).map { QueryGroup(value: $0, entities: $1) }
   }
 
-  /// Makes a result of one group.
+  /// Makes a result without groups.
   ///
   /// - Parameter entities: The entities, in order.
   init(ungrouped entities: [E]) {
@@ -61,23 +61,23 @@ public struct QueryResult<E: Queryable>: Sendable {
     grouped = nil
   }
 
-  /// Makes the result of a query that has found one record, which can't be decoded.
+  /// Makes a result whose only record can't be decoded.
   @inline(never)
   init(without record: UndecodableRecord) {
     self.init(ungrouped: [])
     undecodable = [record]
   }
 
-  /// Nothing.
+  /// A result without entities.
   public static var empty: QueryResult { QueryResult([]) }
 
   /// The first entity, if there is one.
   public var first: E? { entities.first }
 
-  /// Whether nothing was found.
+  /// Whether there is no entity.
   public var isEmpty: Bool { entities.isEmpty }
 
-  /// How many were found.
+  /// The number of entities.
   public var count: Int { entities.count }
 }
 
@@ -93,7 +93,7 @@ extension QueryResult: Equatable {
   }
 }
 
-/// The entities of a result that share a value.
+/// The entities of a result with one value.
 ///
 /// ```swift
 /// let byYear = Query<Book>(order: [.ascending(\.title)], groupedBy: .field(\.year))
@@ -102,36 +102,36 @@ extension QueryResult: Equatable {
 /// }
 /// ```
 public struct QueryGroup<E: Queryable>: Sendable, Equatable {
-  /// The value that they share.
+  /// The value.
   public let value: QueryValue
   /// The entities, in the order of the result.
   public let entities: [E]
 }
 
-/// Which part of all an answer of a server is.
+/// The page that a server's answer is.
 ///
 /// ```swift
 /// let result = try await books.search(withQuery: Query(limit: 20), in: .remote())
 /// if let page = result.page, page.hasNext { print("more at", page.cursor ?? "", page.next ?? "") }
 /// ```
 public struct AnswerPage: Sendable {
-  /// What the next page is asked for by; `nil` for the last one.
+  /// The cursor of the next page; `nil` on the last one.
   public var cursor: String?
-  /// How many there are in all; `nil` if the server does not say it.
+  /// The number of all entities; `nil` if the server does not say it.
   public var total: Int?
-  /// The address of the next page; `nil` for the last one.
+  /// The address of the next page; `nil` on the last one.
   public var next: String?
 
-  /// Says which part of all an answer is.
+  /// Makes a page.
   ///
   /// - Parameters:
-  ///   - cursor: What the next page is asked for by.
-  ///   - total: How many there are in all.
+  ///   - cursor: The cursor of the next page.
+  ///   - total: The number of all entities.
   ///   - next: The address of the next page.
   public init(cursor: String? = nil, total: Int? = nil, next: String? = nil) {
     (self.cursor, self.total, self.next) = (cursor, total, next)
   }
 
-  /// Whether more follow, as far as the server says.
+  /// Whether the answer names a next page.
   public var hasNext: Bool { cursor != nil || next != nil }
 }

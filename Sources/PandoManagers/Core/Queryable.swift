@@ -1,9 +1,9 @@
 public import PandoModels
 public import PandoStore
 
-/// A model whose stored values queries find, order, count and follow.
+/// A model that queries can find, order, count and follow.
 ///
-/// Every ``Entity`` is one. A model that has no typed identifier becomes one by a line:
+/// Each ``Entity`` conforms. A model without a typed identifier conforms with one line:
 ///
 /// ```swift
 /// struct Person: Model, Codable, Equatable, Queryable {
@@ -13,29 +13,29 @@ public import PandoStore
 /// }
 /// let named = try store.read { try $0.entities(matching: Query(filter: \Person.name ~= "^A")) }
 /// ```
-/// Indexes that it declares are made by `ModelStore.addIndexes(of:)`; a container makes those of its
-/// entities. ``Filter/identifiers(_:)`` asks for nodes by their identifiers.
+/// `ModelStore.addIndexes(of:)` makes the declared indexes; a container does that for its entities.
+/// ``Filter/identifiers(_:)`` finds nodes by their identifiers.
 public protocol Queryable: Model, Codable, Equatable, FieldDeclaring {
-  /// The fields that filters can name and that indexes can be made of; none unless declared.
+  /// The fields for filters and indexes; none by default.
   ///
-  /// What is declared is compared with what the coding writes; a mistake is a `ModelError`
-  /// `misdeclaredField`, thrown before anything is stored, and by queries that speak of the field.
+  /// Pando compares them with the coding. A mistake is a `ModelError` `misdeclaredField`, thrown before
+  /// anything is stored, and by queries that use the field.
   static var fields: [EntityField<Self>] { get }
 
-  /// The indexes of several fields together, and those that allow each value once; none unless declared.
+  /// The indexes of several fields, and the unique ones; none by default.
   static var indexes: [EntityIndex<Self>] { get }
 }
 
 extension Queryable {
-  /// None.
+  /// No fields.
   public static var fields: [EntityField<Self>] { [] }
 
-  /// What ``fields`` says, and what instances have said of it.
+  /// The declared fields, with what instances have proven about them.
   public static var declaredFields: DeclaredFields {
     DeclaredFields.of(Self.self) { fields.compactMap(\.reference.declared) }
   }
 
-  /// None.
+  /// No indexes.
   public static var indexes: [EntityIndex<Self>] { [] }
 
   /// Compares by `==`.
@@ -49,26 +49,26 @@ extension Queryable {
 }
 
 extension Queryable {
-  /// Whether both are of one node.
+  /// Whether both are values of one node.
   func isSameNode(as other: Self) -> Bool {
     guard let identifier = modelIdentifier, let other = other.modelIdentifier else { return false }
     return identifier.hasSameBytes(as: other)
   }
 }
 
-/// What an entity type adds, for code that knows only that a type is queryable.
+// MARK: - Properties of entity types, for code that is generic over queryable types
 extension Queryable {
-  /// What the identifiers of nodes begin with; `nil` if they may begin with anything.
+  /// The prefix of the nodes' identifiers; `nil` for any identifier.
   static var nodeNamespace: String? { (self as? any Entity.Type)?.identifierNamespace }
 
-  /// The identifier of the node that a value of ``QueryField/identifier`` names.
+  /// The node identifier of a value of ``QueryField/identifier``.
   static func nodeIdentifier(of value: QueryValue) -> String? {
     if let type = self as? any Entity.Type { return type.nodeIdentifier(ofKey: value) }
     if case .string(let identifier) = value { return identifier }
     return nil
   }
 
-  /// The value of ``QueryField/identifier`` that names a node.
+  /// The value of ``QueryField/identifier`` for a node identifier.
   static func identifierValue(of identifier: String) -> QueryValue? {
     if let type = self as? any Entity.Type { return type.keyValue(of: identifier) }
     return .string(identifier)
@@ -84,15 +84,15 @@ extension Entity {
     EntityIdentifier<Self>(modelIdentifier: identifier)?.queryValue
   }
 
-  /// Whether a key path leads to ``id``, as far as its type says.
+  /// Whether a key path equals that to ``id``.
   static func isIdentifier(_ keyPath: AnyKeyPath) -> Bool { keyPath == \Self.id }
 
   /// The type of ``id``.
   static var identifierType: any Any.Type { EntityIdentifier<Self>.self }
 
-  /// The field ``id``, for code that does not know that the type is an entity.
+  /// The field ``id``, for code that is generic over queryable types.
   static var identifierField: any Sendable { QueryField(\Self.id) }
 
-  /// The namespace, if every text is a key.
+  /// The namespace, if each text is a key.
   static var textNamespace: String? { RemoteID.self == String.self ? identifierNamespace : nil }
 }

@@ -2,7 +2,7 @@ import PandoModels
 import PandoStore
 
 extension Filter {
-  /// Whether it asks for what a store knows and entities do not.
+  /// Whether it uses a field whose value only a store has.
   var needsStore: Bool {
     var needsStore = false
     tree.forEachLeaf { leaf in
@@ -13,8 +13,7 @@ extension Filter {
 }
 
 extension ModelSnapshot {
-  /// The same query by the identifiers of what nodes hold now and of what waits for a server, where it asks
-  /// for that.
+  /// The query with the fields that only a store has replaced by the identifiers of their matches.
   func resolved<E: Queryable>(_ query: Query<E>) throws -> Query<E> {
     guard query.filter.needsStore else { return query }
     var result = query

@@ -2,11 +2,11 @@ import PandoModels
 import PandoStore
 import PandoSystem
 
-/// The entity types that show the nodes of one namespace, as far as this process has used them.
+/// The entity types over the nodes of each namespace that this process has used.
 enum NamespaceTypes {
   private struct Entry: Sendable {
     let type: ObjectIdentifier
-    /// `nil` for a type that is no entity: it shares its nodes with none that is.
+    /// `nil` for a type that is no entity and so shares no nodes.
     let namespace: String?
     let name: String
     var others: [String]
@@ -15,10 +15,10 @@ enum NamespaceTypes {
   /// One for each type.
   private static let entries = Locked<[Entry]>([])
 
-  /// The names of the other types under which nodes of a type's namespace may have records.
+  /// The names of other types under which nodes of a type's namespace may have records.
   ///
-  /// The type from now on counts for those that share its namespace. One that bears the name of the
-  /// namespace counts without having been used.
+  /// The call also adds the type for the others of its namespace. A type with the name of the namespace
+  /// counts without having been used.
   @discardableResult
   static func others<E: Queryable>(of type: E.Type) -> [String] {
     let identity = ObjectIdentifier(type)
@@ -43,7 +43,7 @@ enum NamespaceTypes {
       for index in entries.indices {
         let entry = entries[index]
         guard let namespace, entry.namespace?.hasSameBytes(as: namespace) == true else { continue }
-        // Another thread was first.
+        // Another thread has added the type.
         if entry.type == type { return entry.others }
         if !others.contains(entry.name) { others.append(entry.name) }
         if !entry.others.contains(name) { entries[index].others.append(name) }
@@ -55,21 +55,20 @@ enum NamespaceTypes {
 }
 
 extension ModelSnapshot {
-  /// Reads an entity: from its own record, else, where other types show the nodes of its namespace, from
-  /// the node's newest record.
+  /// Reads an entity from its own record, or from the node's newest record of another type of its namespace.
   ///
   /// - Parameters:
   ///   - identifier: The identifier of the node.
   ///   - type: The entity type.
-  ///   - childCount: Set to how many nodes were read for it beside its own.
-  /// - Returns: The entity; `nil` if there is no such node, or it lacks what the type requires.
-  /// - Throws: `ModelError` when its own record can't be decoded; `StoreError`.
+  ///   - childCount: Set to the number of nodes read beside its own.
+  /// - Returns: The entity; `nil` if there is no such node, or if it lacks a required field of the type.
+  /// - Throws: `ModelError` if its own record can't be decoded; `StoreError`.
   func entity<E: Queryable>(
     _ identifier: String, as type: E.Type, _ childCount: inout Int
   ) throws -> E? {
     if let own = try recordedModel(identifier, as: type, &childCount) { return own }
     if NamespaceTypes.others(of: type).isEmpty { return nil }
-    // As if there were some: nobody has counted.
+    // A projection does not count its children, so there may be some.
     childCount = 1
     return try projection(identifier, as: type)
   }
@@ -80,7 +79,7 @@ extension ModelSnapshot {
     return try !typeNames(of: entity.modelIdentifier ?? "").contains(E.modelTypeName)
   }
 
-  /// Reads the entities that a query may ask for and that have no record of their type.
+  /// Reads the entities without a record of their type that may match a query.
   func projections<E: Queryable>(for query: Query<E>) throws -> [E] {
     let others = NamespaceTypes.others(of: E.self)
     if others.isEmpty { return [] }

@@ -2,10 +2,10 @@ import PandoModels
 public import PandoStore
 import PandoSystem
 
-/// What is asked about the entities that a query gives, instead of them.
+/// A question about the entities of a query, without the entities.
 ///
-/// It is answered about exactly those: uniqueness, offset and limit of the query count. What an index
-/// or the stored bytes can say is not decoded.
+/// It is about the whole result: uniqueness, offset and limit of the query apply. Answers from an index or
+/// from stored bytes decode nothing. Use ``ModelSnapshot/entities(matching:)`` for the entities.
 ///
 /// ```swift
 /// let open = Query(filter: \Issue.status == .open)
@@ -23,57 +23,56 @@ public struct Question<E: Queryable>: Sendable {
 
   let kind: Kind
 
-  /// How many there are: `count`.
+  /// The number of entities: `count`.
   public static var count: Question { Question(kind: .count) }
 
-  /// Whether there is any: `count` is 1 if so, else 0.
+  /// Whether there is an entity: `count` is 1, else 0.
   public static var exists: Question { Question(kind: .exists) }
 
-  /// The sum of a field that holds numbers: `value`.
+  /// The sum of a field with numbers: `value`.
   ///
-  /// Null and not-a-number do not count; of nothing it is 0. Integers are added exactly, others in the
+  /// Null and not-a-number are ignored; the sum of no values is 0. Integers are added exactly, others in the
   /// order of the query.
   ///
-  /// - Parameter keyPath: Where the number is in the entity.
+  /// - Parameter keyPath: The place of the number in the entity.
   /// - Returns: The question.
   public static func sum<Value: QueryRepresentable>(
     _ keyPath: any KeyPath<E, Value> & Sendable
   ) -> Question { Question(kind: .sum(QueryField(keyPath))) }
 
-  /// The lowest value of a field: `value`; null and not-a-number do not count.
+  /// The lowest value of a field: `value`; null and not-a-number are ignored.
   ///
-  /// - Parameter keyPath: Where the value is in the entity.
+  /// - Parameter keyPath: The place of the value in the entity.
   /// - Returns: The question.
   public static func min<Value: QueryRepresentable>(
     _ keyPath: any KeyPath<E, Value> & Sendable
   ) -> Question { Question(kind: .minimum(QueryField(keyPath))) }
 
-  /// The highest value of a field: `value`; null and not-a-number do not count.
+  /// The highest value of a field: `value`; null and not-a-number are ignored.
   ///
-  /// - Parameter keyPath: Where the value is in the entity.
+  /// - Parameter keyPath: The place of the value in the entity.
   /// - Returns: The question.
   public static func max<Value: QueryRepresentable>(
     _ keyPath: any KeyPath<E, Value> & Sendable
   ) -> Question { Question(kind: .maximum(QueryField(keyPath))) }
 
-  /// Which values a field has, and how many entities have each: `counts`, in the order of
-  /// values.
+  /// The values of a field with their numbers of entities: `counts`, in the order of values.
   ///
-  /// - Parameter keyPath: Where the value is in the entity.
+  /// - Parameter keyPath: The place of the value in the entity.
   /// - Returns: The question.
   public static func counts<Value: QueryRepresentable>(
     by keyPath: any KeyPath<E, Value> & Sendable
   ) -> Question { Question(kind: .counts(QueryField(keyPath))) }
 
-  /// Which values a field has, each once: `values`, in their order.
+  /// The different values of a field: `values`, in their order.
   ///
-  /// - Parameter keyPath: Where the value is in the entity.
+  /// - Parameter keyPath: The place of the value in the entity.
   /// - Returns: The question.
   public static func distinct<Value: QueryRepresentable>(
     _ keyPath: any KeyPath<E, Value> & Sendable
   ) -> Question { counts(by: keyPath) }
 
-  /// Answers from the entities that a query gave.
+  /// Answers from the entities of the result.
   package func answer(_ entities: [E]) -> QueryAnswer {
     switch kind {
     case .count: return QueryAnswer(count: entities.count)
@@ -98,7 +97,7 @@ public struct Question<E: Queryable>: Sendable {
     QueryAnswer(count: value == nil ? 0 : 1, value: value ?? .null)
   }
 
-  /// Checks what the compiler could not.
+  /// Throws if the question is invalid.
   func validate() throws(QueryError) {
     guard case .sum(let field) = kind, !field.kinds.contains(.number) else { return }
     throw QueryError(
@@ -108,7 +107,7 @@ public struct Question<E: Queryable>: Sendable {
 }
 
 extension StoredQuery {
-  /// A question by the fields of this query.
+  /// The question with the fields of this query.
   mutating func question(_ question: Question<E>) throws(QueryError) -> RecordQuestion {
     try question.validate()
     return switch question.kind {
@@ -123,26 +122,26 @@ extension StoredQuery {
 }
 
 extension ModelSnapshot {
-  /// Answers a question about the entities that a query gives, without decoding them.
+  /// Answers a question about the entities of a query, without decoding them.
   ///
-  /// How many match a filter that an index tells exactly is a count of its rows; two indexes that tell
-  /// it together are intersected; the lowest and the highest value of an indexed field stand at an end
-  /// of its index. Else the stored bodies are looked at. ``explain(_:to:)`` says which it is.
+  /// If an index has exactly the matches, the count is that of its rows; two such indexes are intersected.
+  /// The lowest and the highest value of an indexed field are at the ends of its index. Other questions read
+  /// the stored bodies. ``explain(_:to:)`` returns the plan.
   ///
   /// ```swift
   /// let open = Query(filter: \Issue.status == .open)
   /// let newest = try store.read { try $0.answer(.max(\.created), to: open).value }
   /// ```
   /// - Parameters:
-  ///   - question: What is asked.
-  ///   - query: About which entities.
+  ///   - question: The question.
+  ///   - query: The query.
   /// - Returns: The answer.
-  /// - Throws: `QueryError` as `validate()`, and `wrongType` for the sum of a field without
-  ///   numbers; `StoreError` when the bytes on disk are damaged; `ModelError` where an entity has to be
-  ///   decoded and can't be: for key paths that are not declared.
-  /// - Complexity: O(1) to count all records, O(log *n* + *p*) to count rows of an index on *p* pages,
-  ///   O(log *n*) for the lowest or highest value of an indexed field. Else as ``entities(matching:)``, as a
-  ///   rule without decoding.
+  /// - Throws: `QueryError` as `validate()`, and `wrongType` for the sum of a field without numbers;
+  ///   `StoreError` if the bytes on disk are damaged; `ModelError` if an entity has to be decoded and can't
+  ///   be: for undeclared key paths.
+  /// - Complexity: O(1) to count all records, O(log *n* + *p*) to count rows of an index on *p* pages, O(log
+  ///   *n*) for the lowest or highest value of an indexed field. Else as ``entities(matching:)``, usually
+  ///   without decoding.
   public func answer<E: Queryable>(
     _ question: Question<E>, to query: Query<E>
   ) throws -> QueryAnswer {
@@ -155,11 +154,11 @@ extension ModelSnapshot {
     return try answer(asked, to: stored.query, as: E.self) { stored.value($0, of: $1) }
   }
 
-  /// Says how a question about the entities of a query is answered.
+  /// Returns the plan for a question about the entities of a query.
   ///
   /// - Parameters:
-  ///   - question: What is asked.
-  ///   - query: About which entities.
+  ///   - question: The question.
+  ///   - query: The query.
   /// - Returns: The plan.
   /// - Throws: As ``answer(_:to:)``.
   /// - Complexity: As ``explain(_:)``.
@@ -172,11 +171,11 @@ extension ModelSnapshot {
     return try plan(for: asked, to: stored.query)
   }
 
-  /// Returns the identifiers of the entities that a query gives, in its order, without decoding them.
+  /// Returns the identifiers of the entities of a query, in its order, without decoding them.
   ///
   /// - Parameters:
-  ///   - query: The query; its groups do not matter.
-  ///   - entity: The last one that was shown, as in ``entities(matching:after:)``.
+  ///   - query: The query; groups are ignored.
+  ///   - entity: The last entity of the page before, as in ``entities(matching:after:)``.
   /// - Returns: The identifiers.
   /// - Throws: As ``entities(matching:after:)``.
   /// - Complexity: As ``modelIdentifiers(matching:after:)``.
@@ -187,11 +186,11 @@ extension ModelSnapshot {
       .compactMap { EntityIdentifier(modelIdentifier: $0) }
   }
 
-  /// Returns the identifiers of the nodes that a query gives, in its order, without decoding them.
+  /// Returns the node identifiers of a query, in its order, without decoding the entities.
   ///
   /// - Parameters:
-  ///   - query: The query; its groups do not matter.
-  ///   - model: The last one that was shown, as in ``entities(matching:after:)``.
+  ///   - query: The query; groups are ignored.
+  ///   - model: The last entity of the page before, as in ``entities(matching:after:)``.
   /// - Returns: The identifiers of the nodes.
   /// - Throws: As ``entities(matching:after:)``.
   /// - Complexity: As ``entities(matching:after:)``; instead of decoding O(log *n*) for each identifier.
@@ -206,11 +205,11 @@ extension ModelSnapshot {
     return try identifiers(matching: stored.query, as: M.self) { stored.value($0, of: $1) }
   }
 
-  /// Returns the entities of a query that come after one that was shown: the next page.
+  /// Returns the entities of a query that follow a given one: the next page.
   ///
-  /// What counts is the place of that entity in the order of the query, by its values as they were
-  /// shown and, among equal ones, by the natural order. So nothing comes twice and nothing is left out,
-  /// whatever is inserted meanwhile. Offset and limit are counted from there.
+  /// The page begins after the position of that entity in the order, by its values as given and, among equal
+  /// ones, by natural order. So inserts between two pages neither repeat nor skip an entity. Offset and limit
+  /// count from there.
   ///
   /// ```swift
   /// let newest = Query(order: [.descending(\Issue.created)], limit: 20)
@@ -222,14 +221,13 @@ extension ModelSnapshot {
   /// ```
   /// - Parameters:
   ///   - query: The query.
-  ///   - entity: The last one that was shown; `nil` for the first page.
+  ///   - entity: The last entity of the page before; `nil` for the first page.
   /// - Returns: The entities and their groups.
   /// - Throws: As ``entities(matching:)``; `QueryError` `lostPlace` if the entity has been deleted, unless
-  ///   `id`, or the fields of a unique index, are keys of the order: only then its place among equal ones is known
-  ///   without it.
-  /// - Complexity: As ``entities(matching:)``; in natural order, and where an index has the order, from the
-  ///   place of `entity` on. All that matches is read for a query that skips records, if the namespace has
-  ///   nodes without a record of the type, and where a server has ordered the entities.
+  ///   `id` or the fields of a unique index are keys of the order, which tell its position without it.
+  /// - Complexity: As ``entities(matching:)``; in natural order, or with an index in the order, from the
+  ///   position of `entity` on. All matches are read if the query skips records, if the namespace has nodes
+  ///   without a record of the type, or if a server has ordered the entities.
   public func entities<E: Queryable>(
     matching query: Query<E>, after entity: E?
   ) throws -> QueryResult<E> {
@@ -243,11 +241,11 @@ extension ModelSnapshot {
     return QueryResult(found, groupedBy: query.groupedBy)
   }
 
-  /// Whether the records of the type, as they lie, are all that the query is about.
+  /// Whether the records of the type, in the order of their rows, are all that the query needs.
   ///
   /// - Parameters:
   ///   - query: The query.
-  ///   - isInOrder: Whether their natural order counts.
+  ///   - isInOrder: Whether natural order matters.
   /// - Returns: Whether they are.
   /// - Throws: `StoreError`.
   private func isToldByRows<E: Queryable>(
@@ -272,9 +270,9 @@ extension ModelSnapshot {
 }
 
 extension Query {
-  /// Whether no two entities can have the same place in the order.
+  /// Whether no two entities can have the same position in the order.
   ///
-  /// - Parameter values: The values of one by the keys of the order, as ``EntitySorter`` gives them.
+  /// - Parameter values: The values of an entity for the keys of the order, from ``EntitySorter``.
   /// - Returns: Whether `id`, or the fields of a unique index, are among the keys.
   func tellsApart(_ values: [QueryValue]) -> Bool {
     let fields = zip(order.prefix { $0.key != .natural }, values).compactMap { order, value in
@@ -284,7 +282,7 @@ extension Query {
       || E.indexes.contains { $0.tellsApart(fields) }
   }
 
-  /// Whether the order says which entities are in the result.
+  /// Whether the order determines which entities are in the result.
   var hasWindow: Bool { limit != nil || offset > 0 || !uniqueBy.isEmpty }
 
   /// The query without groups, offset and limit.
@@ -303,7 +301,7 @@ extension Query {
     )
   }
 
-  /// The part of an ordered result, given without offset and limit, that comes after an entity.
+  /// The window after an entity, of an ordered result without offset and limit.
   func window(of ordered: [E], after entity: E) throws(QueryError) -> QueryResult<E> {
     let sorter = EntitySorter(order)
     let place = sorter.values(of: entity)

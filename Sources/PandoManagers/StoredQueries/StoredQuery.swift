@@ -2,13 +2,13 @@ import PandoModels
 public import PandoStore
 import PandoSystem
 
-/// A typed query as the store answers it: fields by their stored names, identifiers as texts, and what
-/// only the entity itself can tell by numbers.
+/// A typed query in the form of the store: fields by name, identifiers as texts, and computed fields by
+/// number.
 package struct StoredQuery<E: Queryable> {
   package var query = RecordQuery(typeName: E.modelTypeName)
-  /// The fields that have to be looked at in the decoded entity.
+  /// The fields whose values are read from the decoded entity.
   private var computed: [QueryField<E>] = []
-  /// The fields of which nothing in this process has told yet that they are named rightly.
+  /// The fields whose names are not proven in this process.
   private(set) var open: [DeclaredField] = []
 
   package init(_ typed: Query<E>) throws(QueryError) {
@@ -16,7 +16,7 @@ package struct StoredQuery<E: Queryable> {
     query.filter = filter(typed.filter.tree)
     query.offset = typed.offset
     query.limit = typed.limit
-    // Most queries have neither; to go through nothing costs more than to ask.
+    // A check is cheaper than mapping empty arrays, which most queries have.
     if !typed.uniqueBy.isEmpty { query.uniqueBy = typed.uniqueBy.map { field($0) } }
     if typed.order.isEmpty { return }
     query.order = typed.order.prefix { $0.key != .natural }.map { order in
@@ -64,11 +64,11 @@ package struct StoredQuery<E: Queryable> {
       return field.namesOwnChildren
         ? .computedChild(number(of: field)) : .computed(number(of: field), stored: nil)
     }
-    // Proven here, or, where a type makes its fields anew each time, in the first ones.
+    // Proven here, or in the first fields of a type that makes its fields each time.
     if field.declared?.isProven == false, let declared = E.declaredFields.open(path.name) {
       open.append(declared)
     }
-    // A child of a type that only instances tell may have a default or a former name.
+    // A child whose type only instances tell may have a default or a former name.
     if !path.isResolved, E.declaredFields.mayBeElsewhereInChild(path.name) {
       return .computed(number(of: field), stored: path)
     }
@@ -86,8 +86,7 @@ extension Query {
   /// Whether the result has groups.
   fileprivate var isGrouped: Bool { groupedBy != nil }
 
-  /// The identifier of the one node that is asked for, if the query has no other part than an
-  /// identifier with a key that is a text.
+  /// The identifier of the one node of a query that has no other part than an identifier with a text key.
   fileprivate var plainIdentifier: String? {
     guard case .compare(let field, .equal, .string(let text)) = filter.tree,
       let namespace = field.textNamespace, offset == 0, limit == nil, !skipsUndecodable,
@@ -98,20 +97,18 @@ extension Query {
 }
 
 extension ModelSnapshot {
-  /// Returns the entities that a query asks for.
+  /// Returns the entities of a query.
   ///
-  /// What the filter says of indexed fields is answered from their indexes, the rest by looking at the
-  /// records, most of which need not be decoded. Natural order is the order in which the store first
-  /// saw the entities. Nodes of the namespace that have records of other types only are decoded, all of
-  /// them, and compared then.
+  /// Conditions on indexed fields use their indexes. For the others the records are read, most of them
+  /// without decoding. Natural order is the server's order if it is known, else the order of the inserts.
+  /// Nodes of the namespace that have records of other types only are all decoded and compared.
   ///
   /// - Parameter query: The query.
   /// - Returns: The entities and their groups.
-  /// - Throws: `QueryError` as `validate()`; `ModelError` that names identifier, type and
-  ///   field when an entity of the result can't be decoded any more and the query does not skip it;
-  ///   ``StoreError`` when the bytes on disk are damaged.
-  /// - Complexity: O(log *n* + *m*) for *m* records between the places of an index, O(*n*) for a scan. Where a
-  ///   server has ordered the entities, all that matches is read, unless `id` is a key of the order.
+  /// - Throws: `QueryError` as `validate()`; `ModelError` with identifier, type and field if an entity of the
+  ///   result can't be decoded and the query does not skip it; ``StoreError`` for damaged bytes on disk.
+  /// - Complexity: O(log *n* + *m*) for *m* records in the range of an index, O(*n*) for a scan. If a server
+  ///   has ordered the entities, all matches are read, unless `id` is a key of the order.
   public func entities<E: Queryable>(matching query: Query<E>) throws -> QueryResult<E> {
     let hasOthers = !NamespaceTypes.others(of: E.self).isEmpty
     if hasOthers { return try entitiesAmongOthers(query) }
@@ -121,9 +118,9 @@ extension ModelSnapshot {
       ? QueryResult(found, groupedBy: query.groupedBy) : QueryResult(ungrouped: found)
   }
 
-  /// Returns the entities of a query with more parts than an identifier.
+  /// Returns the entities of a query with other parts than an identifier.
   ///
-  /// Apart, because a function finds out at its beginning about all types that it may need.
+  /// A function of its own, because a function loads the metadata of all its types when it begins.
   @inline(never)
   private func plannedEntities<E: Queryable>(_ query: Query<E>) throws -> QueryResult<E> {
     let query = try resolved(query)
@@ -143,7 +140,7 @@ extension ModelSnapshot {
     return result
   }
 
-  /// Whether the natural order, which counts for a query, is another one than that of the node numbers.
+  /// Whether the query needs a natural order that differs from that of the node numbers.
   func isRanked<E: Queryable>(_ query: Query<E>) throws -> Bool {
     let isTotal = query.order.contains { order in
       switch order.key {
@@ -155,7 +152,7 @@ extension ModelSnapshot {
     return try !isTotal && isArranged(E.modelTypeName)
   }
 
-  /// Returns the entities of a query in the order of their nodes, where nothing else tells them apart.
+  /// Returns the entities of a query; equal ones are in the order of their node numbers.
   private func recordedEntities<E: Queryable>(_ query: Query<E>) throws -> QueryResult<E> {
     let stored = try proven(query)
     guard query.skipsUndecodable else {
@@ -171,12 +168,12 @@ extension ModelSnapshot {
     return result
   }
 
-  /// A query whose fields have been compared with records, as far as nothing has told of them yet.
+  /// A query whose unproven fields have been compared with records.
   func proven<E: Queryable>(_ query: Query<E>) throws -> StoredQuery<E> {
     try proven(query) { _ in }.query
   }
 
-  /// The same, with something that is asked of it.
+  /// The same, with another value made from the stored query.
   func proven<E: Queryable, Asked>(
     _ query: Query<E>, _ ask: (inout StoredQuery<E>) throws -> Asked
   ) throws -> (query: StoredQuery<E>, asked: Asked) {
@@ -184,14 +181,14 @@ extension ModelSnapshot {
     var asked = try ask(&stored)
     if !stored.open.isEmpty {
       try prove(stored.open, of: E.self)
-      // The records may have said more of the fields.
+      // The records may have changed what is known about the fields.
       stored = try StoredQuery(query)
       asked = try ask(&stored)
     }
     return (stored, asked)
   }
 
-  /// Returns the entities of a query where nodes without a record of the type may be among them.
+  /// Returns the entities of a query if nodes without a record of the type may match.
   @inline(never)
   private func entitiesAmongOthers<E: Queryable>(_ query: Query<E>) throws -> QueryResult<E> {
     let query = try resolved(query)
@@ -203,21 +200,20 @@ extension ModelSnapshot {
     return result
   }
 
-  /// Answers a query from entities, whatever order they are in.
+  /// Answers a query from entities in any order.
   func inNaturalOrder<E: Queryable>(_ entities: [E], _ query: Query<E>) throws -> QueryResult<E> {
     let ranks = try entities.map { try naturalRank(of: $0.modelIdentifier ?? "") ?? 0 }
     return try query.apply(
       to: entities.indices.ordered { ranks[$0] < ranks[$1] }.map { entities[$0] })
   }
 
-  /// Says how a query is answered.
+  /// Returns the plan for a query.
   ///
   /// - Parameter query: The query.
   /// - Returns: The plan.
-  /// - Throws: `QueryError` as `validate()`; ``StoreError`` when the bytes on disk are
-  ///   damaged.
-  /// - Complexity: O(*r*) for *r* rows of indexes, which are counted to choose between them. Up to 64 records
-  ///   are decoded for each field that this process has not seen yet to be named rightly.
+  /// - Throws: `QueryError` as `validate()`; ``StoreError`` if the bytes on disk are damaged.
+  /// - Complexity: O(*r*) for *r* index rows, counted to choose an index. Up to 64 records are decoded for
+  ///   each field whose name is not proven in this process.
   public func explain<E: Queryable>(_ query: Query<E>) throws -> QueryPlan {
     let query = try resolved(query)
     let stored = try proven(query)
@@ -228,7 +224,7 @@ extension ModelSnapshot {
     return plan
   }
 
-  /// Says which index that a type declares for a field of a query the store lacks.
+  /// The index that a type declares for a field of the query and the store lacks.
   private func missingIndex<E: Queryable>(for query: Query<E>) throws -> String? {
     var names = query.filter.tree.fields.compactMap(\.name)
     for order in query.order {
@@ -245,33 +241,31 @@ extension ModelSnapshot {
 }
 
 extension ModelStore {
-  /// Says how a query would be answered now.
+  /// Returns the plan for a query now.
   ///
   /// - Parameter query: The query.
   /// - Returns: The plan.
-  /// - Throws: `QueryError` as `validate()`; ``StoreError`` when the bytes on disk are
-  ///   damaged.
+  /// - Throws: `QueryError` as `validate()`; ``StoreError`` if the bytes on disk are damaged.
   /// - Complexity: As `ModelSnapshot.explain(_:)`.
   public func explain<E: Queryable>(_ query: Query<E>) throws -> QueryPlan {
     try read { try $0.explain(query) }
   }
 
-  /// Makes the indexes that entity types declare, where the store lacks them.
+  /// Adds the declared indexes of entity types that the store lacks.
   ///
-  /// What a type declares of former names and defaults counts: the rows show each record as the type reads
-  /// it. If the declarations have changed since an index was made, its rows are made anew. Other indexes
-  /// stay, whoever made them, unless `dropping` says otherwise. Indexes that are there stay as they are if a
-  /// program of a newer schema version has written the type.
+  /// Rows have the values that the type reads, with former names and defaults. If these declarations have
+  /// changed, the rows are made again. Other indexes stay, unless `dropping` says otherwise. Existing indexes
+  /// stay as they are if a program of a newer schema version has written the type.
   ///
   /// ```swift
   /// try store.addIndexes(of: [Book.self], dropping: .undeclared)
   /// ```
   /// - Parameters:
   ///   - types: The types.
-  ///   - dropping: Which indexes of these types are removed.
-  /// - Returns: How many were made, or made anew.
+  ///   - dropping: The indexes of these types to remove.
+  /// - Returns: The number of indexes made, or made again.
   /// - Throws: As ``ModelTransaction/addIndex(on:ofType:unique:)``; `QueryError` `unknownField` for an
-  ///   `EntityIndex` of a key path that is no declared field.
+  ///   `EntityIndex` with an undeclared key path.
   /// - Complexity: O(*n* log *n*) for *n* records of a type that gets or loses an index.
   @discardableResult
   public func addIndexes(
@@ -289,7 +283,7 @@ extension ModelStore {
     }
   }
 
-  /// Which indexes are to be made, maybe anew, and which are to be dropped.
+  /// The indexes to make, or make again, and those to drop.
   private func changes(
     for types: [any Queryable.Type], _ dropping: IndexDropping, _ snapshot: ModelSnapshot
   ) throws -> (made: [ModelIndex], dropped: [ModelIndex]) {
@@ -302,11 +296,11 @@ extension ModelStore {
       let missing = wanted.filter { !present.contains($0) }
       try type.prove(missing, snapshot)
       made += missing
-      // The other indexes are those of a newer program.
+      // The present indexes are those of a newer program.
       if try snapshot.hasNewerSchema(than: type) { continue }
       for index in present {
         if dropping == .undeclared, index.isUndeclared {
-          // One of the same fields that is declared takes its place.
+          // A declared index of the same fields replaces it.
           dropped.append(index)
           continue
         }
@@ -318,26 +312,25 @@ extension ModelStore {
   }
 }
 
-/// Which indexes `addIndexes(of:dropping:)` removes.
+/// The indexes that `addIndexes(of:dropping:)` removes.
 ///
 /// ```swift
 /// try store.addIndexes(of: [Book.self], dropping: .undeclared)
 /// ```
 public enum IndexDropping: Sendable, Hashable {
-  /// None.
+  /// No index.
   case nothing
-  /// Those of the given types that their types do not declare, whoever made them: see
-  /// `ModelIndex.isUndeclared`.
+  /// Indexes that the given types do not declare: see `ModelIndex.isUndeclared`.
   ///
-  /// Do not use it while other programs need indexes of their own on these types.
+  /// Do not use it while other programs need their own indexes of these types.
   case undeclared
 }
 
 extension Queryable {
-  /// The indexes that the type declares: of the fields that are indexed, and of several together.
+  /// The declared indexes: of single fields, and of several.
   package static var declaredIndexes: [ModelIndex] { (try? requireIndexes()) ?? [] }
 
-  /// The same, which throws if one names what is no field.
+  /// The same; throws for an undeclared field.
   fileprivate static func requireIndexes() throws(QueryError) -> [ModelIndex] {
     var all = fields.filter(\.isIndexed)
       .map { ModelIndex(typeName: modelTypeName, paths: [$0.path], isUnique: false) }
@@ -345,7 +338,7 @@ extension Queryable {
     return all
   }
 
-  /// Compares the fields of indexes with records that are there.
+  /// Compares the fields of indexes with stored records.
   fileprivate static func prove(_ indexes: [ModelIndex], _ snapshot: ModelSnapshot) throws {
     let names = indexes.filter { $0.typeName == modelTypeName }.map(\.field)
     try snapshot.prove(names.compactMap(declaredFields.open), of: Self.self)
