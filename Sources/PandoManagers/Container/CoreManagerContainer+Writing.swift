@@ -11,8 +11,8 @@ extension CoreManagerContainer {
   ///   - body: Makes the changes. It may run more than once, must change nothing else, and must not wait.
   /// - Returns: The result of `body`; `queued` if a server gets a request. `confirmed()` waits for all
   ///   answers, and throws the first refusal.
-  /// - Throws: The error of `body`, and then nothing is written; ``ManagerError`` `noStore` without a store
-  ///   on disk, `closed`; `StoreError`, `LMDBError`.
+  /// - Throws: The error of `body`, and then nothing is written; ``ManagerError`` `noStore` for a type
+  ///   outside the container's store, `closed`; `StoreError`, `LMDBError`.
   /// - Complexity: The cost of `body`, O(log *n*) for each queued request, and a commit.
   @discardableResult
   public func write<Result: Sendable>(
