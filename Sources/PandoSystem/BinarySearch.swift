@@ -1,10 +1,9 @@
 extension Collection {
-  /// The first index whose element belongs to the second part of a divided collection.
+  /// Returns the first index whose element belongs to the second part of a partitioned collection.
   ///
-  /// Public so that it can be inlined, as ``Locked``.
+  /// Public for inlining, as ``Locked``.
   ///
-  /// - Parameter belongsInSecondPartition: Whether an element does; `false` for all elements of the first part, then
-  ///   `true` for all others.
+  /// - Parameter belongsInSecondPartition: `false` for all elements of the first part, then `true` for all others.
   /// - Returns: The index; `endIndex` if the second part is empty.
   /// - Throws: What the closure throws.
   /// - Complexity: O(log *n*) for a random-access collection.
@@ -27,11 +26,11 @@ extension Collection {
     return low
   }
 
-  /// The index of the element with a key, in a collection in ascending order of the keys.
+  /// Returns the index of the element with a key, in a collection in ascending order of the keys.
   ///
   /// - Parameters:
   ///   - key: The key.
-  ///   - makeKey: The key of an element.
+  ///   - makeKey: Returns the key of an element.
   /// - Returns: The first such index; `nil` if no element has the key.
   /// - Complexity: O(log *n*) for a random-access collection.
   @inlinable

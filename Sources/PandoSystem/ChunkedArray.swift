@@ -1,11 +1,11 @@
 /// An array in chunks: a changed copy shares the chunks that have not changed.
 ///
-/// It serves long sequences of which one part of a program changes elements while another still reads the former version.
+/// For long sequences of which one thread changes elements while another still reads the previous version.
 ///
 /// - Complexity: A change of one element copies at most 256 elements, and one reference for each chunk if the array is
 ///   shared. O(log *n*) for ``partitioningIndex(where:)``; O(1) for a step and for access.
 package struct ChunkedArray<Element> {
-  /// Where an element is.
+  /// The position of an element.
   package struct Index: Comparable, Sendable {
     fileprivate var chunk: Int
     fileprivate var offset: Int
@@ -15,14 +15,14 @@ package struct ChunkedArray<Element> {
     }
   }
 
-  /// A chunk that grows beyond this is cut in halves.
+  /// A chunk that grows beyond this number of elements is split in halves.
   private static var chunkMaximum: Int { 256 }
 
-  /// None of them is empty.
+  /// The chunks, none of them empty.
   private var chunks: [[Element]] = []
   package private(set) var count = 0
 
-  /// Takes elements in their order.
+  /// Makes an array of elements.
   ///
   /// - Complexity: O(*n*).
   package init(_ elements: some Collection<Element>) {
@@ -39,7 +39,7 @@ package struct ChunkedArray<Element> {
     count += 1
     var place = index
     if place.offset == 0, place.chunk > 0 {
-      // An element between two chunks goes to the end of the first.
+      // An element between two chunks is appended to the first.
       place.chunk -= 1
       place.offset = chunks[place.chunk].count
     } else if chunks.isEmpty {
@@ -53,9 +53,7 @@ package struct ChunkedArray<Element> {
     }
   }
 
-  /// Removes an element.
-  ///
-  /// - Returns: The element.
+  /// Removes and returns an element.
   package mutating func remove(at index: Index) -> Element {
     count -= 1
     let element = chunks[index.chunk].remove(at: index.offset)
@@ -65,15 +63,15 @@ package struct ChunkedArray<Element> {
     } else if size < Self.chunkMaximum / 8, index.chunk > 0,
       chunks[index.chunk - 1].count < Self.chunkMaximum / 2
     {
-      // A chunk of few elements joins the one before, so that chunks stay few.
+      // A chunk of few elements is merged into the one before, so that chunks stay few.
       chunks[index.chunk - 1] += chunks.remove(at: index.chunk)
     }
     return element
   }
 
-  /// The first index whose element belongs to the second part, if all before it belong to the first.
+  /// Returns the first index whose element belongs to the second part of a partitioned array.
   package func partitioningIndex(where belongsInSecondPartition: (Element) -> Bool) -> Index {
-    // The last chunk that begins in the first part has the border.
+    // The border is in the last chunk that begins in the first part, or at its end.
     let chunk = chunks.partitioningIndex { belongsInSecondPartition($0[0]) } - 1
     if chunk < 0 { return startIndex }
     let offset = chunks[chunk].partitioningIndex(where: belongsInSecondPartition)
@@ -103,7 +101,7 @@ extension ChunkedArray: BidirectionalCollection {
       : Index(chunk: index.chunk - 1, offset: chunks[index.chunk - 1].count - 1)
   }
 
-  /// The elements in some places, counted from 0, as an array.
+  /// Returns a value for each element in a range of positions, counted from 0.
   ///
   /// - Complexity: O(*c* + *k*) for *c* chunks and *k* elements.
   package func elements<Value>(

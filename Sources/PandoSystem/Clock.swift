@@ -1,4 +1,4 @@
-/// A clock that nobody sets, in nanoseconds.
+/// The time of the monotonic clock, in nanoseconds.
 package func monotonicNanoseconds() -> Int64 {
   var now = timespec()
   unsafe clock_gettime(CLOCK_MONOTONIC, &now)

@@ -1,11 +1,11 @@
-/// A queue that is short at both ends: an array with room in front of its first element.
+/// A double-ended queue: an array with room in front of its first element.
 ///
-/// Indexes count from the first element. Elements leave memory when they leave the queue. Public so that it can be
-/// inlined, as ``Locked``.
+/// Indexes count from the first element. The queue releases an element when it removes it. Public for inlining, as
+/// ``Locked``.
 ///
 /// - Complexity: O(1) on average for an element at either end, O(*n*) for one elsewhere; O(1) for access.
 public struct Deque<Element> {
-  /// Elements in front of `head` have left the queue.
+  /// The elements from `head` on; `nil` before it.
   @usableFromInline var storage: [Element?] = []
   @usableFromInline var head = 0
 
@@ -13,10 +13,10 @@ public struct Deque<Element> {
   @inlinable
   public init() {}
 
-  /// For how many elements an empty queue keeps its memory.
+  /// A queue that becomes empty keeps its memory if `storage` has at most this many entries.
   @inlinable static var keptCountMaximum: Int { 64 }
 
-  /// Takes the first element.
+  /// Removes and returns the first element.
   ///
   /// - Returns: `nil` if the queue is empty.
   @inlinable
@@ -28,11 +28,11 @@ public struct Deque<Element> {
     return element
   }
 
-  /// Adds an element in front of all others.
+  /// Inserts an element in front of all others.
   @inlinable
   public mutating func prepend(_ element: Element) {
     if head == 0 {
-      // As much room as there are elements, so that each is moved once on average.
+      // Room for as many elements as there are, so that each element moves once on average.
       head = storage.count + 1
       storage.insert(contentsOf: repeatElement(nil, count: head), at: 0)
     }
@@ -40,7 +40,7 @@ public struct Deque<Element> {
     storage[head] = element
   }
 
-  /// Gives back the room in front once it is twice as large as the rest; ``prepend(_:)`` makes less.
+  /// Removes the room in front once it is twice as large as the rest; ``prepend(_:)`` makes less.
   @inlinable
   mutating func removeRoom() {
     if head == storage.count {
@@ -58,7 +58,7 @@ extension Deque: RandomAccessCollection, MutableCollection, RangeReplaceableColl
   @inlinable
   public var startIndex: Int { 0 }
 
-  /// How many elements there are.
+  /// The number of elements.
   @inlinable
   public var endIndex: Int { storage.count - head }
 
@@ -80,11 +80,11 @@ extension Deque: RandomAccessCollection, MutableCollection, RangeReplaceableColl
     }
   }
 
-  /// Adds an element behind all others.
+  /// Appends an element.
   @inlinable
   public mutating func append(_ element: Element) { storage.append(element) }
 
-  /// Puts elements in place of others.
+  /// Replaces a range of elements.
   ///
   /// - Complexity: O(*n* + *m*) for *n* elements and *m* new ones; O(*k*) to remove the first *k*.
   @inlinable

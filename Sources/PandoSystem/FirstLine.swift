@@ -1,4 +1,4 @@
-/// The first line of a file, of 4096 bytes at most; `nil` if it can't be read.
+/// The first line of a file, cut off after 4096 bytes; `nil` if the file can't be read.
 package func firstLine(of file: String) -> String? {
   let descriptor = unsafe open(file, O_RDONLY | O_CLOEXEC)
   guard descriptor >= 0 else { return nil }

@@ -1,7 +1,7 @@
-/// The limit of the process or of the system that a call has met, in words.
+/// Describes the limit of the process or of the system at which a call failed.
 ///
 /// - Parameter status: The error number of a call for a file, for memory or for address space.
-/// - Returns: `nil` if the number speaks of no limit.
+/// - Returns: `nil` if the error number is not that of a limit.
 package func limitBehind(_ status: CInt) -> String? {
   switch status {
   case EMFILE:
@@ -30,14 +30,14 @@ private func memoryLimit() -> String? {
   return addressSpaceInUse().map { "this process has \($0) bytes of address space in use" }
 }
 
-/// How much address space this process has in use, in bytes; `nil` where there is no `/proc`.
+/// The address space that this process has in use, in bytes; `nil` without `/proc`.
 package func addressSpaceInUse() -> Int? {
   number(in: "/proc/self/statm").map { $0 * Int(sysconf(CInt(_SC_PAGESIZE))) }
 }
 
-/// Why the system may have started no thread, in words.
+/// Describes why the system may have refused to start a thread.
 ///
-/// - Parameter status: What `pthread_create` has returned.
+/// - Parameter status: The result of `pthread_create`.
 /// - Returns: The error number and the limits.
 package func threadLimit(_ status: CInt) -> String {
   var causes = ["error \(status)"]
@@ -62,7 +62,7 @@ package enum ProcessLimit {
   case fileSize
 }
 
-/// What a limit of this process is at present; `nil` if there is none.
+/// The present value of a limit of this process; `nil` if there is none.
 package func processLimit(_ kind: ProcessLimit) -> UInt64? {
   var limit = rlimit()
   #if canImport(Musl)

@@ -1,17 +1,16 @@
 /// A value that one thread at a time may use; copies of this handle share it.
 ///
-/// A POSIX mutex and not `Synchronization.Mutex`: ThreadSanitizer does not see that one when two
-/// threads meet at it (Swift 6.3 on Linux), and reports races that are none. Public so that it can be
-/// inlined (package functions never are), and for sources that the fuzz targets compile again; the
-/// module is no product, so nobody else sees it.
+/// It uses a POSIX mutex, because ThreadSanitizer does not see a contended `Synchronization.Mutex` (Swift 6.3 on Linux)
+/// and reports false races. Public for inlining (package functions never are inlined), and for sources that the
+/// fuzz targets compile again. The module is no product, so users of the package do not see it.
 @safe
 public struct Locked<Value>: @unchecked Sendable {
-  // Sendable because nobody reaches the value but through `withLock`.
+  // Sendable because only `withLock` reaches the value.
   @usableFromInline let storage: LockedStorage<Value>
 
   /// Puts a value behind a lock.
   ///
-  /// - Parameter value: The value; nobody else may hold on to it.
+  /// - Parameter value: The value; the caller keeps no reference to it.
   public init(_ value: sending Value) { storage = LockedStorage.make(value) }
 
   /// Runs `body` while no other thread uses the value.
@@ -25,7 +24,7 @@ public struct Locked<Value>: @unchecked Sendable {
   public func withLock<Result: ~Copyable, Failure: Error>(
     _ body: (inout Value) throws(Failure) -> Result
   ) throws(Failure) -> Result {
-    // The pointers stay what they are as long as the storage lives, which is to the end of this call.
+    // The pointers are valid while the storage lives, which is to the end of this call.
     let (mutex, value) = unsafe storage.withUnsafeMutablePointers { unsafe ($0, $1) }
     defer { extendLifetime(storage) }
     unsafe pthread_mutex_lock(&mutex.pointee.mutex)
@@ -34,7 +33,7 @@ public struct Locked<Value>: @unchecked Sendable {
   }
 }
 
-/// A mutex where it stays for its life.
+/// A mutex; its address never changes.
 @usableFromInline
 @safe
 package struct LockedMutex {
@@ -61,19 +60,19 @@ package final class LockedStorage<Value>: ManagedBuffer<LockedMutex, Value> {
   }
 }
 
-/// A value that one thread at a time may use, and on whose changes threads can wait.
+/// A value that one thread at a time may use, and for whose changes threads can wait.
 ///
-/// A POSIX mutex and condition variable, for the reason that ``Locked`` gives.
+/// It uses a POSIX mutex and condition variable, for the reason that ``Locked`` gives.
 @safe
 package final class Monitor<Value>: @unchecked Sendable {
-  // Sendable because nobody reaches the value but with the mutex held.
+  // Sendable because the value is only used with the mutex held.
   private let mutex: UnsafeMutablePointer<pthread_mutex_t>
   private let condition: UnsafeMutablePointer<pthread_cond_t>
   private let value: UnsafeMutablePointer<Value>
 
   /// Puts a value behind a lock.
   ///
-  /// - Parameter value: The value; nobody else may hold on to it.
+  /// - Parameter value: The value; the caller keeps no reference to it.
   package init(_ value: sending Value) {
     unsafe self.value = UnsafeMutablePointer.allocate(capacity: 1)
     unsafe self.value.initialize(to: value)
@@ -115,8 +114,8 @@ package final class Monitor<Value>: @unchecked Sendable {
 
   /// Waits until `body` has an answer.
   ///
-  /// - Parameter body: Asked now, and again after each ``notify()`` and ``notifyAll()``; runs while no
-  ///   other thread uses the value. Returns `nil` to go on waiting.
+  /// - Parameter body: Called now, and again after ``notify()`` or ``notifyAll()``; runs while no other thread uses the
+  ///   value. Returns `nil` to wait on.
   /// - Returns: What `body` returns.
   package func waiting<Result>(for body: (inout Value) -> Result?) -> Result {
     unsafe pthread_mutex_lock(mutex)
@@ -127,9 +126,9 @@ package final class Monitor<Value>: @unchecked Sendable {
     }
   }
 
-  /// Waits until `body` has an answer, and asks it also when a time is up.
+  /// Waits until `body` has an answer, and calls it again after a time that it sets.
   ///
-  /// - Parameter body: As above; it may say in how many nanoseconds it is to be asked again at the latest.
+  /// - Parameter body: As above; sets after how many nanoseconds it is called again at the latest.
   /// - Returns: What `body` returns.
   package func waiting<Result>(for body: (inout Value, inout Int64?) -> Result?) -> Result {
     unsafe pthread_mutex_lock(mutex)
@@ -150,22 +149,22 @@ package final class Monitor<Value>: @unchecked Sendable {
     }
   }
 
-  /// Lets one of the waiting threads ask again.
+  /// Wakes one of the waiting threads.
   package func notify() { unsafe pthread_cond_signal(condition) }
 
-  /// Lets all waiting threads ask again.
+  /// Wakes all waiting threads.
   package func notifyAll() { unsafe pthread_cond_broadcast(condition) }
 }
 
 /// A lock that many readers or one writer hold at a time.
 ///
-/// It guards no value of its own: readers see what the writers of several values publish together.
+/// It guards no value of its own. Readers see the values that a writer changes together all old or all new.
 @safe
 package final class ReadWriteLock: @unchecked Sendable {
-  // Sendable because POSIX says so of the lock, and the pointer never changes.
+  // Sendable because POSIX locks serve all threads, and the pointer never changes.
   private let lock: UnsafeMutablePointer<pthread_rwlock_t>
 
-  /// Makes a lock that nobody holds.
+  /// Makes a lock that is not held.
   package init() {
     unsafe lock = UnsafeMutablePointer.allocate(capacity: 1)
     unsafe lock.initialize(to: pthread_rwlock_t())
@@ -190,7 +189,7 @@ package final class ReadWriteLock: @unchecked Sendable {
     return try body()
   }
 
-  /// Runs `body` while nobody else holds the lock.
+  /// Runs `body` while no other thread holds the lock.
   ///
   /// - Parameter body: Short; must not take the lock.
   /// - Returns: What `body` returns.

@@ -1,8 +1,8 @@
 /// Finds a longest subsequence in which each value is greater than the one before (patience sorting).
 ///
-/// Values of which at most one may be taken are appended in descending order, one after another: so the algorithm of Hunt
-/// and Szymanski (*A fast algorithm for computing longest common subsequences*, 1977) finds the elements that two
-/// lists have in common. Public so that it can be inlined, as ``Locked``.
+/// A caller appends alternatives, of which at most one may be chosen, in descending order. With that, the algorithm of
+/// Hunt and Szymanski (*A fast algorithm for computing longest common subsequences*, 1977) finds the elements that
+/// two lists have in common. Public for inlining, as ``Locked``.
 public struct LongestIncreasingSubsequence {
   @usableFromInline
   struct Link {
@@ -17,10 +17,10 @@ public struct LongestIncreasingSubsequence {
   }
 
   @usableFromInline var links: [Link] = []
-  /// The last links of the best subsequences, by length; their values ascend.
+  /// For each length, the index of the last link of the best subsequence; the values of these links ascend.
   @usableFromInline var ends: [Int32] = []
 
-  /// Begins without values.
+  /// Makes an empty sequence.
   @inlinable
   public init() {}
 
@@ -28,8 +28,8 @@ public struct LongestIncreasingSubsequence {
   ///
   /// - Parameters:
   ///   - value: The value.
-  ///   - tag: The value in the terms of the caller, such as its index.
-  /// - Complexity: O(log *n*); O(1) for a value above all before it.
+  ///   - tag: A number that the caller connects with the value, such as its index.
+  /// - Complexity: O(log *n*); O(1) for a value greater than all before it.
   @inlinable
   public mutating func append(_ value: Int32, tag: Int) {
     var length = ends.count
@@ -48,7 +48,7 @@ public struct LongestIncreasingSubsequence {
     links.append(Link(tag: Int32(tag), value: value, previous: previous))
   }
 
-  /// The subsequence, from its last value to its first.
+  /// Returns the subsequence, from its last value to its first.
   ///
   /// - Complexity: O(*k*) for *k* values in it.
   @inlinable

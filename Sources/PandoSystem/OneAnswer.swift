@@ -1,4 +1,4 @@
-/// An answer that somebody waits for: the first one counts, others are ignored.
+/// An answer for one waiting task; the first result counts, later ones are ignored.
 package final class OneAnswer<Value: Sendable>: Sendable {
   private struct State {
     var continuation: CheckedContinuation<Value, any Error>?
@@ -7,10 +7,10 @@ package final class OneAnswer<Value: Sendable>: Sendable {
 
   private let state = Locked(State())
 
-  /// Makes an answer that has not come.
+  /// Makes an answer without a result.
   package init() {}
 
-  /// Lets somebody wait; one does.
+  /// Resumes a continuation with the result, now or when there is one; called once.
   package func wait(_ continuation: CheckedContinuation<Value, any Error>) {
     let result = state.withLock { state in
       if state.result == nil { state.continuation = continuation }
@@ -19,7 +19,7 @@ package final class OneAnswer<Value: Sendable>: Sendable {
     if let result { continuation.resume(with: result) }
   }
 
-  /// Gives the answer; the first one counts.
+  /// Sets the result, unless there is one already, and resumes the waiting task.
   package func finish(_ result: Result<Value, any Error>) {
     let continuation = state.withLock { state -> CheckedContinuation<Value, any Error>? in
       guard state.result == nil else { return nil }
@@ -31,11 +31,11 @@ package final class OneAnswer<Value: Sendable>: Sendable {
 }
 
 extension OneAnswer {
-  /// Waits for an answer, or for the end of the task.
+  /// Waits for an answer, or for the cancellation of the task.
   ///
-  /// - Parameter ask: Gets what is to be called with the answer.
+  /// - Parameter ask: Called at once, with a closure that takes the answer.
   /// - Returns: The answer.
-  /// - Throws: The error that was the answer; `CancellationError`.
+  /// - Throws: The error that was the answer; `CancellationError` if the task is cancelled first.
   package static func wait(
     _ ask: (@escaping @Sendable (Result<Value, any Error>) -> Void) -> Void
   ) async throws -> Value {

@@ -1,4 +1,4 @@
-// The one file that names the C library; whoever needs it imports PandoSystem.
+// The only file that imports the C library; other files import PandoSystem.
 
 #if canImport(Musl)
   @unsafe @_exported @preconcurrency public import Musl
@@ -6,20 +6,19 @@
   @unsafe @_exported @preconcurrency public import Glibc
 #endif
 
-/// Collects what the C library's `stderr` is given in a buffer.
+/// Makes the C library write `stderr` through a buffer.
 ///
 /// Public because a fuzz target compiles sources of the command; the module is no product.
 ///
-/// - Parameter buffer: The buffer; it has to live as long as the process.
+/// - Parameter buffer: The buffer; it must live as long as the process.
 public func bufferStandardError(in buffer: UnsafeMutableBufferPointer<CChar>) {
-  // `stderr` is a variable that C leaves open to all; nothing here changes it.
+  // `stderr` is a global variable of C; this function does not assign it.
   unsafe setvbuf(stderr, buffer.baseAddress, _IOFBF, buffer.count)
 }
 
-/// Makes two sockets that are connected with each other, as a pipe that can be shut down: a forked child that has both
-/// ends too keeps nobody waiting.
+/// Makes two connected sockets: a pipe that ``shutDownSocket(_:)`` can end while a forked child has both ends open.
 ///
-/// - Returns: The ends; `nil` with `errno` if the system has no room for them.
+/// - Returns: The ends; `nil` with `errno` if the system refuses them.
 package func connectedSockets() -> (reading: CInt, writing: CInt)? {
   var ends: [CInt] = [0, 0]
   #if canImport(Musl)
@@ -31,10 +30,10 @@ package func connectedSockets() -> (reading: CInt, writing: CInt)? {
   return (ends[0], ends[1])
 }
 
-/// Ends the writing to a socket, for both of its sides and all who have it.
+/// Shuts a socket down in both directions, for every process that has it open.
 package func shutDownSocket(_ end: CInt) { shutdown(end, CInt(SHUT_RDWR)) }
 
-/// Blocks all signals on the calling thread but those that a fault raises.
+/// Blocks all signals on the calling thread, except those that a fault raises.
 package func blockSignals() {
   var signals = sigset_t()
   unsafe sigfillset(&signals)

@@ -1,8 +1,7 @@
 extension Sequence {
-  /// The elements in an order.
+  /// Returns the elements in an order.
   ///
-  /// For lists that are short or seldom sorted: positions are sorted in place of the elements, so that
-  /// all types share the machine code of one sort.
+  /// For short lists and rare sorts. It sorts positions, so that all types share the machine code of one sort.
   package func ordered(by isBefore: (Element, Element) -> Bool) -> [Element] {
     let elements = Array(self)
     if elements.count < 2 { return elements }
@@ -12,7 +11,7 @@ extension Sequence {
 }
 
 extension Sequence where Element: Comparable {
-  /// The elements in ascending order, as ``ordered(by:)``.
+  /// Returns the elements in ascending order, as ``ordered(by:)``.
   package func ordered() -> [Element] { ordered(by: <) }
 }
 

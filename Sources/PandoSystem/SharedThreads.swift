@@ -1,23 +1,23 @@
-/// Threads with a large stack that work for all stores of the process, one job after another.
+/// Threads with a large stack that run jobs for all stores of the process.
 ///
-/// A thread without a job waits ``idleNanoseconds`` for the next one, then it ends: so a process with many
-/// stores has as many threads as jobs that run at one time, and one that rests has none.
+/// A thread without a job ends after ``idleNanoseconds``. So a process with many stores has one thread for each job
+/// that runs at the same time, and an idle process has none.
 package enum SharedThreads {
   private struct Pool {
-    /// The process that has the threads; a child of it has none of them.
+    /// The process of the threads; a forked child has none of them.
     var process = getpid()
-    /// Threads without a job; the last one has rested for the shortest time.
+    /// The threads without a job, in the order in which they finished the last one.
     var idle: [SharedThread] = []
   }
 
   private static let pool = Locked(Pool())
-  /// How long a thread waits for a job.
+  /// The time for which an idle thread waits for a job.
   fileprivate static let idleNanoseconds: Int64 = 1_000_000_000
 
-  /// Runs a job on a thread that has none, or on a new one.
+  /// Runs a job on an idle thread or a new one.
   ///
-  /// - Parameter job: May wait for as long as it likes; others get other threads.
-  /// - Returns: 0, or why the system has started no thread: then the job does not run.
+  /// - Parameter job: May block; other jobs run on other threads.
+  /// - Returns: 0; or the error number of `pthread_create`, and the job does not run.
   package static func run(_ job: @escaping @Sendable () -> Void) -> CInt {
     let process = getpid()
     let idle = pool.withLock { pool in
@@ -35,8 +35,7 @@ package enum SharedThreads {
     }
   }
 
-  /// Runs a job on such a thread; on the calling one, which waits for it, where the system has no room for
-  /// one more.
+  /// Runs a job on an idle thread or a new one, or on the calling one if the system has no room for a thread.
   package static func runSomewhere(_ job: @escaping @Sendable () -> Void) {
     if run(job) != 0 { job() }
   }
@@ -45,9 +44,7 @@ package enum SharedThreads {
     pool.withLock { $0.idle.append(thread) }
   }
 
-  /// Takes a thread out of those that rest.
-  ///
-  /// - Returns: `false` if somebody has taken it, and is about to give it a job.
+  /// Removes a thread from the idle ones; returns `false` if a caller of `run` has removed it to give it a job.
   fileprivate static func remove(_ thread: SharedThread) -> Bool {
     pool.withLock { pool in
       guard let index = pool.idle.lastIndex(where: { $0 === thread }) else { return false }
@@ -67,7 +64,7 @@ private final class SharedThread: Sendable {
 
   init(_ job: @escaping @Sendable () -> Void) { self.job = Monitor(Job(body: job)) }
 
-  /// Gives the thread a job; it has none.
+  /// Gives a job to the thread, which has none.
   func give(_ job: @escaping @Sendable () -> Void) {
     self.job.withLock { $0 = Job(body: job) }
     self.job.notify()
@@ -78,10 +75,10 @@ private final class SharedThread: Sendable {
     while waitForJob() { runJob() }
   }
 
-  /// Runs the job, and lets go of it.
+  /// Runs the job, and releases it.
   private func runJob() { job.withLock { exchange(&$0, with: nil) }?.body() }
 
-  /// - Returns: `false` if there will be none.
+  /// Waits for a job; returns `false` if the thread is to end.
   private func waitForJob() -> Bool {
     SharedThreads.rest(self)
     let end = monotonicNanoseconds() + SharedThreads.idleNanoseconds

@@ -1,4 +1,4 @@
-/// The calling thread's identity; never 0, and free for another thread when this one has ended.
+/// The identity of the calling thread; never 0, and reused after the thread has ended.
 @inlinable
 public func currentThread() -> UInt {
   #if canImport(Musl)
@@ -8,12 +8,12 @@ public func currentThread() -> UInt {
   #endif
 }
 
-/// Starts a thread of its own, which nobody joins.
+/// Starts a detached thread.
 ///
 /// - Parameters:
-///   - name: What debuggers show, at most 15 bytes; the rest is cut off.
-///   - stackSizeInBytes: The size of its stack; `nil` for the system's own.
-///   - body: What the thread does.
+///   - name: The name that debuggers show, cut off after 15 bytes.
+///   - stackSizeInBytes: The size of its stack; `nil` for the system's default.
+///   - body: Runs on the thread.
 ///
 /// *Precondition:* the system has room for one more thread.
 package func startThread(
@@ -23,18 +23,16 @@ package func startThread(
   precondition(status == 0, "pthread_create of \(name): error \(status)")
 }
 
-/// Starts a thread, as ``startThread(named:stackSizeInBytes:_:)``, where the system may have no room for it.
+/// Starts a detached thread, if the system has room for it.
 ///
-/// - Returns: 0, or why the system has started none.
+/// - Returns: 0, or the error number of `pthread_create`.
 package func tryStartingThread(
   named name: String, stackSizeInBytes: Int? = nil, _ body: @escaping @Sendable () -> Void
 ) -> CInt {
   makeThread(named: name, stackSizeInBytes: stackSizeInBytes, body)
 }
 
-/// Starts a thread, and waits for its end if it is to be joined.
-///
-/// - Returns: 0, or why the system has started none.
+/// Starts a thread, and waits for its end if `isJoined`; returns 0 or the error number of `pthread_create`.
 private func makeThread(
   named name: String, stackSizeInBytes: Int?, isJoined: Bool = false,
   _ body: @escaping @Sendable () -> Void
@@ -56,7 +54,7 @@ private func makeThread(
   let status = unsafe pthread_create(
     &thread, &attributes,
     { address in
-      // The one reference that was given up above.
+      // Balances `passRetained`.
       guard let address = unsafe address else { return nil }
       unsafe Unmanaged<ThreadStart>.fromOpaque(address).takeRetainedValue().run()
       return nil
@@ -71,7 +69,7 @@ private func makeThread(
   return status
 }
 
-/// What a new thread begins with.
+/// The name and the closure of a new thread.
 private final class ThreadStart {
   private let name: String
   private let body: @Sendable () -> Void
@@ -92,21 +90,20 @@ private final class ThreadStart {
   }
 }
 
-/// Room for recursions that follow the levels of a tree of models, which may be deep.
+/// Threads with a large stack, for recursions over the levels of a tree of models.
 ///
-/// Such a recursion counts its levels. The first ones run on the stack of whoever calls; who comes to
-/// level ``firstLevel`` goes on in ``run(_:)`` for ``levelCount`` more. So a shallow tree costs nothing
-/// but a comparison, and any thread can go through a deep one.
+/// A recursion counts its levels. The first ``firstLevel`` run on the caller's stack, the next ``levelCount`` in
+/// ``run(_:)``. So any thread can walk a deep tree, and a shallow tree costs one comparison.
 package enum LargeStack {
-  /// Address space; only what is used of it takes memory.
+  /// The stack size: address space, of which only the used part takes memory.
   package static let byteCount = 128 << 20
-  /// How many levels one stack is for: 32 KiB each, where a debug build takes a tenth
+  /// The number of levels on one large stack: 32 KiB each, of which a debug build takes a tenth
   /// (docs/design.md, "How deep trees may be").
   package static let levelCount = 4096
-  /// How many levels any thread has room for.
+  /// The number of levels for which every thread has room.
   package static let firstLevel = 32
 
-  /// Set on threads that have a large stack; `nil` if the process has used all its keys.
+  /// A thread-specific value that is set on large stacks; `nil` if the process has used all its keys.
   private static let key: pthread_key_t? = {
     var key = pthread_key_t()
     return unsafe pthread_key_create(&key, nil) == 0 ? key : nil
@@ -115,7 +112,7 @@ package enum LargeStack {
   /// Whether the calling thread has a large stack.
   package static var isCurrent: Bool { key.map { unsafe pthread_getspecific($0) != nil } ?? false }
 
-  /// Notes that the calling thread has a large stack.
+  /// Marks the calling thread as one with a large stack.
   package static func noteCurrent() {
     // Any address but null.
     if let key { unsafe pthread_setspecific(key, UnsafeRawPointer(bitPattern: 1)) }
@@ -123,10 +120,10 @@ package enum LargeStack {
 
   /// Runs a closure on a new thread with a large stack, and waits for it.
   ///
-  /// Without room for one more thread it runs on the calling one.
+  /// If the system has no room for a thread, the closure runs on the calling one.
   package static func run(_ body: () -> Void) {
     withoutActuallyEscaping(body) { body in
-      // The calling thread waits while the other one runs it.
+      // The calling thread waits while the new thread runs the closure.
       nonisolated(unsafe) let body = body
       let status = makeThread(named: "pando.deep", stackSizeInBytes: byteCount, isJoined: true) {
         noteCurrent()

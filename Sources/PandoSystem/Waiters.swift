@@ -1,9 +1,9 @@
-/// Tasks that wait for an answer: part of the state behind a lock.
+/// The tasks that wait for an answer; a part of the state behind a lock.
 ///
 /// ```swift
 /// let answer = try await state.wait(in: \.waiters) { state, _ in state.result.map { .success($0) } }
 /// ```
-/// A caller that brings the answer takes the tasks out under the lock and resumes them outside of it.
+/// A thread that has the answer takes the tasks under the lock, and resumes them outside it.
 package struct Waiters<Answer: Sendable>: Sendable {
   /// Resumed with an answer or an error, once.
   package typealias Continuation = CheckedContinuation<Answer, any Error>
@@ -11,23 +11,23 @@ package struct Waiters<Answer: Sendable>: Sendable {
   fileprivate var continuations: [UInt64: Continuation] = [:]
   fileprivate var lastNumber: UInt64 = 0
 
-  /// Begins without tasks.
+  /// Makes an empty list.
   package init() {}
 
-  /// How many tasks wait.
+  /// The number of waiting tasks.
   package var count: Int { continuations.count }
 
-  /// Takes all tasks out, in no order.
+  /// Removes and returns all tasks, in no order.
   ///
   /// - Complexity: O(1).
   package mutating func takeAll() -> some Collection<Continuation> {
     exchange(&continuations, with: [:]).values
   }
 
-  /// Takes a task out.
+  /// Removes and returns a task.
   ///
   /// - Parameter number: The task's number.
-  /// - Returns: `nil` if the task does not wait any more.
+  /// - Returns: `nil` if the task no longer waits.
   /// - Complexity: O(1).
   package mutating func take(_ number: UInt64) -> Continuation? {
     continuations.removeValue(forKey: number)
@@ -51,8 +51,8 @@ extension ValueLock {
   /// Waits until another thread resumes the calling task, or the task is cancelled.
   ///
   /// - Parameters:
-  ///   - waiters: The place where the task waits.
-  ///   - known: Looks, under the lock, whether there is an answer already; gets the number of the task.
+  ///   - waiters: The list in which the task waits.
+  ///   - known: Called under the lock with the task's number; returns the answer if there is one already.
   /// - Returns: The answer.
   /// - Throws: The error that was the answer; `CancellationError` if the task is cancelled before there is an answer.
   package func wait<Answer: Sendable>(
@@ -67,7 +67,7 @@ extension ValueLock {
       try await withCheckedThrowingContinuation { continuation in
         let answer = withLock { value -> Result<Answer, any Error>? in
           if let answer = known(&value, number) { return answer }
-          // A cancellation from now on finds the task; one before is seen here.
+          // A later cancellation finds the continuation in the list; an earlier one is seen here.
           if Task.isCancelled { return .failure(CancellationError()) }
           value[keyPath: waiters].continuations[number] = continuation
           return nil

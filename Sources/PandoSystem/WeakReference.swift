@@ -1,32 +1,32 @@
 /// A reference that does not keep its object alive.
 ///
-/// `weak` needs a property whose type is a class or a class protocol; this takes any such type as a parameter, as in
-/// `WeakReference<any Listener>`. Public so that it can be inlined, as ``Locked``.
+/// `weak` needs a property whose type is a class or a class protocol. This type takes any of them as a parameter, as in
+/// `WeakReference<any Listener>`. Public for inlining, as ``Locked``.
 ///
-/// - Note: Any thread, as `weak`. A getter's result is a strong reference: a caller that holds a lock lets it
-///   leave the lock, because the end of the object may run there otherwise.
+/// - Note: Any thread, as `weak`. ``object`` is a strong reference. A caller that holds a lock releases it after the
+///   lock, because releasing it may run a `deinit`.
 public struct WeakReference<Object> {
   @usableFromInline weak let reference: AnyObject?
 
-  /// Refers to an object.
+  /// Makes a weak reference to an object.
   ///
   /// *Precondition:* the object is an instance of a class.
   @inlinable
   public init(_ object: Object) { reference = object as AnyObject }
 
-  /// The object; `nil` once it has ended.
+  /// The object; `nil` once it is deallocated.
   @inlinable
   public var object: Object? {
-    // Not cast while it is optional: `nil` can be cast to `AnyObject`, in a box.
+    // Unwrapped before the cast, because `nil` can be cast to `AnyObject`, in a box.
     guard let reference else { return nil }
     return reference as? Object
   }
 }
 
-// Sendable because the one reference never changes, and its end is atomic.
+// Sendable because the reference is never assigned again, and the runtime clears it atomically.
 extension WeakReference: @unchecked Sendable where Object: Sendable {}
 
-/// Objects in the order in which they were added; none is kept alive.
+/// A list of weak references, in the order in which the objects were added.
 public struct WeakList<Object> {
   @usableFromInline var references: [WeakReference<Object>] = []
 
@@ -34,15 +34,15 @@ public struct WeakList<Object> {
   @inlinable
   public init() {}
 
-  /// How many entries there are, with those of ended objects that have not been forgotten.
+  /// The number of entries, including those of deallocated objects that the list has not yet removed.
   @inlinable
   public var count: Int { references.count }
 
-  /// Whether there are no entries.
+  /// Whether the list has no entries.
   @inlinable
   public var isEmpty: Bool { references.isEmpty }
 
-  /// Adds an object behind the others, and forgets those that have ended.
+  /// Appends an object, and removes the entries of deallocated ones.
   ///
   /// - Complexity: O(*n*).
   @inlinable
@@ -51,13 +51,13 @@ public struct WeakList<Object> {
     references.append(WeakReference(object))
   }
 
-  /// The objects that are alive, in order.
+  /// The living objects, in order.
   ///
   /// - Complexity: O(*n*).
   @inlinable
   public var objects: [Object] { references.compactMap(\.object) }
 
-  /// Forgets the objects that have ended.
+  /// Removes the entries of deallocated objects.
   ///
   /// - Complexity: O(*n*).
   @inlinable
