@@ -1,4 +1,4 @@
-/// What carries requests to a server and brings its answers back.
+/// A transport that sends requests to a server and returns the answers.
 ///
 /// ```swift
 /// struct PipeClient: APIClient {
@@ -9,44 +9,42 @@
 /// }
 /// ```
 ///
-/// `URLSessionAPIClient` does it over HTTP; another transport needs ``send(_:)`` alone. Retrying,
-/// sharing equal requests, asking for changes only and reading the answer are done above it, for
-/// every transport alike. Several tasks may call it at the same time.
+/// `URLSessionAPIClient` uses HTTP; another transport only needs ``send(_:)``. The queue sends again after failures,
+/// shares equal reads, makes reads conditional and reads the answers, for every transport. Several tasks may call a
+/// client at the same time.
 public protocol APIClient: Sendable {
-  /// The name of the server among those that one store has requests for; `default` unless declared.
+  /// The name of the server among the servers of one store; `default` unless declared.
   ///
-  /// It is stored with every queued request, so it must stay the same from start to start.
+  /// Every queued request stores it, so it must stay the same after a restart.
   var identifier: String { get }
 
-  /// How many requests that change something are on their way at the same time at most; 4 unless
-  /// declared.
+  /// The maximum number of requests that change data and are sent at the same time; 4 unless declared.
   var laneCountMaximum: Int { get }
 
-  /// Completes a request before each attempt: with what can have changed since it was queued, such as
-  /// a token.
+  /// Completes a request before each attempt, for example with a new token.
   ///
   /// - Parameter request: The request as it was made.
-  /// - Returns: The request as it is sent; by default unchanged.
+  /// - Returns: The request to send; by default unchanged.
   /// - Throws: An ``APIError`` if it can't be sent.
   func prepareRequest(_ request: APIRequest) async throws -> APIRequest
 
-  /// Sends a request and waits for the whole answer, whatever its status is.
+  /// Sends a request and waits for the whole answer, with any status.
   ///
-  /// It ends when the task is cancelled: closing a queue waits for that, so that nothing of it can reach the
-  /// server later than what another queue sends.
+  /// It must end when the task is cancelled. A queue that is closed waits for that, so that none of its requests
+  /// reaches the server after those of the next queue.
   ///
   /// - Parameter request: The request.
   /// - Returns: The answer.
-  /// - Throws: An ``APIError``: `connectionLost` or `timedOut` when no whole answer came; an error of
+  /// - Throws: An ``APIError``: `connectionLost` or `timedOut` if no whole answer arrives; an error of
   ///   another type counts as `connectionLost`. `CancellationError` if the task was cancelled.
   func send(_ request: APIRequest) async throws -> APIResponse
 
-  /// Reads the content of an answer that says no.
+  /// Converts the content of an error answer to an error.
   ///
   /// - Parameters:
-  ///   - response: An answer whose status is no success.
-  ///   - request: What it answers.
-  /// - Returns: An error in the words of the API; `nil` (the default) to quote the content.
+  ///   - response: An answer without success.
+  ///   - request: The request.
+  /// - Returns: An error of the API; `nil` (the default) to quote the content.
   func errorPayload(of response: APIResponse, to request: APIRequest) -> (any Error)?
 }
 
@@ -57,18 +55,18 @@ extension APIClient {
   /// 4.
   public var laneCountMaximum: Int { 4 }
 
-  /// The request as it is.
+  /// Returns the request unchanged.
   ///
   /// - Parameter request: The request.
   /// - Returns: The same.
   /// - Throws: Nothing.
   public func prepareRequest(_ request: APIRequest) async throws -> APIRequest { request }
 
-  /// Nothing: the content is quoted.
+  /// Returns `nil`: the error quotes the content.
   ///
   /// - Parameters:
-  ///   - response: An answer whose status is no success.
-  ///   - request: What it answers.
+  ///   - response: An answer without success.
+  ///   - request: The request.
   /// - Returns: `nil`.
   public func errorPayload(of response: APIResponse, to request: APIRequest) -> (any Error)? { nil }
 }

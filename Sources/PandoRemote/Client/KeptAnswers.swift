@@ -2,9 +2,7 @@ import FoundationEssentials
 import PandoModels
 import PandoSystem
 
-/// Answers that a server can be asked about again, whether they still hold.
-///
-/// In memory, the one used longest ago goes first.
+/// The answers in memory for conditional requests; the least recently used one is removed first.
 final class KeptAnswers: Sendable {
   private struct Entry {
     var response: APIResponse
@@ -22,7 +20,7 @@ final class KeptAnswers: Sendable {
 
   init(byteCountMaximum: Int) { self.byteCountMaximum = byteCountMaximum }
 
-  /// The answer kept for a request; it counts as used.
+  /// Returns the kept answer to a request, and marks it as used.
   func answer(to request: APIRequest) -> APIResponse? {
     let key = request.key
     return state.withLock { state in
@@ -33,7 +31,6 @@ final class KeptAnswers: Sendable {
     }
   }
 
-  /// Lets all answers go.
   func removeAll() {
     state.withLock { state in
       state.entries = [:]
@@ -41,7 +38,7 @@ final class KeptAnswers: Sendable {
     }
   }
 
-  /// Keeps an answer if the server gave it a mark by which it can be asked about.
+  /// Keeps an answer with `ETag` or `Last-Modified`, unless it is large or `no-store`.
   func keep(_ response: APIResponse, to request: APIRequest) {
     guard response.headers["ETag"] != nil || response.headers["Last-Modified"] != nil,
       response.headers["Cache-Control"]?.lowercased().contains("no-store") != true,
@@ -63,13 +60,13 @@ final class KeptAnswers: Sendable {
 }
 
 extension APIRequest {
-  /// What tells it from other requests that only read.
+  /// The target and the header fields, which distinguish it from other reads.
   fileprivate var key: ByteString {
     let headers = headers.fields.map { "\n\($0.name.lowercased()):\($0.value)" }
     return ByteString(target + headers.joined())
   }
 
-  /// This request, asking for an answer only if it is another one than the one kept.
+  /// Returns this request, made conditional: the server answers 304 if the kept answer is still valid.
   func unless(_ kept: APIResponse) -> APIRequest {
     var request = self
     if let tag = kept.headers["ETag"], headers["If-None-Match"] == nil {

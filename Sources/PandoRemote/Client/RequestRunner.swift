@@ -1,13 +1,9 @@
-/// Carries out one attempt of a request: completes it, sends it, and tells success from failure.
+/// Runs one attempt of a request: completes it, sends it, and throws for an answer without success.
 struct RequestRunner: Sendable {
   let client: any APIClient
   let kept: KeptAnswers
 
-  /// Sends a request once.
-  ///
-  /// - Parameter request: The request.
-  /// - Returns: An answer of success; the kept one where the server says that it still holds.
-  /// - Throws: ``APIError``, or `CancellationError`.
+  /// Sends a request once; returns an answer with success, after a 304 the kept one.
   func answer(to request: APIRequest) async throws -> APIResponse {
     do {
       try request.validate()
@@ -15,7 +11,7 @@ struct RequestRunner: Sendable {
       let known = isConditional ? kept.answer(to: request) : nil
       let asked = known.map(request.unless) ?? request
       let prepared = try await client.prepareRequest(asked)
-      // Who ends requests, at a logout for example, must find that none begins to be sent after that.
+      // A request that was cancelled, for example by a logout, must not be sent after that.
       try Task.checkCancellation()
       let response = try await client.send(prepared)
       if response.status == 304, var known {
@@ -37,7 +33,7 @@ struct RequestRunner: Sendable {
     }
   }
 
-  /// Sends a request once; whatever fails is an ``APIError``.
+  /// Sends a request once; every failure is an ``APIError``.
   func attempt(_ request: APIRequest) async throws(APIError) -> APIResponse {
     do {
       return try await answer(to: request)

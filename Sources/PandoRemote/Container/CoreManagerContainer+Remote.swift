@@ -13,20 +13,19 @@ extension CoreManagerContainer {
   ///   entities: Book.self, Author.self, client: client, diskStoreConfig: .path("data"))
   /// let book = try await container[Book.self].get(byID: .remote("7"), in: .localOr(.remote()))
   /// ```
-  /// Indexes that the types declare and the store lacks are made. Requests that an earlier run has left
-  /// are sent.
+  /// It builds the indexes that the types declare and the store lacks, and sends the requests of an earlier run.
   ///
   /// *Precondition:* the cache limit is not negative, and no type is named twice.
   ///
   /// - Parameters:
   ///   - first: The first entity type.
   ///   - others: The other entity types.
-  ///   - cacheLimit: How many entities of each persistent type memory holds before the disk at most; 0 for
-  ///     no memory. Types that are in memory only have no limit.
-  ///   - client: What carries requests; `nil` if no type is on a server.
-  ///   - diskStoreConfig: Where persistent entities live.
-  ///   - events: Told what goes wrong behind the back of every caller.
-  /// - Throws: As the form without a client.
+  ///   - cacheLimit: The maximum number of entities of each persistent type in memory; 0 for none. Types that are only
+  ///     in memory have no limit.
+  ///   - client: The transport of requests; `nil` if no type is on a server.
+  ///   - diskStoreConfig: Where persistent entities are stored.
+  ///   - events: Called for failures that no call throws.
+  /// - Throws: As the initializer without a client.
   public convenience init<First: Entity, each Other: Entity>(
     entities first: First.Type, _ others: repeat (each Other).Type,
     cacheLimit: Int = CoreManagerContainer.defaultCacheLimit,
@@ -43,13 +42,13 @@ extension CoreManagerContainer {
     }
   }
 
-  /// Unavailable: a container without entity types can do nothing.
+  /// Unavailable: a container needs entity types.
   ///
   /// - Parameters:
-  ///   - cacheLimit: As of the form with types.
-  ///   - client: As of the form with types.
-  ///   - diskStoreConfig: As of the form with types.
-  ///   - events: As of the form with types.
+  ///   - cacheLimit: Unused.
+  ///   - client: Unused.
+  ///   - diskStoreConfig: Unused.
+  ///   - events: Unused.
   /// - Throws: Nothing; it can't be called.
   /// - Complexity: O(1).
   @available(

@@ -3,7 +3,7 @@ public import PandoManagers
 extension RemoteEntity {
   /// The server.
   ///
-  /// - Parameter configuration: What the container has been made with.
+  /// - Parameter configuration: The configuration of the container.
   /// - Returns: The stores.
   public static func stores(with configuration: StackConfiguration) -> [any Storing<Self>] {
     remoteStores(configuration)
@@ -11,9 +11,9 @@ extension RemoteEntity {
 }
 
 extension LocalEntity where Self: RemoteEntity {
-  /// Memory, without limit, whatever the configuration says, and the server.
+  /// Memory without limit, and the server.
   ///
-  /// - Parameter configuration: What the container has been made with.
+  /// - Parameter configuration: The configuration of the container.
   /// - Returns: The stores.
   public static func stores(with configuration: StackConfiguration) -> [any Storing<Self>] {
     configuration.memoryStores(of: Self.self) + remoteStores(configuration)
@@ -23,7 +23,7 @@ extension LocalEntity where Self: RemoteEntity {
 extension PersistentEntity where Self: RemoteEntity {
   /// Memory before disk, and the server.
   ///
-  /// - Parameter configuration: What the container has been made with.
+  /// - Parameter configuration: The configuration of the container.
   /// - Returns: The stores.
   public static func stores(with configuration: StackConfiguration) -> [any Storing<Self>] {
     configuration.diskStoreConfig.stores(of: Self.self, cacheLimit: configuration.cacheLimit)
@@ -32,7 +32,7 @@ extension PersistentEntity where Self: RemoteEntity {
 }
 
 extension RemoteEntity {
-  /// The server, if there is a way to it.
+  /// The server, if the container has a client.
   fileprivate static func remoteStores(_ configuration: StackConfiguration) -> [any Storing<Self>] {
     configuration.clientQueue.map { [RemoteStore<Self>(clientQueue: $0)] } ?? []
   }
@@ -42,6 +42,6 @@ extension StackConfiguration {
   /// The queue of requests, for a `RemoteStore`; `nil` without a client.
   public var clientQueue: APIClientQueue? { server as? APIClientQueue }
 
-  /// What carries requests; `nil` if the container has none.
+  /// The transport of requests; `nil` if the container has none.
   public var client: (any APIClient)? { clientQueue?.client }
 }

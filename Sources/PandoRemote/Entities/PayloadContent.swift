@@ -3,26 +3,26 @@ import PandoManagers
 import PandoModels
 import PandoStore
 
-/// What an answer has.
+/// The content of an answer.
 ///
-/// This and what follows are objects because less code is made for them; they are used once each.
+/// This type and the following ones are classes, because the compiler makes less code for them.
 final class PayloadContent<E: Entity> {
   var entities: [E] = []
-  /// What else is to be stored with them.
+  /// The entities of other types to store with them.
   var included: [IncludedEntities] = []
-  /// Which part of all it is, if it says so.
+  /// Its page, if it describes one.
   var page: AnswerPage?
-  /// What is wrong with elements that were left out.
+  /// The errors of skipped elements.
   var malformed: [APIError] = []
-  /// What has changed beside the entities.
+  /// The removals and the cursor of an answer to `.changes(since:)`.
   var changes = PayloadChanges<E>()
-  /// Why there are no entities, if the place where they are to stand is not there.
+  /// The error that an answer to `.changes(since:)` has no list of entities.
   var absence: APIError?
 
   init(_ entities: [E] = []) { self.entities = entities }
 }
 
-/// Stores entities of another type than the one that was asked for, as old as a place in the order.
+/// Stores entities of another type than the requested one, as old as an answer.
 typealias IncludedEntities = @Sendable (inout ModelTransaction, AnswerPlace) throws -> Void
 
 /// Entities of another type in an answer.
@@ -32,7 +32,7 @@ struct PayloadInclusion: Sendable {
   /// The names that lead to them.
   let names: [String]
   let typeName: String
-  /// How they look on the wire, if that is not how they are coded.
+  /// Their form in the JSON, if it differs from the coding.
   let form: @Sendable () throws -> WireForm?
 
   init<Other: PersistentEntity & RemoteEntity>(_ type: Other.Type, _ names: [String]) {
@@ -54,7 +54,7 @@ struct PayloadInclusion: Sendable {
   }
 }
 
-/// How what stands at a place of an answer looks on the wire.
+/// The form of the values at a path of an answer.
 private struct PlacedForm {
   /// The names that lead there.
   let names: [String]
@@ -62,7 +62,7 @@ private struct PlacedForm {
 }
 
 extension [PlacedForm] {
-  /// An answer as the decoders of the types read it.
+  /// Translates an answer to the form that the decoders of the types read.
   fileprivate func received(_ body: Data) throws -> Data {
     if isEmpty { return body }
     let tree = try TreeValue(json: String(decoding: body, as: UTF8.self))
@@ -72,7 +72,7 @@ extension [PlacedForm] {
     return Data(changed.json().utf8)
   }
 
-  /// The names on the wire of a path of coding keys; of the place in a list `nil`.
+  /// The names in the JSON of a path of coding keys; `nil` for an index of a list.
   fileprivate func names(along keys: [any CodingKey]) -> [String?] {
     let texts = keys.map { $0.intValue == nil ? $0.stringValue : nil }
     guard let place = first(where: { texts.starts(with: $0.names.map { $0 }) }) else {
@@ -87,14 +87,14 @@ extension RemoteEntity {
   fileprivate static func wireForm() throws -> WireForm? { try WireForm.of(Self.self) }
 }
 
-/// Where an answer says which part of all it is.
+/// The paths of the values that describe the page of an answer.
 struct PageNames: Sendable {
   let total: [String]
   let cursor: [String]
   let next: [String]
 }
 
-/// Where an answer says what has changed beside its entities.
+/// The paths of the removals and the cursor in an answer to `.changes(since:)`.
 struct ChangeNames: Sendable {
   let removed: [String]
   let cursor: [String]
@@ -102,17 +102,17 @@ struct ChangeNames: Sendable {
   let expired: [String]
 }
 
-/// What an answer says of changes beside its entities.
+/// The removals and the cursor of an answer to `.changes(since:)`.
 struct PayloadChanges<E: Entity> {
   var removed: [EntityIdentifier<E>] = []
   var cursor: String?
   var hasMore = false
   var isExpired = false
-  /// Why there are no entities, if the place where they are to stand is not there.
+  /// The error that the answer has no list of entities.
   var absence: DecodingError?
 }
 
-/// What is to be read, whatever the type of the entities is.
+/// The parts of a ``RemotePayload`` that do not depend on the entity type.
 private final class PayloadReading: Sendable {
   let names: [String]
   let skipsMalformed: Bool
@@ -179,7 +179,7 @@ extension RemotePayload {
     }
   }
 
-  /// Where the entities of an answer are that look otherwise than they are coded.
+  /// The forms of the entities of an answer that differ from the coding, with their paths.
   private func placedForms() throws -> [PlacedForm] {
     var forms = try inclusions.compactMap { inclusion in
       try inclusion.form().map { PlacedForm(names: inclusion.names, form: $0) }
@@ -190,7 +190,7 @@ extension RemotePayload {
     return forms
   }
 
-  /// Says where an answer is not what was expected.
+  /// Makes the error that says where an answer has another form than expected.
   private func malformed(
     _ response: APIResponse, to request: APIRequest, _ error: DecodingError, _ forms: [PlacedForm]
   ) -> APIError {
@@ -204,7 +204,7 @@ extension RemotePayload {
     return APIError(.malformedAnswer, request, reason, status: response.status)
   }
 
-  /// The type of the entity that an error is about.
+  /// The name of the entity type that could not be decoded.
   private func name(of error: DecodingError) -> String {
     let place = error.place.map { $0.intValue == nil ? $0.stringValue : nil }
     let included = inclusions.first { place.starts(with: $0.names.map { $0 }) }
@@ -212,7 +212,7 @@ extension RemotePayload {
   }
 }
 
-/// What the decoder reads.
+/// The root of an answer.
 private final class PayloadRoot<E: Entity>: Decodable {
   let members: PayloadMembers<E>
   var included: [IncludedEntities] = []
@@ -223,7 +223,7 @@ private final class PayloadRoot<E: Entity>: Decodable {
     let reading = decoder.userInfo[PayloadReading.key] as? PayloadReading
     let names = reading?.names ?? []
     if let told = reading?.changeNames {
-      // Where nothing but removals has happened, some servers leave the rest out.
+      // Some servers omit the list if there are only removals.
       let found = try decoder.optional(PayloadMembers<E>.self, at: names)
       members = found ?? PayloadMembers<E>()
       if found == nil {
@@ -264,7 +264,7 @@ private final class PayloadMembers<E: Entity>: Decodable {
   init(from decoder: any Decoder) throws {
     let container = try decoder.singleValueContainer()
     if container.decodeNil() { return }
-    // Not by trying: the error must be that of the form that is there.
+    // Looks for a list first, so that an error is that of the form in the answer.
     guard (try? decoder.unkeyedContainer()) != nil else {
       entities = [try container.decode(E.self)]
       return
@@ -281,7 +281,7 @@ private final class PayloadMembers<E: Entity>: Decodable {
   }
 }
 
-/// The identifier of an entity that the server has no longer.
+/// The identifier of an entity that was removed on the server.
 private struct PayloadTombstone<E: Entity>: Decodable {
   let id: EntityIdentifier<E>
 
@@ -294,7 +294,7 @@ private struct PayloadTombstone<E: Entity>: Decodable {
   }
 }
 
-/// An entity, or why it is none.
+/// An entity, or the error that it can't be decoded.
 private final class PayloadMember<E: Entity>: Decodable {
   private(set) var entity: E?
   private(set) var error: DecodingError?
@@ -308,7 +308,7 @@ private final class PayloadMember<E: Entity>: Decodable {
   }
 }
 
-/// A cursor: some servers write it as a number.
+/// A cursor or an address; some servers write a cursor as a number.
 private struct PageText: Decodable {
   let text: String?
 
@@ -318,14 +318,14 @@ private struct PageText: Decodable {
       text = String(number)
     } else {
       let found = container.decodeNil() ? nil : try container.decode(String.self)
-      // Some servers say so that there is none.
+      // Some servers send an empty text if there is none.
       text = found?.isEmpty == true ? nil : found
     }
   }
 }
 
 extension Decoder {
-  /// Reads what some names lead to.
+  /// Decodes the value at a path of names.
   fileprivate func required<Value: Decodable>(_ type: Value.Type, at names: [String]) throws
     -> Value
   {
@@ -337,7 +337,7 @@ extension Decoder {
     return try container.decode(Value.self, forKey: TextKey(last))
   }
 
-  /// Reads what some names lead to; `nil` if they lead nowhere, or there are none.
+  /// Decodes the value at a path of names; `nil` if there is no value, or no name.
   fileprivate func optional<Value: Decodable>(
     _ type: Value.Type, at names: [String]
   ) throws -> Value? {
@@ -355,7 +355,7 @@ extension Decoder {
 }
 
 extension DecodingError {
-  /// What JSON calls a form that a decoder has looked for.
+  /// The name that JSON has for the type that a decoder expected.
   private static func word(for type: any Any.Type) -> String {
     switch "\(type)" {
     case "Dictionary<String, Any>": "an object"
@@ -364,7 +364,7 @@ extension DecodingError {
     }
   }
 
-  /// The keys that lead to it.
+  /// The coding keys that lead to the error.
   fileprivate var place: [any CodingKey] {
     switch self {
     case .keyNotFound(_, let found), .typeMismatch(_, let found), .valueNotFound(_, let found),
@@ -374,7 +374,7 @@ extension DecodingError {
     }
   }
 
-  /// Where in the JSON and what is wrong, as `$[3].year: expected a number`.
+  /// The path in the JSON and the reason, as in `$[3].year: expected a number`.
   fileprivate func sentence(_ forms: [PlacedForm]) -> String {
     let context: Context
     var reason: String

@@ -2,9 +2,9 @@ public import FoundationEssentials
 public import PandoManagers
 import PandoModels
 
-/// An entity that a server keeps.
+/// An entity that is stored on a server.
 ///
-/// Where the API is an ordinary one, its endpoint is all there is to say:
+/// A conventional API needs an endpoint only:
 ///
 /// ```swift
 /// extension Book: RemoteEntity {
@@ -12,48 +12,47 @@ import PandoModels
 /// }
 /// ```
 ///
-/// Then `GET /books`, `GET /books/7`, `POST /books`, `PUT /books/7` and `DELETE /books/7` are sent. Any
-/// other API is described by ``request(for:)`` and ``payload(for:)``.
+/// Pando then sends `GET /books`, `GET /books/7`, `POST /books`, `PUT /books/7` and `DELETE /books/7`.
+/// ``request(for:)`` and ``payload(for:)`` describe any other API.
 public protocol RemoteEntity: ServedEntity {
-  /// Where the server keeps the entities of this type; a slash and the name of the type unless declared.
+  /// The path of the entities of this type; a slash and the name of the type unless declared.
   static var endpoint: APIPath { get }
 
-  /// The request for what is asked for or is to be done.
+  /// Makes the request for an operation.
   ///
-  /// - Parameter path: What is asked for or is to be done.
+  /// - Parameter path: The operation.
   /// - Returns: The request; `nil` if the API has none.
   /// - Throws: Why the request can't be made.
   static func request(for path: RemotePath<Self>) throws -> APIRequest?
 
-  /// Where the entities are in the answer.
+  /// Describes where an answer contains the entities.
   ///
-  /// - Parameter path: What was asked for or done.
+  /// - Parameter path: The operation.
   /// - Returns: By default the whole content: one entity or a list of them.
   static func payload(for path: RemotePath<Self>) -> RemotePayload<Self>
 
-  /// What happens here to a write that the server refuses; by default it is taken back.
+  /// How Pando treats a write that the server refuses; by default Pando undoes it.
   static var refusalPolicy: RefusalPolicy { get }
 
-  /// How fields differ in the JSON of requests and answers from what is on disk; they don't unless
-  /// declared. See ``WireField``.
+  /// The fields whose form in requests and answers differs from their coding; none unless declared.
   static var wireFields: [WireField<Self>] { get }
 
-  /// Makes what reads the JSON of answers; by default dates are ISO 8601.
+  /// Makes the decoder of answers; by default dates are ISO 8601.
   ///
   /// - Returns: A new decoder.
   static func makeDecoder() -> JSONDecoder
 
-  /// Makes what writes the JSON of requests; by default dates are ISO 8601.
+  /// Makes the encoder of requests; by default dates are ISO 8601.
   ///
   /// - Returns: A new encoder.
   static func makeEncoder() -> JSONEncoder
 }
 
 extension RemoteEntity {
-  /// It is taken back.
+  /// Pando undoes the write.
   public static var refusalPolicy: RefusalPolicy { .undo }
 
-  /// None: only a ``MutableEntity`` can take another identifier.
+  /// Returns `nil`, because only a ``MutableEntity`` can get another identifier.
   ///
   /// - Parameter identifier: The identifier.
   /// - Returns: `nil`.
@@ -62,13 +61,12 @@ extension RemoteEntity {
   /// None: the server's JSON is the coding of the type.
   public static var wireFields: [WireField<Self>] { [] }
 
-  /// Whether ``wireFields`` has fields that the server does not know.
+  /// Whether ``wireFields`` has fields that the server does not have.
   public static var hasLocalFields: Bool { wireFields.contains(where: \.hasLocal) }
 
-  /// This entity, as the server has sent it, with the fields that the server does not know as they are
-  /// here.
+  /// Returns this entity of a server with the stored values of the fields that the server does not have.
   ///
-  /// - Parameter stored: The same entity as it is stored here.
+  /// - Parameter stored: The stored version of the entity.
   /// - Returns: The entity to store.
   public func keepingLocalFields(of stored: Self) -> Self {
     var entity = self
@@ -79,13 +77,12 @@ extension RemoteEntity {
   /// A slash and the name of the type.
   public static var endpoint: APIPath { "/\(modelTypeName)" }
 
-  /// The request of an ordinary API at ``endpoint``.
+  /// Makes the request of a conventional API at ``endpoint``.
   ///
-  /// There is none for several identifiers at once, which are asked for one by one, and for removing by
-  /// query. A search asks for all.
+  /// There is none for several identifiers, for a removal by query, and for changes. A search reads all entities.
   ///
-  /// - Parameter path: What is asked for or is to be done.
-  /// - Returns: The request; `nil` if an ordinary API has none.
+  /// - Parameter path: The operation.
+  /// - Returns: The request; `nil` if a conventional API has none.
   /// - Throws: `EncodingError` if an entity can't be encoded.
   public static func request(for path: RemotePath<Self>) throws -> APIRequest? {
     switch path {
@@ -100,17 +97,17 @@ extension RemoteEntity {
     }
   }
 
-  /// The whole content; for a search it is filtered here, because all were asked for.
+  /// Describes the whole content, to which Pando applies the query, because a search reads all entities.
   ///
-  /// - Parameter path: What was asked for or done.
-  /// - Returns: Where the entities are.
+  /// - Parameter path: The operation.
+  /// - Returns: The description.
   public static func payload(for path: RemotePath<Self>) -> RemotePayload<Self> {
     var payload = RemotePayload<Self>.content
     payload.isFilteredHere = true
     return payload
   }
 
-  /// A decoder for dates as ISO 8601.
+  /// Makes a decoder for dates as ISO 8601.
   ///
   /// - Returns: A new decoder.
   public static func makeDecoder() -> JSONDecoder {
@@ -119,13 +116,13 @@ extension RemoteEntity {
     return decoder
   }
 
-  /// An encoder for dates as ISO 8601, with sorted names.
+  /// Makes an encoder for dates as ISO 8601, with sorted names.
   ///
   /// - Returns: A new encoder.
   public static func makeEncoder() -> JSONEncoder { APIBody.makeEncoder() }
 }
 
-/// What happens here to a write to both, store and server, that the server refuses.
+/// How Pando treats a write to the store and the server that the server refuses.
 ///
 /// ```swift
 /// extension Draft: RemoteEntity {
@@ -133,17 +130,19 @@ extension RemoteEntity {
 /// }
 /// ```
 public enum RefusalPolicy: Sendable, Hashable {
-  /// The store goes back to what it would be without the write, in one commit: what it changed and nobody has
-  /// changed since is as it was before, and requests that wait are made anew where they would send it. So
-  /// are nodes inside the entity, and what a removal has taken out of other entities and lists. What the
-  /// store would not take back any more stays, marked.
+  /// Pando restores the state without the write, in one commit.
+  ///
+  /// A value that the write changed, and no other write has changed since, gets its earlier value. This includes
+  /// nodes inside the entity, and entities and lists that lost a removed one. Pando makes waiting requests again that
+  /// would send the write. A value that the store can't restore stays, marked.
   case undo
-  /// The write stays, and its entities are marked as `SynchronizationState` `refused` until the request is
-  /// sent again or dropped. Until then no answer takes it away.
+  /// The write stays, and the `SynchronizationState` of its entities is `refused`.
+  ///
+  /// Until the request is sent again or dropped, no answer replaces the write.
   case keep
 }
 
-/// An entity of a server that can be made and changed here.
+/// An entity of a server that a program can create and change.
 ///
 /// ```swift
 /// struct Book: PersistentEntity, MutableEntity {
@@ -154,17 +153,17 @@ public enum RefusalPolicy: Sendable, Hashable {
 /// }
 /// ```
 public protocol MutableEntity: RemoteEntity {
-  /// This entity under another identifier.
+  /// Returns this entity with another identifier.
   ///
-  /// - Parameter id: The identifier that the server has given.
-  /// - Returns: The same entity, named so.
+  /// - Parameter id: The identifier that the server has assigned.
+  /// - Returns: The same entity with that identifier.
   func withIdentifier(_ id: EntityIdentifier<Self>) -> Self
 }
 
 extension MutableEntity {
   /// ``withIdentifier(_:)``.
   ///
-  /// - Parameter identifier: The identifier that the server has given.
-  /// - Returns: The same entity, named so.
+  /// - Parameter identifier: The identifier that the server has assigned.
+  /// - Returns: The same entity with that identifier.
   public func named(by identifier: EntityIdentifier<Self>) -> Self? { withIdentifier(identifier) }
 }

@@ -1,38 +1,38 @@
 public import PandoManagers
 
-/// What a server is asked for, or is to do.
+/// An operation on a server.
 ///
 /// ```swift
 /// static func request(for path: RemotePath<Rule>) throws -> APIRequest? {
 ///   switch path {
 ///   case .get(let id): APIRequest(.get, "/rules/\(id)")
 ///   case .search: APIRequest(.get, "/rules")
-///   default: nil  // not done by this server
+///   default: nil  // the server has no such operation
 ///   }
 /// }
 /// ```
 public indirect enum RemotePath<E: Entity>: Sendable {
-  /// One entity.
+  /// Read one entity.
   case get(EntityIdentifier<E>)
-  /// Several entities.
+  /// Read several entities.
   case getAll([EntityIdentifier<E>])
-  /// The entities that match.
+  /// Read the entities that match.
   case search(Query<E>)
-  /// Make an entity that has a local identifier.
+  /// Create an entity that has a local identifier.
   case create(E)
-  /// Store an entity that the server knows.
+  /// Store an entity that has an identifier of the server.
   case update(E)
   /// Remove an entity.
   case remove(EntityIdentifier<E>)
   /// Remove the entities that match.
   case removeAll(Query<E>)
-  /// What has changed since a cursor that an earlier answer gave; all for `nil`. See
+  /// Read what has changed since the cursor of an earlier answer, or everything for `nil`; see
   /// ``RemotePayload/changes(removed:cursor:more:expired:)``.
   case changes(since: String?)
 }
 
 extension APIPath {
-  /// This path with the identifier of an entity as one more segment.
+  /// Returns this path with the identifier of an entity as one more segment.
   ///
   /// - Parameter identifier: A server's identifier, or a local one.
   /// - Returns: The longer path.

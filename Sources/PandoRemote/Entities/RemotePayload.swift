@@ -2,7 +2,7 @@ import FoundationEssentials
 public import PandoManagers
 import PandoModels
 
-/// Where the entities are in an answer, and what is known of them.
+/// Describes where an answer contains entities, and which of them.
 ///
 /// ```swift
 /// static func payload(for path: RemotePath<Shelf>) -> RemotePayload<Shelf> {
@@ -13,28 +13,26 @@ import PandoModels
 /// }
 /// ```
 public struct RemotePayload<E: Entity>: Sendable {
-  /// The names that lead to the entities from the outermost object inward; empty if the content is
+  /// The names that lead to the entities, from the outermost object inward; empty if the content is
   /// an entity or a list of them.
   public var names: [String]
-  /// Whether an answer to an unbounded search has all that the server has.
+  /// Whether an answer to an unbounded search contains all entities of the server.
   public var isComplete = true
-  /// Whether filter, order and window of the query are applied to the answer here, because the server
-  /// was asked for all.
+  /// Whether Pando applies filter, order and window of the query, because the server sends all entities.
   public var isFilteredHere = false
-  /// Whether an element of a list that can't be read is left out, and told; else the answer is an error.
+  /// Whether Pando skips and reports elements of a list that can't be read; otherwise the answer is an error.
   ///
-  /// An answer without some of its elements is not complete.
+  /// An answer with skipped elements is not complete.
   public var skipsMalformed = false
-  /// Entities of other types that stand in the answer, too.
+  /// The entities of other types in the answer.
   var inclusions: [PayloadInclusion] = []
-  /// Where the answer says which part of all it is; `nil` if it does not.
+  /// Where the answer describes its page; `nil` if it does not.
   var pageNames: PageNames?
-  /// Where the answer says what has changed beside its entities; `nil` if it does not.
+  /// Where the answer contains removals and the cursor; `nil` if it is no answer to `.changes(since:)`.
   var changeNames: ChangeNames?
-  /// Whether an error means that the server does not know the cursor of `.changes(since:)` any more; the
-  /// status 410 unless given.
+  /// Whether an error means that the cursor of `.changes(since:)` has expired; the status 410 unless set.
   public var isExpiredCursor: @Sendable (APIError) -> Bool = { $0.status == 410 }
-  /// Reads the entities where names are not enough; `nil` to read JSON.
+  /// Reads the entities if names are not enough; `nil` to read JSON.
   public var read: (@Sendable (APIResponse) throws -> [E])?
 
   /// Makes a description of an answer.
@@ -45,14 +43,15 @@ public struct RemotePayload<E: Entity>: Sendable {
   /// The whole content: one entity or a list of them.
   public static var content: RemotePayload { RemotePayload() }
 
-  /// Inside an object, as in `{"data": {"books": […]}}`.
+  /// Entities inside an object, as in `{"data": {"books": […]}}`.
   ///
-  /// - Parameter names: The names that lead to the entities from the outermost object inward.
+  /// - Parameter names: The names that lead to the entities, from the outermost object inward.
   /// - Returns: The description.
   public static func under(_ names: String...) -> RemotePayload { RemotePayload(names) }
 
-  /// The same description, by which elements of a list that can't be read are left out, and told: as
-  /// `ManagerEvent` `malformedElement`, and in `malformed`.
+  /// The same description, with ``skipsMalformed``.
+  ///
+  /// The event `ManagerEvent` `malformedElement` and `malformed` of the answer report skipped elements.
   ///
   /// ```swift
   /// static func payload(for path: RemotePath<Book>) -> RemotePayload<Book> {
@@ -65,17 +64,17 @@ public struct RemotePayload<E: Entity>: Sendable {
     return payload
   }
 
-  /// The same description of an answer that has entities of another type, too.
+  /// Returns the same description of an answer that also contains entities of another type.
   ///
-  /// Where the answer is stored, they are stored in the same commit, each as old as the request. They are
-  /// kept if the entities that were asked for are on disk; an answer that lacks them is whole.
+  /// Pando stores them in the commit of the answer, as old as the request, if the requested entities are on disk. They
+  /// may be absent.
   ///
   /// ```swift
   /// .under("books").including(Author.self, under: "included", "authors")
   /// ```
   /// - Parameters:
   ///   - type: Their type.
-  ///   - names: The names that lead to them from the outermost object inward.
+  ///   - names: The names that lead to them, from the outermost object inward.
   /// - Returns: The description.
   public func including<Other: PersistentEntity & RemoteEntity>(
     _ type: Other.Type, under names: String...
@@ -85,14 +84,13 @@ public struct RemotePayload<E: Entity>: Sendable {
     return payload
   }
 
-  /// The same description of an answer that says which part of all it is: `page`.
+  /// Returns the same description of an answer that is one page of several: `page` of the result.
   ///
-  /// A link to the next page is found in the header field `Link`, too. An answer that is not the last page
-  /// is not complete.
+  /// The header field `Link` may contain the next page, too. An answer that is not the last page is not complete.
   ///
   /// - Parameters:
-  ///   - total: The names that lead to how many there are in all; empty if it is not said.
-  ///   - cursor: The names that lead to what the next page is asked for by.
+  ///   - total: The names that lead to the number of all entities; empty if there is none.
+  ///   - cursor: The names that lead to the cursor of the next page.
   ///   - next: The names that lead to the address of the next page.
   /// - Returns: The description.
   public func paged(
@@ -103,8 +101,8 @@ public struct RemotePayload<E: Entity>: Sendable {
     return payload
   }
 
-  /// The same description of an answer to ``RemotePath/changes(since:)``: the entities are those that have
-  /// been made or changed.
+  /// Returns the same description of an answer to ``RemotePath/changes(since:)``, which contains created and changed
+  /// entities.
   ///
   /// ```swift
   /// static func request(for path: RemotePath<Book>) throws -> APIRequest? {
@@ -117,17 +115,16 @@ public struct RemotePayload<E: Entity>: Sendable {
   ///   return .under("books").changes(removed: ["deleted"], cursor: ["sync", "next"], more: ["sync", "more"])
   /// }
   /// ```
-  /// A removed entity is its identifier, or an object that has it under `id`. An entity that is among the
-  /// changed ones, too, is there. Pages are asked for by the cursor while `more` is true; or, with
-  /// ``paged(total:cursor:next:)``, by the page's own cursor in its place, or under the address of the next
-  /// page: the request for all with the query of that address.
+  /// A removed entity is its identifier, or an object with the identifier under `id`. An entity that is both removed
+  /// and changed exists. While `more` is true, Pando reads the next page with the cursor. With
+  /// ``paged(total:cursor:next:)`` it uses the page's own cursor, or the request for `nil` with the query of the next
+  /// page's address.
   ///
   /// - Parameters:
-  ///   - removed: The names that lead to what the server has no longer; empty if it never says that.
-  ///   - cursor: The names that lead to what the next changes are asked for by.
-  ///   - more: The names that lead to whether there are more by now; empty if it is not said.
-  ///   - expired: The names that lead to whether the server does not know the cursor any more; empty if it
-  ///     is said by ``isExpiredCursor``.
+  ///   - removed: The names that lead to the removed entities; empty if there are none.
+  ///   - cursor: The names that lead to the cursor of the next changes.
+  ///   - more: The names that lead to whether there are more changes now; empty if there is no such value.
+  ///   - expired: The names that lead to whether the cursor has expired; empty if only ``isExpiredCursor`` says so.
   /// - Returns: The description.
   public func changes(
     removed: [String] = [], cursor: [String], more: [String] = [], expired: [String] = []
@@ -138,9 +135,9 @@ public struct RemotePayload<E: Entity>: Sendable {
     return payload
   }
 
-  /// Reads an answer in a way of its own.
+  /// Describes an answer that a closure reads.
   ///
-  /// - Parameter read: Reads the entities; an empty content is an empty list before it is called.
+  /// - Parameter read: Reads the entities; not called for an empty content, which is an empty list.
   /// - Returns: The description.
   public static func reading(
     _ read: @escaping @Sendable (APIResponse) throws -> [E]

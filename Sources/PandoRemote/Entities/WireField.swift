@@ -2,14 +2,14 @@ import FoundationEssentials
 import PandoManagers
 import PandoModels
 
-/// How a field looks in the JSON of a server, where that is not how it is coded here.
+/// A field whose form in the JSON of a server differs from its coding.
 ///
 /// ```swift
 /// extension Book: RemoteEntity {
 ///   static let wireFields: [WireField<Book>] = [
 ///     .named(\.publishedOn, "published_on"),             // another name
 ///     .readOnly(\.createdAt, "created_at"),              // read, never sent
-///     .localOnly(\.isFavorite, default: false),          // the server does not know it
+///     .localOnly(\.isFavorite, default: false),          // the server does not have it
 ///     .named(\.author, "author_id"),                     // an identifier of another entity
 ///     .within(\.address, [.named(\.code, "zip")], as: "addr"),
 ///     .each(\.lines, [.named(\.amountDue, "amount_due")]),
@@ -17,25 +17,23 @@ import PandoModels
 /// }
 /// ```
 ///
-/// Answers are read with the names of the server, on their way into the coding of the type, and
-/// ``APIBody/init(entity:under:)`` writes them. What is on disk, filters and indexes have nothing to do
-/// with it. Where the JSON has a field under its own name though another one is declared, that field is
-/// passed over.
+/// Pando translates an answer to the coding of the type before it decodes it. ``APIBody/init(entity:under:)``
+/// translates an entity to the form of the server. Stored records, filters and indexes use the coding. If a field has
+/// another name in the JSON, Pando ignores a JSON field with its own name.
 ///
-/// A field is found by its key path: coded under the name that the type declares in `fields`, or that of
-/// the property; `coded:` says otherwise. A strategy of the type's encoder and decoder for the names of
-/// keys goes on working, for all that is not declared here.
+/// The coding key of a field is the name that the type declares in `fields`, or the name of the property. `coded:`
+/// gives another one. Names that are not declared here follow the key strategy of the type's encoder and decoder.
 ///
-/// - Note: In the JSON of such a type, numbers with a fraction or an exponent are doubles on the way: a
-///   `Decimal` of more than 17 digits has to be a text there.
+/// - Note: The translation reads numbers with a fraction or an exponent as doubles, so a `Decimal` of more than 17
+///   digits must be a string in the JSON.
 /// - Note: A value; any thread.
 public struct WireField<Root>: Sendable {
   let rules: [WireRule]
-  /// Whether it, or something in it, is not known to the server.
+  /// Whether the server does not have it, or a field in it.
   let hasLocal: Bool
-  /// Takes what the server does not know from what is stored.
+  /// Copies the fields that the server does not have from the stored entity.
   let keep: (@Sendable (inout Root, Root) -> Void)?
-  /// What the field has; `nil` for what only leads to others.
+  /// The value of the field; `nil` if the declaration only leads to other fields.
   let value: (@Sendable (Root) -> Any)?
 
   private init(
@@ -62,13 +60,12 @@ public struct WireField<Root>: Sendable {
       .split(separator: ".").map(String.init)
   }
 
-  /// A field that has another name on the wire, in the object in which it stands.
+  /// A field that has another name in the JSON, in the same object.
   ///
   /// - Parameters:
   ///   - keyPath: The field; it may lead through objects that are no entities.
-  ///   - name: Its name there.
-  ///   - coded: Its coding key, where that is neither declared in `fields` nor the name of the property;
-  ///     with dots it leads through objects.
+  ///   - name: Its name in the JSON.
+  ///   - coded: Its coding key, if that is neither declared in `fields` nor the name of the property; a path has dots.
   /// - Returns: The declaration.
   public static func named(
     _ keyPath: any PartialKeyPath<Root> & Sendable, _ name: String, coded: String? = nil
@@ -78,22 +75,21 @@ public struct WireField<Root>: Sendable {
   ///
   /// - Parameters:
   ///   - keyPath: The field.
-  ///   - name: Its name on the wire; its own unless given.
+  ///   - name: Its name in the JSON; its coding key unless given.
   ///   - coded: As for ``named(_:_:coded:)``.
   /// - Returns: The declaration.
   public static func readOnly(
     _ keyPath: any PartialKeyPath<Root> & Sendable, _ name: String? = nil, coded: String? = nil
   ) -> WireField { WireField(keyPath, WireRule(name: name, isSent: false), coded) }
 
-  /// A field that the server does not know.
+  /// A field that the server does not have.
   ///
-  /// It is not sent, and what the server sends under its name is not read. An answer about an entity that
-  /// is here leaves the field as it is, on disk and in memory, whatever the answer was about; an entity
-  /// that is new here gets the default.
+  /// Pando does not send it, and ignores a value under its name in an answer. An answer leaves the field of a stored
+  /// entity unchanged, on disk and in memory. A new entity gets the default.
   ///
   /// - Parameters:
   ///   - keyPath: The field.
-  ///   - fallback: What an entity has that is new here; it is coded as the type's encoder does.
+  ///   - fallback: The value in a new entity; the type's encoder encodes it.
   ///   - coded: As for ``named(_:_:coded:)``.
   /// - Returns: The declaration.
   public static func localOnly<Value: Encodable & Sendable>(
@@ -109,14 +105,14 @@ public struct WireField<Root>: Sendable {
       value: { $0[keyPath: keyPath] })
   }
 
-  /// The fields of an object, or of an entity that is held.
+  /// The fields of an object, or of an entity inside this one.
   ///
-  /// What the server does not know of a held entity is kept as it is stored of that entity.
+  /// Fields of an entity inside that the server does not have keep the stored values of that entity.
   ///
   /// - Parameters:
   ///   - keyPath: The object.
-  ///   - fields: How its fields differ; of an entity its own `wireFields`.
-  ///   - name: Its name on the wire; its own unless given.
+  ///   - fields: The declarations of its fields; for an entity its own `wireFields`.
+  ///   - name: Its name in the JSON; its coding key unless given.
   ///   - coded: As for ``named(_:_:coded:)``.
   /// - Returns: The declaration.
   public static func within<Child>(
@@ -132,8 +128,8 @@ public struct WireField<Root>: Sendable {
   ///
   /// - Parameters:
   ///   - keyPath: The object.
-  ///   - fields: How its fields differ; of an entity its own `wireFields`.
-  ///   - name: Its name on the wire; its own unless given.
+  ///   - fields: The declarations of its fields; for an entity its own `wireFields`.
+  ///   - name: Its name in the JSON; its coding key unless given.
   ///   - coded: As for ``named(_:_:coded:)``.
   /// - Returns: The declaration.
   public static func within<Child>(
@@ -149,13 +145,13 @@ public struct WireField<Root>: Sendable {
 
   /// The fields of each element of a list.
   ///
-  /// Only of entities can there be fields that the server does not know: nothing tells which of other
-  /// elements is which.
+  /// Only elements that are entities may have fields that the server does not have. Others can't be matched with the
+  /// stored elements.
   ///
   /// - Parameters:
   ///   - keyPath: The list.
-  ///   - fields: How the fields of an element differ; of an entity its own `wireFields`.
-  ///   - name: Its name on the wire; its own unless given.
+  ///   - fields: The declarations of an element's fields; for an entity its own `wireFields`.
+  ///   - name: Its name in the JSON; its coding key unless given.
   ///   - coded: As for ``named(_:_:coded:)``.
   /// - Returns: The declaration.
   public static func each<Element>(
@@ -181,7 +177,7 @@ public struct WireField<Root>: Sendable {
       return rule
     }
     let keeps = fields.compactMap(\.keep)
-    // Another entity may stand there by now; each has its own.
+    // Not for entities inside: another one may be there now, and each keeps its own fields.
     var keep: (@Sendable (inout Root, Root) -> Void)?
     if !keeps.isEmpty, !(Child.self is any Entity.Type) {
       keep = { entity, stored in
@@ -192,12 +188,12 @@ public struct WireField<Root>: Sendable {
   }
 }
 
-/// How the field at a path of coding keys differs on the wire.
+/// The difference between the JSON and the coding of the field at a path of coding keys.
 struct WireRule: Sendable {
   var path: [String] = []
-  /// Its name there, if it is another one.
+  /// Its name in the JSON, if it differs.
   var name: String?
   var isSent = true
-  /// Makes what stands for it in an answer; `nil` for what the answer has.
+  /// Makes its value, whatever an answer contains; `nil` to use the answer's value.
   var fallback: (@Sendable (JSONEncoder) throws -> TreeValue?)?
 }

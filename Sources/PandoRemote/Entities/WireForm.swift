@@ -4,19 +4,19 @@ import PandoModels
 import PandoStore
 import PandoSystem
 
-/// How the objects of a type look on the wire: what its ``WireField`` come to.
+/// The form of a type's objects in the JSON of a server, made from its ``WireField`` declarations.
 final class WireForm: Sendable {
   private struct Member: Sendable {
     /// The coding key.
     let coded: String
-    /// What the type's encoder writes for it.
+    /// The key that the type's encoder writes.
     let written: String
-    /// What the type's decoder reads as it.
+    /// The key that the type's decoder reads.
     let read: String
-    /// Its name on the wire, if it is another one.
+    /// Its name in the JSON, if it differs.
     let name: String?
     let isSent: Bool
-    /// What stands for it in an answer; `nil` for what the answer has.
+    /// Its value, whatever an answer contains; `nil` to use the answer's value.
     let fallback: TreeValue?
     let inner: WireForm?
   }
@@ -42,7 +42,7 @@ final class WireForm: Sendable {
 
   private static let all = Locked<[ObjectIdentifier: WireForm]>([:])
 
-  /// What a type declares; `nil` if it declares nothing.
+  /// Returns the form of a type; `nil` if the type declares no fields.
   ///
   /// - Throws: `EncodingError` if the default of a field can't be encoded.
   static func of<E: RemoteEntity>(_ type: E.Type) throws -> WireForm? {
@@ -55,7 +55,7 @@ final class WireForm: Sendable {
     return form
   }
 
-  /// An entity or a list of them from the wire, as the type's decoder reads it.
+  /// Translates an entity or a list of them to the form that the type's decoder reads.
   func received(_ value: TreeValue) -> TreeValue {
     switch value {
     case .array(let elements): return .array(elements.map(received))
@@ -74,7 +74,7 @@ final class WireForm: Sendable {
     }
   }
 
-  /// What the type's encoder has written, as it goes over the wire.
+  /// Translates the output of the type's encoder to the form of the server.
   func sent(_ value: TreeValue) -> TreeValue {
     switch value {
     case .array(let elements): return .array(elements.map(sent))
@@ -90,7 +90,7 @@ final class WireForm: Sendable {
     }
   }
 
-  /// Whether what the type's encoder has written has something at a path of coding keys.
+  /// Whether the output of the type's encoder has a value at a path of coding keys.
   func isWritten(_ path: [String], in tree: TreeValue) -> Bool {
     var tree = tree
     var form: WireForm? = self
@@ -103,7 +103,7 @@ final class WireForm: Sendable {
     return true
   }
 
-  /// The names on the wire of a path of coding keys; of the place in a list `nil`.
+  /// The names in the JSON of a path of coding keys; `nil` for an index of a list.
   func names(along keys: ArraySlice<any CodingKey>) -> [String?] {
     var form: WireForm? = self
     return keys.map { key in
@@ -115,7 +115,7 @@ final class WireForm: Sendable {
   }
 }
 
-/// What encoder and decoder of a type make of coding keys.
+/// The names that encoder and decoder of a type use for coding keys.
 private final class KeyNames {
   let encoder: JSONEncoder
   private let decoder: JSONDecoder
@@ -152,7 +152,7 @@ private final class KeyNames {
   }
 }
 
-/// Objects inside one another, each with one key.
+/// Nested objects with one key each.
 private struct KeyProbe: Encodable {
   let path: [String]
 
@@ -166,7 +166,7 @@ private struct KeyProbe: Encodable {
 }
 
 extension TreeValue {
-  /// This value with another one where some names lead to, if they lead anywhere.
+  /// Returns this value with a change at a path of names, if there is such a path.
   func changing(at names: ArraySlice<String>, _ change: (TreeValue) -> TreeValue) -> TreeValue {
     guard let name = names.first else { return change(self) }
     guard case .object(var fields) = self, let inner = fields[name] else { return self }
@@ -174,7 +174,7 @@ extension TreeValue {
     return .object(fields)
   }
 
-  /// Whether a text stands somewhere in it.
+  /// Whether it contains a text as a value or a name.
   fileprivate func holds(_ text: String) -> Bool {
     switch self {
     case .string(let string): string.hasSameBytes(as: text)
@@ -187,8 +187,7 @@ extension TreeValue {
 }
 
 extension APIBody {
-  /// An entity as its server wants it: as ``RemoteEntity/makeEncoder()`` writes it, with what
-  /// ``RemoteEntity/wireFields`` say.
+  /// Encodes an entity in the form of its server: by ``RemoteEntity/makeEncoder()`` and ``RemoteEntity/wireFields``.
   ///
   /// ```swift
   /// case .create(let book): APIRequest(.post, "/v2/books", body: try APIBody(entity: book, under: "book"))
@@ -204,7 +203,7 @@ extension APIBody {
       try Self.checkNames(entity, form, tree)
       let sent = form.sent(tree)
       bytes = Data(sent.json().utf8)
-      // What is not sent need not be known to the server.
+      // The server need not have an entity that only a field names which is not sent.
       localIdentifiers.removeAll { !sent.holds(IdentifierAlias.localText(of: $0)) }
     }
     for name in names.reversed() {
@@ -212,7 +211,7 @@ extension APIBody {
     }
   }
 
-  /// A name by which nothing is coded would let a field out that is not to be sent.
+  /// Throws if a declared field is not coded under its name, because it would be sent as it is.
   private static func checkNames<E: RemoteEntity>(
     _ entity: E, _ form: WireForm, _ tree: TreeValue
   ) throws {

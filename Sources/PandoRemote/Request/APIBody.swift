@@ -8,31 +8,30 @@ import PandoModels
 /// let request = APIRequest(.post, "/books", body: body)
 /// ```
 public struct APIBody: Hashable, Sendable {
-  /// What the bytes are, for example `application/json`.
+  /// The media type of the bytes, for example `application/json`.
   public var contentType: String
   /// The bytes.
   public internal(set) var bytes: Data
-  /// The model identifiers of the entities whose local identifiers stand in it.
+  /// The model identifiers of the entities whose local identifiers it contains.
   public internal(set) var localIdentifiers: [String] = []
 
-  /// Makes a content of bytes.
+  /// Makes a content from bytes.
   ///
   /// - Parameters:
   ///   - bytes: The bytes.
-  ///   - contentType: What they are.
+  ///   - contentType: Their media type.
   public init(_ bytes: Data, contentType: String) {
     self.bytes = bytes
     self.contentType = contentType
   }
 
-  /// Makes a content of a value as JSON.
+  /// Encodes a value as JSON.
   ///
-  /// Local identifiers in it are remembered: once the server has named their entities, a request that
-  /// is still queued is sent with the server's identifiers.
+  /// While the request waits, the queue replaces local identifiers in it by those that the server assigns.
   ///
   /// - Parameters:
-  ///   - value: What to encode.
-  ///   - encoder: How dates and data are written.
+  ///   - value: The value.
+  ///   - encoder: Defines how dates and data are written.
   /// - Throws: What the encoder throws.
   public init(json value: some Encodable, encoder: JSONEncoder = APIBody.makeEncoder()) throws {
     let found = LocalIdentifierCollector()
@@ -41,7 +40,7 @@ public struct APIBody: Hashable, Sendable {
     localIdentifiers = found.modelIdentifiers
   }
 
-  /// Makes the encoder that is used where no other is given: names sorted, dates as ISO 8601.
+  /// Makes the default encoder: sorted names, dates as ISO 8601.
   ///
   /// - Returns: A new encoder.
   public static func makeEncoder() -> JSONEncoder {

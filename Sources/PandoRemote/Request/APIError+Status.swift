@@ -1,10 +1,10 @@
 import FoundationEssentials
 
 extension APIError {
-  /// The most of an answer's text that is quoted.
+  /// The maximum length of an answer's text that an error quotes.
   private static let quotedByteCountMaximum = 200
 
-  /// Makes the error of an answer that says no.
+  /// Makes the error for an answer without success.
   init(_ response: APIResponse, to request: APIRequest, payload: (any Error)?) {
     let code: Code =
       switch response.status {
@@ -24,7 +24,7 @@ extension APIError {
     }
   }
 
-  /// The date of a header field: `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110, section 5.6.7).
+  /// Reads the date of a header field: `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110, section 5.6.7).
   static func date(_ text: String) -> Date? {
     let parts = text.split { !$0.isLetter && !$0.isNumber }
     let names = "JanFebMarAprMayJunJulAugSepOctNovDec"
@@ -35,13 +35,13 @@ extension APIError {
       (0...60).contains(second)
     else { return nil }
     let number = names.distance(from: names.startIndex, to: month.lowerBound) / 3 + 1
-    // Days since 1970, of years that begin in March.
+    // Days since 1970, counted in years that begin in March.
     let (y, m) = number > 2 ? (year, number - 3) : (year - 1, number + 9)
     let days = 365 * y + y / 4 - y / 100 + y / 400 + (153 * m + 2) / 5 + day - 1 - 719_468
     return Date(timeIntervalSince1970: Double(((days * 24 + hour) * 60 + minute) * 60 + second))
   }
 
-  /// The beginning of a content, in one line; `nil` if it is no text or empty.
+  /// Returns the beginning of a content, in one line; `nil` if it is no text or empty.
   static func quoted(_ body: Data) -> String? {
     let bytes = body.prefix(quotedByteCountMaximum)
     let text = String(decoding: bytes, as: UTF8.self).drop(while: \.isWhitespace)

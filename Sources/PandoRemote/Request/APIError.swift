@@ -8,7 +8,7 @@
 /// }
 /// ```
 ///
-/// The description is one line for a person: which request, where it failed and why.
+/// The description is one line: the request and why it failed.
 public struct APIError: Error, CustomStringConvertible {
   /// The kind of failure.
   ///
@@ -22,35 +22,35 @@ public struct APIError: Error, CustomStringConvertible {
     /// - Parameter rawValue: The name of the code.
     public init(rawValue: String) { self.rawValue = rawValue }
 
-    /// The server can't be reached, or the connection broke before the answer was whole.
+    /// The server is out of reach, or the connection was lost before the whole answer arrived.
     public static var connectionLost: Code { Code(rawValue: "connectionLost") }
-    /// No answer came in time.
+    /// No answer arrived in time.
     public static var timedOut: Code { Code(rawValue: "timedOut") }
-    /// The server has nothing there: 404 or 410.
+    /// The server has nothing at the path: 404 or 410.
     public static var notFound: Code { Code(rawValue: "notFound") }
-    /// What the server has contradicts the request: 409 or 412.
+    /// The request contradicts the state of the server: 409 or 412.
     public static var conflict: Code { Code(rawValue: "conflict") }
-    /// The server does not let the caller do that: 401 or 403.
+    /// The caller may not do this: 401 or 403.
     public static var refused: Code { Code(rawValue: "refused") }
-    /// Another 4xx: the request makes no sense to the server.
+    /// The server can't process the request: another 4xx.
     public static var badRequest: Code { Code(rawValue: "badRequest") }
-    /// A 5xx: the server failed.
+    /// The server failed: a 5xx.
     public static var serverFailed: Code { Code(rawValue: "serverFailed") }
-    /// The answer is no JSON, has another form than expected, or another status than makes sense.
+    /// The answer is not JSON, has another form than expected, or has an unexpected status.
     public static var malformedAnswer: Code { Code(rawValue: "malformedAnswer") }
-    /// A later request with the same uniquing key has taken its place.
+    /// A later request with the same uniquing key has replaced it.
     public static var aborted: Code { Code(rawValue: "aborted") }
-    /// It was dropped from the queue by hand.
+    /// The program has dropped it from the queue, or has removed all local data.
     public static var dropped: Code { Code(rawValue: "dropped") }
-    /// Another process has taken it off the queue: with the answer to it.
+    /// Another process has removed it from the queue, with the answer to it.
     public static var answeredElsewhere: Code { Code(rawValue: "answeredElsewhere") }
-    /// It names an entity that the server does not know yet.
+    /// It names an entity that the server does not have, and no waiting request creates it.
     public static var localIdentifier: Code { Code(rawValue: "localIdentifier") }
-    /// The entity type has no request for what was asked.
+    /// The entity type has no request for the operation.
     public static var noRequest: Code { Code(rawValue: "noRequest") }
-    /// The address can't be made into a URL, or the request can't be encoded.
+    /// The request can't be sent as it is: for example, its path is no part of a URL.
     public static var invalidRequest: Code { Code(rawValue: "invalidRequest") }
-    /// The queue has been closed.
+    /// The queue is closed.
     public static var closed: Code { Code(rawValue: "closed") }
   }
 
@@ -58,25 +58,25 @@ public struct APIError: Error, CustomStringConvertible {
   public let code: Code
   /// The request, as in `GET /books/7`.
   public let request: String
-  /// Why it failed and what to do, as half a sentence without a full stop.
+  /// The cause and what to do, as half a sentence without a full stop.
   public let reason: String
-  /// The status of the answer, if one came.
+  /// The status of the answer, if one arrived.
   public let status: Int?
-  /// What the client made of the content of an answer that says no.
+  /// The error that ``APIClient/errorPayload(of:to:)`` has made of the answer.
   public let payload: (any Error)?
   /// The error of the layer below, if one was the cause.
   public let underlying: (any Error)?
-  /// How long the server asks to wait before the next attempt, in seconds.
+  /// The delay before the next attempt that the server asks for, in seconds.
   public internal(set) var retryAfterInSeconds: Double?
 
-  /// Makes an error; for transports of one's own.
+  /// Makes an error, for transports of the program.
   ///
   /// - Parameters:
   ///   - code: The kind of failure.
   ///   - request: The request.
-  ///   - reason: Why it failed, as half a sentence without a full stop.
-  ///   - status: The status of the answer, if one came.
-  ///   - payload: What the client made of the content of the answer.
+  ///   - reason: The cause, as half a sentence without a full stop.
+  ///   - status: The status of the answer, if one arrived.
+  ///   - payload: The error that the content of the answer describes.
   ///   - underlying: The error of the layer below.
   public init(
     _ code: Code, _ request: APIRequest, _ reason: String, status: Int? = nil,
@@ -98,7 +98,7 @@ public struct APIError: Error, CustomStringConvertible {
     self.underlying = underlying
   }
 
-  /// Whether no answer came: the server may or may not have got the request.
+  /// Whether no whole answer arrived; the server may have received the request.
   public var isConnectionFailure: Bool { code == .connectionLost || code == .timedOut }
 
   /// One line: the request and why it failed.

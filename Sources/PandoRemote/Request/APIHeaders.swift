@@ -16,7 +16,7 @@ public struct APIHeaders: Hashable, Sendable {
   /// }
   /// ```
   public struct Field: Hashable, Sendable {
-    /// The name as it was given.
+    /// The name, in the case in which it was set.
     public var name: String
     /// The value.
     public var value: String

@@ -1,35 +1,34 @@
-/// The path of a request, written as text in which identifiers can stand.
+/// The path of a request, written as a text that can contain identifiers.
 ///
 /// ```swift
 /// let path: APIPath = "/books/\(book.id)/loans"
 /// ```
 ///
-/// What is interpolated becomes one segment, with the characters escaped that a segment can't hold. `.` and
-/// `..` can't be escaped: a request with such a segment is refused as `invalidRequest`.
-/// A local identifier is remembered: once the server has named the entity, a request that is still
-/// queued is sent with the server's identifier.
+/// Characters of an interpolated value that a segment can't contain are escaped. `.` and `..` can't be escaped: a
+/// request with such a segment fails with `invalidRequest`. While a request waits, the queue replaces a local
+/// identifier in it by the one that the server assigns.
 public struct APIPath: Hashable, Sendable {
-  /// The path as it goes over the wire; begins with a slash.
+  /// The path as it is sent; it begins with a slash.
   public internal(set) var text: String
-  /// The model identifiers of the entities whose local identifiers stand in it.
+  /// The model identifiers of the entities whose local identifiers it contains.
   public internal(set) var localIdentifiers: [String]
 
-  /// Makes a path of text that is escaped already.
+  /// Makes a path from escaped text.
   ///
-  /// - Parameter text: The path; a slash is put before it where there is none.
+  /// - Parameter text: The path; a missing slash at its beginning is added.
   public init(_ text: String) {
     self.text = text.hasPrefix("/") ? text : "/" + text
     localIdentifiers = []
   }
 
-  /// Whether one of its segments leads elsewhere: to the same place, or to the one above.
+  /// Whether it has a segment `.` or `..`.
   var climbs: Bool {
     text.utf8.split(separator: UInt8(ascii: "/")).contains { segment in
       segment.elementsEqual(".".utf8) || segment.elementsEqual("..".utf8)
     }
   }
 
-  /// Returns text as it can stand in one segment of a path.
+  /// Escapes text for one segment of a path.
   ///
   /// - Parameter text: Any text.
   /// - Returns: The text with all but unreserved characters and colons escaped.
@@ -48,7 +47,7 @@ public struct APIPath: Hashable, Sendable {
     return escaped
   }
 
-  /// Returns the text that a segment of a path stands for; `nil` if its escapes are broken.
+  /// Removes the escapes of a segment of a path; `nil` if they are malformed.
   static func unescaping(_ segment: some StringProtocol) -> String? {
     var bytes: [UInt8] = []
     var rest = Array(segment.utf8)[...]
@@ -67,7 +66,7 @@ public struct APIPath: Hashable, Sendable {
 }
 
 extension APIPath: ExpressibleByStringInterpolation, CustomStringConvertible {
-  /// What a path literal is put together from.
+  /// The parts of a path literal.
   public struct StringInterpolation: StringInterpolationProtocol {
     var text = ""
     var localIdentifiers: [String] = []
@@ -75,13 +74,13 @@ extension APIPath: ExpressibleByStringInterpolation, CustomStringConvertible {
     /// Begins a path.
     ///
     /// - Parameters:
-    ///   - literalCapacity: About how many bytes of literals come.
-    ///   - interpolationCount: How many values come.
+    ///   - literalCapacity: The approximate size of the literals, in bytes.
+    ///   - interpolationCount: The number of values.
     public init(literalCapacity: Int, interpolationCount: Int) {
       text.reserveCapacity(literalCapacity + 16 * interpolationCount)
     }
 
-    /// Appends text as it is.
+    /// Appends text without escapes.
     ///
     /// - Parameter literal: A part of the path.
     public mutating func appendLiteral(_ literal: String) { text += literal }
@@ -94,7 +93,7 @@ extension APIPath: ExpressibleByStringInterpolation, CustomStringConvertible {
     }
   }
 
-  /// Makes a path of a literal with values in it.
+  /// Makes a path from a literal with values.
   ///
   /// - Parameter stringInterpolation: The parts.
   public init(stringInterpolation: StringInterpolation) {
@@ -102,9 +101,9 @@ extension APIPath: ExpressibleByStringInterpolation, CustomStringConvertible {
     localIdentifiers = stringInterpolation.localIdentifiers
   }
 
-  /// Makes a path of a literal.
+  /// Makes a path from a literal.
   ///
-  /// - Parameter value: The path, escaped where that is needed.
+  /// - Parameter value: The path, already escaped.
   public init(stringLiteral value: String) { self.init(value) }
 
   /// The path.

@@ -6,7 +6,7 @@ import PandoModels
 /// APIRequest(.put, "/books/\(book.id)", body: try APIBody(json: book))
 /// ```
 public struct APIRequest: Hashable, Sendable {
-  /// A name and a value behind the question mark.
+  /// A name and a value of the query.
   ///
   /// ```swift
   /// let year = APIRequest.QueryItem("year", "1965")
@@ -29,28 +29,28 @@ public struct APIRequest: Hashable, Sendable {
     }
   }
 
-  /// What to do.
+  /// The method.
   public var method: HTTPMethod
-  /// Where, relative to the server's address.
+  /// The path, relative to the server's address.
   public var path: APIPath
-  /// What stands behind the question mark, in order.
+  /// The query items, in order.
   public var query: [QueryItem]
-  /// Header fields beyond those that the client sets by itself.
+  /// Header fields in addition to those of the client.
   public var headers: APIHeaders
   /// The content, if there is any.
   public var body: APIBody?
-  /// How it is treated on its way.
+  /// How the queue sends it.
   public var configuration: APIRequestConfig
 
   /// Makes a request.
   ///
   /// - Parameters:
-  ///   - method: What to do.
-  ///   - path: Where, relative to the server's address.
-  ///   - query: What stands behind the question mark.
+  ///   - method: The method.
+  ///   - path: The path, relative to the server's address.
+  ///   - query: The query items.
   ///   - headers: Header fields.
   ///   - body: The content.
-  ///   - configuration: How it is treated on its way.
+  ///   - configuration: How the queue sends it.
   public init(
     _ method: HTTPMethod, _ path: APIPath, query: [QueryItem] = [], headers: APIHeaders = [:],
     body: APIBody? = nil, configuration: APIRequestConfig = APIRequestConfig()
@@ -63,14 +63,14 @@ public struct APIRequest: Hashable, Sendable {
     self.configuration = configuration
   }
 
-  /// The path with what stands behind the question mark, escaped.
+  /// The path and the query, escaped.
   public var target: String {
     guard !query.isEmpty else { return path.text }
     let items = query.map { "\(APIPath.escaping($0.name))=\(APIPath.escaping($0.value))" }
     return path.text + (path.text.contains("?") ? "&" : "?") + items.joined(separator: "&")
   }
 
-  /// The model identifiers of the entities whose local identifiers stand in it, each once.
+  /// The model identifiers of the entities whose local identifiers it contains, each once.
   public var localIdentifiers: [String] {
     var found: [String] = []
     for identifier in path.localIdentifiers + (body?.localIdentifiers ?? [])
@@ -87,7 +87,7 @@ extension APIRequest: CustomStringConvertible {
 }
 
 extension APIRequest {
-  /// Refuses a path that leads elsewhere than it says.
+  /// Throws if the method is malformed, or if the path has a segment `.` or `..`.
   func validate() throws(APIError) {
     guard !method.rawValue.isEmpty, method.rawValue.utf8.allSatisfy({ $0 > 32 && $0 < 127 }) else {
       throw APIError(.invalidRequest, self, "a method is made of letters")

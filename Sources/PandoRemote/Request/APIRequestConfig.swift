@@ -1,4 +1,4 @@
-/// How a request is treated on its way.
+/// How a queue sends a request.
 ///
 /// ```swift
 /// var request = APIRequest(.put, "/books/7/position", body: body)
@@ -6,27 +6,27 @@
 /// request.configuration.retryPolicy = .never
 /// ```
 public struct APIRequestConfig: Hashable, Sendable {
-  /// The key by which a later request takes the place of one that is still queued.
+  /// A later request with the same key replaces this one while it waits; `nil` if none does.
   ///
-  /// The older one ends with `aborted`. `nil` if every request counts.
+  /// The replaced request ends with `aborted`.
   public var uniquingKey: String?
-  /// Whether a reading request that equals one under way waits for that one's answer and is not sent.
+  /// Whether a read is not sent if an equal one has no answer yet, and takes that answer.
   public var sharesEqualRequests = true
-  /// Whether the answer to a reading request is kept, and the server asked whether it still holds.
+  /// Whether the queue keeps the answer to a `GET`, and makes the next equal request conditional.
   public var usesConditionalRequests = true
-  /// How it stands to the others that wait; for a request that only reads, which of them it waits for.
+  /// Its order among the requests that wait; for a read, which of them it waits for.
   public var strategy: RequestStrategy {
     get { givenStrategy ?? .serial }
     set { givenStrategy = newValue == .serial ? nil : newValue }
   }
   var givenStrategy: RequestStrategy?
-  /// When it is tried again.
+  /// When it is sent again after a failure.
   public var retryPolicy = RetryPolicy.untilAnswered
-  /// How long to wait for an answer, in seconds; `nil` for as long as the client waits by itself.
+  /// The longest wait for an answer, in seconds; `nil` for the default of the client.
   public var timeoutInSeconds: Double?
 
-  /// Makes the usual configuration.
+  /// Makes the default configuration.
   ///
-  /// - Parameter uniquingKey: A later request with the same key takes the place of a queued one.
+  /// - Parameter uniquingKey: A later request with the same key replaces one that waits.
   public init(uniquingKey: String? = nil) { self.uniquingKey = uniquingKey }
 }

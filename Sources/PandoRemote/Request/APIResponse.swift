@@ -8,18 +8,15 @@ public import PandoModels
 /// if answer.isSuccess { print(String(decoding: answer.body, as: UTF8.self)) }
 /// ```
 public struct APIResponse: Hashable, Sendable {
-  /// The status code, as 200.
+  /// The status code, for example 200.
   public var status: Int
   /// The header fields.
   public var headers: APIHeaders
   /// The content.
   public var body: Data
-  /// Whether the server said that what was kept from an earlier answer still holds (304).
+  /// Whether it is a kept answer that the server has confirmed with 304.
   public var isUnchanged = false
-  /// The commit number that the answer is as old as; `.zero` without a store.
-  ///
-  /// It is that of the store when the request was sent, or, for one that changes something, when it was
-  /// queued.
+  /// The commit number of the store when a read was sent or another request was queued; `.zero` without a store.
   public var commitNumber = CommitNumber.zero
 
   /// Makes an answer.
@@ -34,6 +31,6 @@ public struct APIResponse: Hashable, Sendable {
     self.body = body
   }
 
-  /// Whether the status is one of success.
+  /// Whether the status is 200 to 299.
   public var isSuccess: Bool { (200..<300).contains(status) }
 }

@@ -5,19 +5,19 @@
 /// let other = APIRequest(HTTPMethod(rawValue: "REPORT"), "/books")
 /// ```
 public struct HTTPMethod: RawRepresentable, Hashable, Sendable, Codable, CustomStringConvertible {
-  /// The word that goes over the wire, in capitals.
+  /// The name of the method, in capitals.
   public let rawValue: String
 
-  /// Makes a method from its word.
+  /// Makes a method from its name.
   ///
   /// - Parameter rawValue: For example `PATCH`.
   public init(rawValue: String) { self.rawValue = rawValue }
 
   /// Reads.
   public static let get = HTTPMethod(rawValue: "GET")
-  /// Reads the head only.
+  /// Reads the header fields only.
   public static let head = HTTPMethod(rawValue: "HEAD")
-  /// Creates, or does what has no other word.
+  /// Creates, or does what no other method does.
   public static let post = HTTPMethod(rawValue: "POST")
   /// Replaces or creates.
   public static let put = HTTPMethod(rawValue: "PUT")
@@ -26,12 +26,11 @@ public struct HTTPMethod: RawRepresentable, Hashable, Sendable, Codable, CustomS
   /// Removes.
   public static let delete = HTTPMethod(rawValue: "DELETE")
 
-  /// Whether it only reads: such requests go side by side, are not stored and not tried again.
+  /// Whether it only reads: reads run in parallel, and are neither stored nor sent again.
   ///
-  /// All others are barriers for what is about the same: they wait for what is before them, and what is
-  /// behind waits for them.
+  /// Each other request waits for the earlier requests for the same entities, and the later ones wait for it.
   public var isReading: Bool { self == .get || self == .head }
 
-  /// The word.
+  /// The name.
   public var description: String { rawValue }
 }

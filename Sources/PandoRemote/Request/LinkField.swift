@@ -1,12 +1,12 @@
-/// The header field `Link`, as RFC 8288 writes it.
+/// The header field `Link` (RFC 8288).
 enum LinkField {
-  /// The target of the first link with the relation `next`; `nil` if there is none.
+  /// Returns the target of the first link with the relation `next`; `nil` if there is none.
   static func next(in field: String) -> String? {
     var rest = Array(field.utf8)[...]
     while !rest.isEmpty {
       rest = rest.drop { isSpace($0) || $0 == UInt8(ascii: ",") }
       guard rest.first == UInt8(ascii: "<"), let end = rest.firstIndex(of: UInt8(ascii: ">")) else {
-        // No link; the next one may be.
+        // This is no link; the text after the next comma may be one.
         rest = rest.drop { $0 != UInt8(ascii: ",") }
         continue
       }
@@ -14,7 +14,7 @@ enum LinkField {
       rest = rest[(end + 1)...]
       var relations: [String]?
       while let (name, value) = parameter(&rest) {
-        // Of several the first one counts.
+        // The first `rel` of a link counts.
         if name.lowercased() == "rel", relations == nil {
           relations = value.lowercased().split(separator: " ").map(String.init)
         }
@@ -26,7 +26,7 @@ enum LinkField {
     return nil
   }
 
-  /// Takes a parameter and the semicolon before it.
+  /// Reads a parameter and the semicolon before it.
   private static func parameter(
     _ rest: inout ArraySlice<UInt8>
   ) -> (name: String, value: String)? {

@@ -4,7 +4,7 @@ import PandoSystem
 extension APIRequest: Codable {
   /// Decodes the request.
   ///
-  /// - Parameter decoder: Where from.
+  /// - Parameter decoder: The decoder.
   /// - Throws: What the decoder throws.
   public init(from decoder: any Decoder) throws {
     let row = try decoder.row()
@@ -18,7 +18,7 @@ extension APIRequest: Codable {
 
   /// Encodes the request.
   ///
-  /// - Parameter encoder: Where to.
+  /// - Parameter encoder: The encoder.
   /// - Throws: What the encoder throws.
   public func encode(to encoder: any Encoder) throws {
     var row = encoder.container(keyedBy: TextKey.self)
@@ -34,7 +34,7 @@ extension APIRequest: Codable {
 extension APIRequest.QueryItem: Codable {
   /// Decodes the item.
   ///
-  /// - Parameter decoder: Where from.
+  /// - Parameter decoder: The decoder.
   /// - Throws: What the decoder throws.
   public init(from decoder: any Decoder) throws {
     let row = try decoder.row()
@@ -44,7 +44,7 @@ extension APIRequest.QueryItem: Codable {
 
   /// Encodes the item.
   ///
-  /// - Parameter encoder: Where to.
+  /// - Parameter encoder: The encoder.
   /// - Throws: What the encoder throws.
   public func encode(to encoder: any Encoder) throws {
     var row = encoder.container(keyedBy: TextKey.self)
@@ -56,7 +56,7 @@ extension APIRequest.QueryItem: Codable {
 extension APIRequestConfig: Codable {
   /// Decodes the configuration.
   ///
-  /// - Parameter decoder: Where from.
+  /// - Parameter decoder: The decoder.
   /// - Throws: What the decoder throws.
   public init(from decoder: any Decoder) throws {
     let row = try decoder.row()
@@ -70,7 +70,7 @@ extension APIRequestConfig: Codable {
 
   /// Encodes the configuration.
   ///
-  /// - Parameter encoder: Where to.
+  /// - Parameter encoder: The encoder.
   /// - Throws: What the encoder throws.
   public func encode(to encoder: any Encoder) throws {
     var row = encoder.container(keyedBy: TextKey.self)
@@ -86,7 +86,7 @@ extension APIRequestConfig: Codable {
 extension RetryPolicy: Codable {
   /// Decodes the policy.
   ///
-  /// - Parameter decoder: Where from.
+  /// - Parameter decoder: The decoder.
   /// - Throws: What the decoder throws.
   public init(from decoder: any Decoder) throws {
     let row = try decoder.row()
@@ -97,13 +97,13 @@ extension RetryPolicy: Codable {
 
   /// Encodes the policy.
   ///
-  /// - Parameter encoder: Where to.
+  /// - Parameter encoder: The encoder.
   /// - Throws: What the encoder throws.
   public func encode(to encoder: any Encoder) throws {
     var row = encoder.container(keyedBy: TextKey.self)
     try row.encodeIfPresent(attemptCountMaximum, forKey: TextKey("attemptCountMaximum"))
     try row.encodeIfPresent(secondsMaximum, forKey: TextKey("secondsMaximum"))
-    // A set has no order of its own, and stored bytes shall not depend on chance.
+    // Sorted, so that equal policies have equal bytes.
     try row.encode(statuses.ordered(), forKey: TextKey("statuses"))
   }
 }
@@ -111,7 +111,7 @@ extension RetryPolicy: Codable {
 extension APIBody: Codable {
   /// Decodes the content.
   ///
-  /// - Parameter decoder: Where from.
+  /// - Parameter decoder: The decoder.
   /// - Throws: What the decoder throws.
   public init(from decoder: any Decoder) throws {
     let row = try decoder.row()
@@ -122,7 +122,7 @@ extension APIBody: Codable {
 
   /// Encodes the content.
   ///
-  /// - Parameter encoder: Where to.
+  /// - Parameter encoder: The encoder.
   /// - Throws: What the encoder throws.
   public func encode(to encoder: any Encoder) throws {
     var row = encoder.container(keyedBy: TextKey.self)
@@ -135,7 +135,7 @@ extension APIBody: Codable {
 extension APIHeaders: Codable {
   /// Decodes the fields.
   ///
-  /// - Parameter decoder: Where from.
+  /// - Parameter decoder: The decoder.
   /// - Throws: What the decoder throws.
   public init(from decoder: any Decoder) throws {
     let row = try decoder.row()
@@ -144,7 +144,7 @@ extension APIHeaders: Codable {
 
   /// Encodes the fields.
   ///
-  /// - Parameter encoder: Where to.
+  /// - Parameter encoder: The encoder.
   /// - Throws: What the encoder throws.
   public func encode(to encoder: any Encoder) throws {
     var row = encoder.container(keyedBy: TextKey.self)
@@ -155,7 +155,7 @@ extension APIHeaders: Codable {
 extension APIHeaders.Field: Codable {
   /// Decodes the field.
   ///
-  /// - Parameter decoder: Where from.
+  /// - Parameter decoder: The decoder.
   /// - Throws: What the decoder throws.
   public init(from decoder: any Decoder) throws {
     let row = try decoder.row()
@@ -165,7 +165,7 @@ extension APIHeaders.Field: Codable {
 
   /// Encodes the field.
   ///
-  /// - Parameter encoder: Where to.
+  /// - Parameter encoder: The encoder.
   /// - Throws: What the encoder throws.
   public func encode(to encoder: any Encoder) throws {
     var row = encoder.container(keyedBy: TextKey.self)
@@ -177,7 +177,7 @@ extension APIHeaders.Field: Codable {
 extension APIPath: Codable {
   /// Decodes the path.
   ///
-  /// - Parameter decoder: Where from.
+  /// - Parameter decoder: The decoder.
   /// - Throws: What the decoder throws.
   public init(from decoder: any Decoder) throws {
     let row = try decoder.row()
@@ -187,7 +187,7 @@ extension APIPath: Codable {
 
   /// Encodes the path.
   ///
-  /// - Parameter encoder: Where to.
+  /// - Parameter encoder: The encoder.
   /// - Throws: What the encoder throws.
   public func encode(to encoder: any Encoder) throws {
     var row = encoder.container(keyedBy: TextKey.self)

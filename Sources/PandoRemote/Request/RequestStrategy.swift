@@ -1,4 +1,4 @@
-/// How a request that changes something stands to the others that wait.
+/// The order of a request that changes data among the requests that wait.
 ///
 /// ```swift
 /// var request = APIRequest(.post, "/events", body: body)
@@ -13,20 +13,19 @@ public struct RequestStrategy: RawRepresentable, Hashable, Sendable, Codable {
   /// - Parameter rawValue: The text.
   public init(rawValue: String) { self.rawValue = rawValue }
 
-  /// In order with the requests about the same: the entities that it changes, and those that it names.
+  /// In order with the requests for the same entities, except where both only name the entity.
   ///
-  /// Requests that name no entity are in order among themselves.
+  /// Requests that change no entity are in order with each other.
   public static let serial = RequestStrategy(rawValue: "serial")
 
-  /// Beside all others.
+  /// In parallel with all other requests.
   ///
-  /// It waits for those only that make an entity which it names and the server does not know yet.
+  /// It only waits for requests that create an entity which it names and the server does not have yet.
   public static let concurrent = RequestStrategy(rawValue: "concurrent")
 
-  /// In order with the requests about an entity or with a key of one's own, besides those that `serial`
-  /// says.
+  /// In order with the requests of an entity or a key, in addition to those of ``serial``.
   ///
-  /// - Parameter identifier: A model identifier, or any text.
+  /// - Parameter identifier: A model identifier, or any text as a key.
   /// - Returns: The strategy.
   public static func after(_ identifier: String) -> RequestStrategy {
     RequestStrategy(rawValue: prefix + identifier)
@@ -34,7 +33,7 @@ public struct RequestStrategy: RawRepresentable, Hashable, Sendable, Codable {
 
   private static let prefix = "after:"
 
-  /// What it goes after; `nil` for the other strategies.
+  /// The argument of ``after(_:)``; `nil` for the other strategies.
   var key: String? {
     rawValue.hasPrefix(Self.prefix) ? String(rawValue.dropFirst(Self.prefix.count)) : nil
   }

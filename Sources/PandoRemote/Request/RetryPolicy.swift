@@ -1,4 +1,4 @@
-/// When a request that has failed is tried again.
+/// When a queue sends a failed request again.
 ///
 /// ```swift
 /// var request = APIRequest(.post, "/books")
@@ -6,45 +6,39 @@
 ///   attemptCountMaximum: 5, secondsMaximum: 3_600, statuses: [429, 503])
 /// ```
 ///
-/// It counts for requests that change something; reading requests are never tried again.
+/// It applies to requests that change data; reads are never sent again.
 public struct RetryPolicy: Hashable, Sendable {
-  /// How often a request is sent at most; `nil` for as often as it takes.
+  /// The maximum number of attempts; `nil` for no limit.
   public var attemptCountMaximum: Int?
-  /// How long after it was queued it is tried again at most, in seconds; `nil` for as long as it takes.
+  /// The maximum time in the queue after which it is sent again, in seconds; `nil` for no limit.
   ///
-  /// Counted by ``QueueConfiguration/clock``, which nobody sets, while a process sends for the store. A process that
-  /// ends keeps the count of the last attempt with the request, and the next one goes on from there: the time in
-  /// which nobody sends does not count. ``APIClientQueue/retry(_:)`` begins anew.
+  /// ``QueueConfiguration/clock`` measures it while a process sends for the store. The time of the last attempt is
+  /// stored with the request, and the next process continues from there. Time without a sending process does not
+  /// count. ``APIClientQueue/retry(_:)`` begins again at 0.
   public var secondsMaximum: Double?
-  /// Answers after which it is tried again: by these a server says that it has not done anything.
+  /// The statuses after which it is sent again; they mean that the server has done nothing.
   public var statuses: Set<Int>
 
   /// Makes a policy.
   ///
   /// - Parameters:
-  ///   - attemptCountMaximum: How often a request is sent at most; `nil` for as often as it takes.
-  ///   - secondsMaximum: How long after it was queued it is tried again at most.
-  ///   - statuses: Answers after which it is tried again.
+  ///   - attemptCountMaximum: The maximum number of attempts; `nil` for no limit.
+  ///   - secondsMaximum: The maximum time in the queue after which it is sent again; `nil` for no limit.
+  ///   - statuses: The statuses after which it is sent again.
   public init(attemptCountMaximum: Int?, secondsMaximum: Double? = nil, statuses: Set<Int>) {
     self.attemptCountMaximum = attemptCountMaximum
     self.secondsMaximum = secondsMaximum
     self.statuses = statuses
   }
 
-  /// Again after connection loss, timeout, and 408, 425, 429, 502, 503 or 504; as often as it takes.
+  /// Again after a lost connection, a timeout, and 408, 425, 429, 502, 503 or 504, without limit.
   public static let untilAnswered = RetryPolicy(
     attemptCountMaximum: nil, statuses: [408, 425, 429, 502, 503, 504])
 
   /// Never again.
   public static let never = RetryPolicy(attemptCountMaximum: 1, statuses: [])
 
-  /// Whether a request is tried again after an error.
-  ///
-  /// - Parameters:
-  ///   - error: The error.
-  ///   - attemptCount: How often it was sent.
-  ///   - seconds: How long ago it was queued.
-  /// - Returns: Whether it is.
+  /// Whether a request is sent again after an error, a number of attempts and a time in the queue.
   func allows(
     _ error: APIError, afterAttempts attemptCount: Int, afterSeconds seconds: Double
   ) -> Bool {
