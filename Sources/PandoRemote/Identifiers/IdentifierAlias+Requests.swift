@@ -4,7 +4,7 @@ import PandoModels
 import PandoStore
 
 extension IdentifierAlias {
-  /// Puts the server's identifiers in the place of local ones that have become known.
+  /// Replaces local identifiers by the server's, where the server has assigned one.
   static func apply(
     to entry: inout QueuedRequest, in rows: QueueRows
   ) throws {
@@ -21,14 +21,14 @@ extension IdentifierAlias {
     return try read(bytes, of: modelIdentifier)
   }
 
-  /// What entities are called now that a text stands for, whatever their namespace.
+  /// Returns the aliases of entities that are named by a text, in any namespace.
   ///
   /// - Parameters:
-  ///   - texts: `local:` and a key, each.
+  ///   - texts: Each is `local:` and a key.
   ///   - rows: The rows of the queue.
-  /// - Returns: Those that have got a name since.
+  /// - Returns: The aliases that exist.
   /// - Throws: What the disk throws.
-  /// - Complexity: O(*n*) for *n* names that servers have given; nothing without texts.
+  /// - Complexity: O(*n*) for *n* aliases in the store; O(1) without texts.
   static func all(
     of texts: Set<ByteString>, in rows: QueueRows
   ) throws -> [IdentifierAlias] {
@@ -42,7 +42,7 @@ extension IdentifierAlias {
     return found
   }
 
-  /// Puts the server's identifier in the place of the local one.
+  /// Replaces the local identifier by the server's.
   func apply(to entry: inout QueuedRequest) {
     entry.request.replace(self)
     for index in entry.subjects.indices where entry.subjects[index].hasSameBytes(as: old) {
@@ -55,9 +55,8 @@ extension IdentifierAlias {
 }
 
 extension APIRequest {
-  /// Puts a server's identifier in the place of a local one, wherever it stands as a whole: as a
-  /// segment of the path, as a value behind the question mark or one of a list there, as the value of
-  /// a header field, as a text or a name in a JSON content.
+  /// Replaces a local identifier by the server's, where it is a whole value: a segment of the path, a value of the
+  /// query or an element of one, a header field, a text or a name in a JSON content.
   mutating func replace(_ alias: IdentifierAlias) {
     guard localIdentifiers.contains(where: { $0.hasSameBytes(as: alias.old) }) else { return }
     let local = IdentifierAlias.localText(of: alias.old)
@@ -78,11 +77,11 @@ extension APIRequest {
 }
 
 extension APIBody {
-  /// Puts a server's identifier in the place of a local one, wherever it stands as a whole.
+  /// Replaces a local identifier by the server's, where it is a whole text or name.
   mutating func replace(_ alias: IdentifierAlias, local: String) {
     guard localIdentifiers.contains(where: { $0.hasSameBytes(as: alias.old) }) else { return }
     localIdentifiers.removeAll { $0.hasSameBytes(as: alias.old) }
-    // What was encoded as JSON here is JSON; both texts are small.
+    // Both were encoded as JSON.
     guard let json = try? TreeValue(json: String(decoding: bytes, as: UTF8.self)),
       let new = try? TreeValue(json: alias.json)
     else { return }
@@ -91,7 +90,7 @@ extension APIBody {
 }
 
 extension TreeValue {
-  /// The same JSON with a text replaced wherever it stands as a whole.
+  /// Returns this JSON with a text replaced, where it is a whole value or name.
   func replacing(_ text: String, with value: TreeValue, name: String) -> TreeValue {
     switch self {
     case .string(let string) where string.hasSameBytes(as: text): return value

@@ -2,14 +2,14 @@ import PandoManagers
 import PandoModels
 import PandoStore
 
-/// Puts the identifier that a server gave in the place of a local one, everywhere in a store.
+/// Replaces a local identifier by the one that a server has assigned, everywhere in a store.
 ///
-/// That is in the entity, in the trees and collections that hold it, in the entities that name it, and
-/// in the requests that are still queued, all in one transaction. What is rewritten keeps its place in the order of writes: it is as new as it was.
+/// That is in the entity, in the trees and collections that contain it, in the entities that name it, and in waiting
+/// requests, in one transaction. Rewritten nodes keep their sequence numbers.
 final class IdentifierMerge<E: LocalEntity> {
   let old: EntityIdentifier<E>
   let new: EntityIdentifier<E>
-  /// Who can name entities of this type, besides the trees that hold them.
+  /// The types with relationships that may name entities of this type.
   let relatedTypes: [any Entity.Type]
 
   init(old: EntityIdentifier<E>, new: EntityIdentifier<E>, relatedTypes: [any Entity.Type]) {
@@ -18,11 +18,11 @@ final class IdentifierMerge<E: LocalEntity> {
     self.relatedTypes = relatedTypes
   }
 
-  /// Carries it out.
+  /// Replaces the identifier.
   ///
   /// - Parameters:
-  ///   - transaction: The transaction that acknowledges the request.
-  ///   - renamed: Makes the entity under its new identifier of the one stored here.
+  ///   - transaction: The transaction that removes the answered request from the queue.
+  ///   - renamed: Returns the stored entity with its new identifier.
   /// - Throws: What the disk throws; `ModelError` when a record can't be read or written.
   func carryOut(
     in transaction: inout ModelTransaction, _ renamed: (E) throws -> E
@@ -33,7 +33,7 @@ final class IdentifierMerge<E: LocalEntity> {
     for type in relatedTypes { try renameRelated(type, in: &transaction) }
   }
 
-  /// Whether changes of the entity wait behind the request that makes it.
+  /// Whether requests that change the entity wait behind the one that creates it.
   private func isEdited(in rows: QueueRows) throws -> Bool {
     let name = old.modelIdentifier
     return try QueueTable.numbers(marking: name, in: rows).contains { number in
@@ -51,8 +51,7 @@ final class IdentifierMerge<E: LocalEntity> {
     let (oldName, newName) = (old.modelIdentifier, new.modelIdentifier)
     let state = try transaction.snapshot.sequenceState(of: oldName)
     guard let local = try transaction.snapshot.model(oldName, as: E.self) else {
-      // Removed here while the server was making it: it must not come back with the answer, nor with that to
-      // somebody who has asked before.
+      // It was removed here while the server created it. Neither this answer nor that to an earlier read restores it.
       let there = try transaction.snapshot.sequenceState(of: newName)
       guard state.sequenceNumber > 0,
         !there.isStored || isEdited || there.sequenceNumber <= state.sequenceNumber
@@ -64,8 +63,7 @@ final class IdentifierMerge<E: LocalEntity> {
     let rank = try transaction.snapshot.naturalRank(of: oldName)
     let there = try transaction.snapshot.sequenceState(of: newName)
     if !there.isStored || isEdited || there.sequenceNumber <= state.sequenceNumber {
-      // Somebody who asked the server may have got the entity before this answer came, without the changes
-      // that still wait.
+      // A read may have stored the server's entity before this answer, without the changes that still wait.
       let entity = try renamed(local)
       let stored = try transaction.snapshot.model(newName, as: E.self)
       try copyProjections(in: &transaction)
@@ -82,7 +80,7 @@ final class IdentifierMerge<E: LocalEntity> {
     }
   }
 
-  /// Gives a node the place back that it had before it was rewritten.
+  /// Restores the sequence number that a node had before it was rewritten.
   private func restore(
     _ state: SequenceState, of name: String, in transaction: inout ModelTransaction
   ) throws {
@@ -94,7 +92,7 @@ final class IdentifierMerge<E: LocalEntity> {
       SequenceRow(kind, sequenceNumber: state.sequenceNumber, commit: commit), of: name)
   }
 
-  /// Lets records that the node has as other types go with it.
+  /// Copies the records of other types to the new identifier.
   private func copyProjections(in transaction: inout ModelTransaction) throws {
     for type in try transaction.snapshot.typeNames(of: old.modelIdentifier)
     where !type.hasSameBytes(as: E.modelTypeName) {
@@ -131,7 +129,7 @@ final class IdentifierMerge<E: LocalEntity> {
     }
   }
 
-  /// Renames it where it stands as a value in records of other types.
+  /// Replaces the identifier where it is a value in a record of another type.
   private func renamed(_ fields: TreeValue) throws -> TreeValue {
     let alias = try IdentifierAlias(old, becomes: new)
     return fields.replacing(
@@ -159,7 +157,7 @@ final class IdentifierMerge<E: LocalEntity> {
     }
     for entity in changed {
       let state = try transaction.snapshot.sequenceState(of: entity.id.modelIdentifier)
-      // Not asked for by that: a child of somebody stays one.
+      // This also marks the entity as the root of a tree.
       try transaction.set(entity)
       try restore(state, of: entity.id.modelIdentifier, in: &transaction)
     }
@@ -167,7 +165,7 @@ final class IdentifierMerge<E: LocalEntity> {
 }
 
 extension TreeValue {
-  /// The same with every reference to a node made one to another.
+  /// Returns this value with each reference to a node replaced by one to another node.
   func repointing(_ old: String, to new: String) -> TreeValue {
     switch self {
     case .reference(let identifier, let typeName):

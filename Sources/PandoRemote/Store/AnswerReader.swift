@@ -2,9 +2,9 @@ import PandoManagers
 import PandoModels
 import PandoStore
 
-/// Reads the answers to queued writes of one entity type and stores what they say.
+/// Reads the answers to queued writes of one entity type, and stores their entities.
 ///
-/// It belongs to no object: after a restart it reads the answers to requests of the run before.
+/// It keeps no state of a write, so after a restart it reads the answers to requests of the earlier run.
 struct AnswerReader<E: RemoteEntity>: Sendable {
   let relatedTypes: @Sendable () -> [any Entity.Type]
   /// Returns true if the entities are in the store of the queue.
@@ -17,7 +17,7 @@ struct AnswerReader<E: RemoteEntity>: Sendable {
 
   static var name: String { "entity:" + E.modelTypeName }
 
-  /// Which local identifier an answer gives a name to.
+  /// Returns the identifier that an answer assigns to an entity with a local one.
   func aliases(_ response: APIResponse, _ entry: QueuedRequest) throws -> [IdentifierAlias] {
     guard
       let (old, new) = try identifiers(
@@ -26,7 +26,7 @@ struct AnswerReader<E: RemoteEntity>: Sendable {
     return [try IdentifierAlias(old, becomes: new)]
   }
 
-  /// Stores what an answer says, as old as its request.
+  /// Stores the entities of an answer, as old as its request.
   func store(
     _ response: APIResponse, _ entry: QueuedRequest, _ transaction: inout ModelTransaction
   ) throws {
@@ -70,7 +70,7 @@ struct AnswerReader<E: RemoteEntity>: Sendable {
       }
     }
     if answered.isEmpty, AnswerNote(entry.note)?.isNotStored != true {
-      // Nothing came back: what was sent is what the server has.
+      // The answer has no entities: the server has what was sent.
       for subject in entry.subjects {
         let name = try transaction.snapshot.currentIdentifier(of: subject)
         guard let stored = try transaction.snapshot.model(name, as: P.self) as? E else { continue }
@@ -84,7 +84,7 @@ struct AnswerReader<E: RemoteEntity>: Sendable {
     for included in content.included { try included(&transaction, place) }
   }
 
-  /// Keeps what an answer says of an entity that a later request has changed: for when that is refused.
+  /// Keeps the entities of an answer that a later request has changed, in case the server refuses that request.
   func keepLate(
     _ response: APIResponse, _ answer: LateAnswer, _ transaction: inout ModelTransaction
   ) throws {
@@ -117,7 +117,7 @@ struct AnswerReader<E: RemoteEntity>: Sendable {
     }
   }
 
-  /// Lets a request send its entity as it would be without what was taken back before it.
+  /// Makes the content of a request again, without the writes that were undone before it.
   func renew(_ entry: inout QueuedRequest, in rows: QueueRows) throws {
     guard let subject = entry.subjects.first else { return }
     var records: [ByteString: NodeRecords] = [:]
@@ -125,7 +125,7 @@ struct AnswerReader<E: RemoteEntity>: Sendable {
       records[ByteString(node.identifier)] = node.after
     }
     let trees = TreeRecords { [number = entry.id] name in
-      // What comes back into it with a field is as it is here, but for what waits behind.
+      // A node that an undo restores in a field is sent as it is stored, without the changes of later requests.
       if let found = try records[ByteString(name)] ?? later(name, than: number, in: rows) {
         return found
       }
@@ -143,7 +143,7 @@ struct AnswerReader<E: RemoteEntity>: Sendable {
     try IdentifierAlias.apply(to: &entry, in: rows)
   }
 
-  /// The records of a node as the next request that changes it has found them; `nil` if none does.
+  /// The records of a node before the next request that changes it; `nil` if there is no such request.
   private func later(
     _ name: String, than number: UInt64, in rows: QueueRows
   ) throws -> NodeRecords? {
@@ -164,7 +164,7 @@ struct AnswerReader<E: RemoteEntity>: Sendable {
     return found.flatMap { $0.isEmpty ? nil : $0 }
   }
 
-  /// What an answer has.
+  /// Reads the content of an answer.
   private func content(
     _ response: APIResponse, _ entry: QueuedRequest, local: E?
   ) throws -> PayloadContent<E> {
@@ -177,7 +177,7 @@ struct AnswerReader<E: RemoteEntity>: Sendable {
     return try payload.content(of: response, to: entry.request, decoder: E.makeDecoder())
   }
 
-  /// The local identifier of what was made, and the one that the server gave.
+  /// The local identifier of the created entity, and the one that the server has assigned.
   private func identifiers(
     _ entry: QueuedRequest, _ entities: [E], _ response: APIResponse
   ) throws -> (EntityIdentifier<E>, EntityIdentifier<E>)? {
@@ -186,7 +186,7 @@ struct AnswerReader<E: RemoteEntity>: Sendable {
       old.isLocal
     else { return nil }
     if let new = entities.first?.id, !new.isLocal { return (old, new) }
-    // Some servers say it by the place of what they have made.
+    // Some servers only send the path of the created entity.
     if let place = response.headers["Location"]?.split(separator: "/").last,
       let text = APIPath.unescaping(place),
       let new = EntityIdentifier<E>(text: text), !new.isLocal
@@ -200,11 +200,11 @@ struct AnswerReader<E: RemoteEntity>: Sendable {
   }
 }
 
-/// What a node would be.
+/// The records that a node would have after a write.
 private struct AnswerTrial: Error {
   private let records: NodeRecords
 
-  /// Writes an entity, sees what its node is then, and lets that be undone.
+  /// Writes an entity, reads the records of its node, and rolls the write back.
   static func records<E: LocalEntity>(
     of entity: E, _ identifier: String, in transaction: inout ModelTransaction
   ) throws -> NodeRecords {

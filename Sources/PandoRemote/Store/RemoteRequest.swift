@@ -1,19 +1,19 @@
 public import PandoManagers
 
-/// A request that a caller gives in the place of the one that the entity type would make.
+/// A request of the caller, in place of the one that the entity type makes.
 struct RemoteRequest<E: Entity>: Sendable {
   let request: APIRequest
   let payload: RemotePayload<E>
 }
 
 extension RemoteEndpoint {
-  /// A request of the caller's own.
+  /// A request of the caller.
   ///
-  /// For a write of several entities it is sent once, for all of them.
+  /// For a write of several entities it is sent once.
   ///
   /// - Parameters:
   ///   - request: The request.
-  ///   - payload: Where the entities are in the answer.
+  ///   - payload: Where the answer contains the entities.
   /// - Returns: The endpoint.
   public static func request(
     _ request: APIRequest, payload: RemotePayload<E> = .content
@@ -27,7 +27,7 @@ extension RemoteEndpoint {
 }
 
 extension APIError: RemoteFailure {
-  /// Whether the server was out of reach, has nothing there, or refused.
+  /// Whether the server was out of reach, has nothing at the path, or failed otherwise.
   public var remoteFailureKind: RemoteFailureKind {
     switch code {
     case .connectionLost, .timedOut: .connection

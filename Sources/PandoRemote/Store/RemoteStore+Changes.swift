@@ -10,7 +10,7 @@ extension RemoteStore: ChangesStoring {
     let path = RemotePath<E>.changes(since: isLink ? nil : cursor)
     var request = try request(for: path)
     if isLink, let cursor { request.query = APIRequest.query(ofLink: cursor) }
-    // An answer that is on its way already is older than what has been written since.
+    // The answer to an earlier request is older than what was written since.
     request.configuration.sharesEqualRequests = false
     let payload = E.payload(for: path)
     guard payload.changeNames != nil, payload.read == nil else {
@@ -66,7 +66,7 @@ extension RemoteStore: ChangesStoring {
 }
 
 extension APIRequest {
-  /// The query of an address.
+  /// The query items of an address.
   fileprivate static func query(ofLink link: String) -> [QueryItem] {
     let end = link.firstIndex(of: "#") ?? link.endIndex
     guard let mark = link[..<end].firstIndex(of: "?") else { return [] }

@@ -12,12 +12,12 @@ import PandoSystem
 /// let found = try await books.all(in: .localOr(.remote()))
 /// ```
 ///
-/// Reading asks the server; writing goes through the durable queue. The answer to a write is stored in
-/// the transaction that takes its request off the queue, also after a restart.
+/// A read is sent to the server; a write waits in the durable queue. The transaction that removes the request of a
+/// write from the queue stores the answer, also after a restart.
 ///
 /// - Note: Any thread, several calls at the same time.
 public final class RemoteStore<E: RemoteEntity>: RemoteStoring {
-  /// What the requests go through.
+  /// The queue of the requests.
   public let clientQueue: APIClientQueue
 
   /// `remote`.
@@ -25,19 +25,18 @@ public final class RemoteStore<E: RemoteEntity>: RemoteStoring {
 
   /// Makes a store.
   ///
-  /// - Parameter clientQueue: What the requests go through; from now on it knows how to read answers
-  ///   to writes of this type.
+  /// - Parameter clientQueue: The queue of the requests; from now on it reads the answers to writes of this type.
   public init(clientQueue: APIClientQueue) {
     self.clientQueue = clientQueue
     clientQueue.register(E.self)
   }
 
-  /// Asks the server by identifiers.
+  /// Reads entities by their identifiers from the server.
   ///
   /// - Parameters:
   ///   - query: A query by identifiers.
   ///   - context: How the caller reads.
-  /// - Returns: Those that the server has.
+  /// - Returns: The entities that the server has.
   /// - Throws: ``APIError``.
   public func get(
     withQuery query: Query<E>, in context: ReadContext<E>
@@ -49,23 +48,23 @@ public final class RemoteStore<E: RemoteEntity>: RemoteStoring {
     }
   }
 
-  /// Asks the server.
+  /// Reads the entities that match a query from the server.
   ///
   /// - Parameters:
   ///   - query: Any query.
   ///   - context: How the caller reads.
-  /// - Returns: Those that match, in the order of the answer.
+  /// - Returns: The entities, in the order of the answer.
   /// - Throws: ``APIError``.
   public func search(
     withQuery query: Query<E>, in context: ReadContext<E>
   ) async throws -> QueryResult<E> { try await fetch(query, in: context).result }
 
-  /// Has the server store entities, and waits for that.
+  /// Stores entities on the server, and waits for the answer.
   ///
   /// - Parameters:
   ///   - entities: The entities.
-  ///   - context: Which request is made.
-  /// - Returns: What the server answered with, as it is stored here now.
+  ///   - context: How the caller writes.
+  /// - Returns: The entities as they are stored now; without a store, those of the answer.
   /// - Throws: ``APIError``; ``ManagerError`` `aborted`.
   public func set(_ entities: [E], in context: WriteContext<E>) async throws -> [E] {
     let write = try request(toSet: entities, in: context)
@@ -74,11 +73,11 @@ public final class RemoteStore<E: RemoteEntity>: RemoteStoring {
     return try await write.answer()
   }
 
-  /// Has the server remove entities, and waits for that.
+  /// Removes entities from the server, and waits for the answer.
   ///
   /// - Parameters:
   ///   - identifiers: The identifiers.
-  ///   - context: Which request is made.
+  ///   - context: How the caller writes.
   /// - Throws: ``APIError``; ``ManagerError`` `aborted`.
   public func remove(
     _ identifiers: [EntityIdentifier<E>], in context: WriteContext<E>
@@ -89,14 +88,14 @@ public final class RemoteStore<E: RemoteEntity>: RemoteStoring {
     _ = try await write.answer()
   }
 
-  /// Has the server remove what matches, and waits for that.
+  /// Removes the entities that match a query from the server, and waits for the answer.
   ///
-  /// What matches is asked for first; it is removed one by one if the API has no request for all.
+  /// It reads the entities first. If the API has no request for all, it removes them one by one.
   ///
   /// - Parameters:
   ///   - query: Any query.
-  ///   - context: Which request is made.
-  /// - Returns: The identifiers of what was removed.
+  ///   - context: How the caller writes.
+  /// - Returns: The identifiers of the removed entities.
   /// - Throws: ``APIError``.
   public func removeAll(
     withQuery query: Query<E>, in context: WriteContext<E>
@@ -113,10 +112,10 @@ public final class RemoteStore<E: RemoteEntity>: RemoteStoring {
 }
 
 extension RemoteStore {
-  /// Returns whether a write of an entity waits for the server, is on its way or was refused and is still here.
+  /// Returns whether a write of an entity waits, is being sent, or was refused and is still stored.
   ///
   /// - Parameter identifier: The identifier of the entity.
-  /// - Returns: Whether one does.
+  /// - Returns: Whether there is such a write.
   /// - Throws: `StoreError` when the bytes on disk are damaged.
   /// - Complexity: O(log *n*).
   public func hasWaitingWrites(of identifier: EntityIdentifier<E>) async throws -> Bool {
@@ -152,12 +151,12 @@ extension RemoteStore: NamingStore {
 }
 
 extension RemoteStore {
-  /// Asks the server, and says whether the answer is complete.
+  /// Reads entities from the server, and returns whether the answer is complete.
   ///
-  /// Several identifiers are asked for one by one, side by side, if the API has no request for them.
+  /// If the API has no request for several identifiers, it sends one request for each, in parallel.
   ///
   /// - Parameters:
-  ///   - query: What is asked for.
+  ///   - query: Any query.
   ///   - context: How the caller reads.
   /// - Returns: The answer.
   /// - Throws: ``APIError``: `notFound` for a single identifier that the server does not have.
@@ -194,7 +193,7 @@ extension RemoteStore {
     return try await answer(to: request(for: path), payload, query, about: [identifier])
   }
 
-  /// Asks for entities one by one; those that the server does not have are left out.
+  /// Reads each entity with a request of its own, without those that the server does not have.
   private func getEach(
     _ identifiers: [EntityIdentifier<E>], _ query: Query<E>
   ) async throws -> RemoteAnswer<E> {
@@ -222,7 +221,7 @@ extension RemoteStore {
     about identifiers: [EntityIdentifier<E>] = []
   ) async throws -> RemoteAnswer<E> {
     var request = request
-    // What an answer that is on its way already lacks, changes may have brought in by now.
+    // The answer to an earlier request may lack changes that a synchronization has stored since.
     if try E.request(for: .changes(since: nil)) != nil {
       request.configuration.sharesEqualRequests = false
     }
@@ -236,7 +235,7 @@ extension RemoteStore {
       : QueryResult(content.entities, groupedBy: query.groupedBy)
     result.page = content.page
     var isComplete = payload.isComplete && query.isUnbounded
-    // Of what was left out nobody knows which entity it is: it may be one that is here.
+    // A skipped element may be any entity, also a stored one.
     if !content.malformed.isEmpty { isComplete = false }
     if let page = content.page, page.hasNext || page.total ?? 0 > content.entities.count {
       isComplete = false
@@ -254,7 +253,7 @@ extension RemoteStore {
       .noRequest, E.modelTypeName, "request(for:) has no request for \(path.kind)")
   }
 
-  /// The identifiers by which the server knows entities; those it does not know are left out.
+  /// The present identifiers of entities, without those that the server does not have yet.
   private func known(
     _ identifiers: [EntityIdentifier<E>]
   ) throws -> [EntityIdentifier<E>] {
@@ -269,10 +268,10 @@ extension RemoteStore {
   /// Makes the requests for a write, without any effect so far.
   ///
   /// - Parameters:
-  ///   - entities: What the server is to store: one with a local identifier is made there.
+  ///   - entities: The entities to store; those with a local identifier are created.
   ///   - context: How the caller writes.
   /// - Returns: The requests.
-  /// - Throws: ``APIError`` `noRequest`; what the entity type throws.
+  /// - Throws: ``APIError`` `noRequest` or `invalidRequest`; what the entity type throws.
   public func request(
     toSet entities: [E], in context: WriteContext<E>
   ) throws -> any QueuedWrite<E> {
@@ -305,13 +304,12 @@ extension RemoteStore {
     return RemoteWrite(clientQueue, parts, identifiers, isRemoval: false)
   }
 
-  /// Notes what a write replaces: to be taken back when the server refuses it, and to know what it has changed
-  /// inside.
+  /// Returns the state that a write replaces, to undo the write and to find the nodes inside that it changes.
   ///
   /// - Parameters:
-  ///   - entities: What will be stored.
+  ///   - entities: The entities to store.
   ///   - transaction: The transaction of the local write, before it.
-  /// - Returns: What is stored now.
+  /// - Returns: The stored state; `nil` if it is not needed.
   /// - Throws: What the disk throws.
   public func replaced(
     bySetting entities: [E], in transaction: inout ModelTransaction
@@ -320,12 +318,12 @@ extension RemoteStore {
     return try ReplacedState<E>(settingIn: transaction.snapshot, entities)
   }
 
-  /// Notes what a removal replaces, if the type takes back what the server refuses.
+  /// Returns the state that a removal replaces, to undo the removal.
   ///
   /// - Parameters:
-  ///   - identifiers: What will be removed.
+  ///   - identifiers: The entities to remove.
   ///   - transaction: The transaction of the local removal, before it.
-  /// - Returns: What is stored now.
+  /// - Returns: The stored state; `nil` if the type keeps refused writes.
   /// - Throws: What the disk throws.
   public func replaced(
     byRemoving identifiers: [EntityIdentifier<E>], in transaction: inout ModelTransaction
@@ -344,7 +342,7 @@ extension RemoteStore {
   /// Makes the requests for a removal, without any effect so far.
   ///
   /// - Parameters:
-  ///   - identifiers: What the server is to remove.
+  ///   - identifiers: The entities to remove.
   ///   - context: How the caller writes.
   /// - Returns: The requests.
   /// - Throws: ``APIError`` `noRequest`; what the entity type throws.
@@ -377,7 +375,7 @@ extension RemoteStore {
 }
 
 extension Query where E: RemoteEntity {
-  /// What the answer to it is about; entities may be asked for by former identifiers.
+  /// The scope of the read; `current` are the present identifiers of the entities in the query.
   fileprivate func readScope(_ current: [EntityIdentifier<E>]) -> ReadScope {
     guard let identifiers else { return .type(E.identifierNamespace) }
     return .nodes((current.isEmpty ? identifiers : current).map(\.modelIdentifier))
@@ -398,7 +396,7 @@ extension Entity {
 }
 
 extension RemotePath {
-  /// What it is about, for a person.
+  /// The operation, for an error text.
   fileprivate var kind: String {
     switch self {
     case .get(let id): "the entity \(id.text)"
@@ -414,11 +412,9 @@ extension RemotePath {
 }
 
 extension APIClientQueue {
-  /// Makes an entity type known: how answers to its writes are read, and which identifiers of other
-  /// entities it holds.
+  /// Registers an entity type: the queue reads answers to its writes, and replaces local identifiers in its entities.
   ///
-  /// Types without a ``RemoteStore`` are made known by this when they hold identifiers of entities
-  /// that a server names.
+  /// A ``RemoteStore`` registers its type. A program registers other types whose entities name entities of a server.
   ///
   /// - Parameter type: The entity type.
   public func register<E: Entity>(_ type: E.Type) {
@@ -460,7 +456,7 @@ extension APIClientQueue {
         aliases: reader.aliases))
   }
 
-  /// Queues the request of a ticket by itself.
+  /// Queues the request of a ticket in a transaction of its own.
   func append(_ ticket: QueueTicket) async throws {
     guard !isClosed else { throw APIError(.closed, ticket.request, "the queue was closed") }
     ticket.appended(try await storage.append(ticket.draft, isIdle: isIdle))

@@ -5,16 +5,15 @@ import PandoSystem
 
 /// A write to a server, as one queued request or several.
 final class RemoteWrite<E: RemoteEntity>: QueuedWrite {
-  /// The request for one entity, or the caller's own for all of them.
+  /// The request for one entity, or the caller's request for all of them.
   struct Part: Sendable {
     /// The request.
     let ticket: QueueTicket
-    /// What it sends; `nil` if it removes something, or the caller has made the request.
+    /// The entity that it sends; `nil` for a removal or a request of the caller.
     var entity: E?
-    /// What is sent in its place if the server knows the entity already or is about to: it is made
-    /// once and changed after that.
+    /// Makes the update to send instead, if the server has the entity or a queued request creates it.
     var change: (@Sendable () throws -> QueueTicket)?
-    /// The entity, if the server may not know it at all: then there is nothing to be removed.
+    /// The entity to remove, if it has a local identifier: the server may not have it.
     var removed: String?
     /// Whether the caller has made the request.
     var isCustom = false
@@ -24,16 +23,10 @@ final class RemoteWrite<E: RemoteEntity>: QueuedWrite {
   private let parts: [Part]
   private let identifiers: [EntityIdentifier<E>]
   private let isRemoval: Bool
-  /// Those that are queued; of several runs of the transaction the last one counts.
+  /// The tickets of the queued requests; of several runs of the transaction the last one counts.
   private let chosen = Locked<[QueueTicket]>([])
 
-  /// Makes a write.
-  ///
-  /// - Parameters:
-  ///   - queue: Where to.
-  ///   - parts: The requests.
-  ///   - identifiers: The identifiers of what is written, in order.
-  ///   - isRemoval: Whether they are removed.
+  /// Makes a write of the entities with some identifiers, in order.
   init(
     _ queue: APIClientQueue, _ parts: [Part], _ identifiers: [EntityIdentifier<E>], isRemoval: Bool
   ) {
@@ -51,7 +44,7 @@ final class RemoteWrite<E: RemoteEntity>: QueuedWrite {
     _ transaction: inout ModelTransaction, replacing replaced: (any Sendable)?
   ) throws {
     let replaced = try (replaced as? ReplacedState<E>)?.written(in: transaction.snapshot)
-    // A place of its own: what is asked of the server later is newer.
+    // With a sequence number of its own, the write is older than later reads from the server.
     _ = transaction.takeSequenceNumber()
     let commitNumber = queue.store == nil ? .zero : try transaction.commitNumber
     var tickets: [QueueTicket] = []
@@ -69,7 +62,7 @@ final class RemoteWrite<E: RemoteEntity>: QueuedWrite {
     chosen.withLock { [tickets] in $0 = tickets }
   }
 
-  /// Whether an entity is stored as it is sent: its type may have kept what was there.
+  /// Whether an entity is stored as it is sent; its type may have kept stored values.
   private func isStored(_ entity: E, in snapshot: ModelSnapshot) throws -> Bool {
     func isStored<P: LocalEntity>(_ type: P.Type) throws -> Bool {
       guard let entity = try snapshot.current(entity) as? P,
@@ -83,7 +76,7 @@ final class RemoteWrite<E: RemoteEntity>: QueuedWrite {
     return try isStored(type)
   }
 
-  /// The request that fits what the server knows by then; `nil` if there is nothing to be sent.
+  /// Returns the request to queue, depending on whether the server has the entity; `nil` if there is none to send.
   private func choose(
     _ part: Part, in transaction: inout ModelTransaction
   ) throws -> QueueTicket? {
@@ -91,7 +84,7 @@ final class RemoteWrite<E: RemoteEntity>: QueuedWrite {
     let rows = QueueRows(transaction)
     let (isKnown, refused) = try QueueTable.making(local, in: rows)
     if isKnown { return try part.change?() ?? part.ticket }
-    // What was refused before is tried again now, or needed no longer.
+    // This write replaces refused requests that create the entity.
     for number in refused { try QueueTable.remove(number, in: rows) }
     return part.removed == nil ? part.ticket : nil
   }
@@ -124,7 +117,7 @@ final class RemoteWrite<E: RemoteEntity>: QueuedWrite {
     return try stored(answers)
   }
 
-  /// What is stored now of what was written; without a store, what the server answered.
+  /// The entities as they are stored now; without a store, those of the answers.
   private func stored(_ answers: [(QueueTicket, APIResponse)]) throws -> [E] {
     guard !isRemoval else { return [] }
     if let store = queue.store, queue.keepsEntities(of: E.self) {

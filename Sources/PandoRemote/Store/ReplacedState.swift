@@ -3,9 +3,9 @@ import PandoManagers
 import PandoModels
 import PandoStore
 
-/// What a write replaces here, noted while it is made.
+/// The state that a write replaces.
 struct ReplacedState<E: RemoteEntity>: ReplacedNodes {
-  /// What concerns one of the entities.
+  /// The replaced state of one entity.
   struct Item: Sendable {
     /// The entity that is set.
     var entity: E?
@@ -15,10 +15,10 @@ struct ReplacedState<E: RemoteEntity>: ReplacedNodes {
 
   private(set) var items: [Item]
   private let isRemoval: Bool
-  /// Whether it is noted what has become of the nodes.
+  /// Whether the nodes have their records after the write.
   private var isWritten = false
 
-  /// Notes what is stored before entities are set.
+  /// Reads the state before entities are set.
   init(settingIn snapshot: ModelSnapshot, _ entities: [E]) throws {
     isRemoval = false
     items = try entities.map { entity in
@@ -35,10 +35,9 @@ struct ReplacedState<E: RemoteEntity>: ReplacedNodes {
     }
   }
 
-  /// Notes what is stored before entities are removed: they, those who can't be without them, and those that
-  /// lose them.
+  /// Reads the state before entities are removed: of them, of nodes that require them, and of nodes that lose them.
   ///
-  /// Each removal is that of what the ones before it have left: what it brings back is its own.
+  /// Each removal begins with the state after the one before it, so its undo restores only what it has removed.
   init(
     removingIn transaction: inout ModelTransaction, _ identifiers: [EntityIdentifier<E>]
   ) throws {
@@ -88,11 +87,10 @@ struct ReplacedState<E: RemoteEntity>: ReplacedNodes {
     return result
   }
 
-  /// What is stored with the request of one entity, or with that of all of them.
+  /// Returns the state to store with a request.
   ///
-  /// - Parameter index: Which entity the request sends as it is, or removes; `nil` for a request of the
-  ///   caller's own.
-  /// - Returns: What the request replaces; `nil` if the type keeps what a server refuses.
+  /// - Parameter index: The index of the entity that the request sends or removes; `nil` for a request of the caller.
+  /// - Returns: What the request replaces; `nil` if the type keeps refused writes.
   func undo(at index: Int?) -> QueuedUndo? {
     guard E.refusalPolicy == .undo else { return nil }
     let chosen = index.map { [items[$0]] } ?? items
@@ -103,10 +101,7 @@ struct ReplacedState<E: RemoteEntity>: ReplacedNodes {
 }
 
 extension ReplacedState {
-  /// The nodes inside what is written that the write has changed with it.
-  ///
-  /// - Parameter index: Which entity the request is about; `nil` for a request of the caller's own.
-  /// - Returns: Their identifiers.
+  /// Returns the identifiers of the nodes that the write has changed inside an entity, or inside all for `nil`.
   func changedInside(at index: Int?) -> [String] {
     if isRemoval { return [] }
     let chosen = index.map { [items[$0]] } ?? items
@@ -115,7 +110,7 @@ extension ReplacedState {
 }
 
 extension Entity {
-  /// Whether it holds nodes.
+  /// Whether it contains nodes.
   var holdsNodes: Bool {
     var found = false
     func look(_ model: any Model) {
@@ -138,23 +133,23 @@ extension Entity {
   }
 }
 
-/// What removals would do.
+/// The effects that removals would have.
 private struct RemovalTrial: Error {
   struct Step: Sendable {
-    /// Which of the removals it is.
+    /// The index of the removal.
     let index: Int
     let deletion: Deletion
-    /// What it leaves of the nodes that it removes or changes.
+    /// The records that it leaves of the nodes that it removes or changes.
     let after: [(identifier: String, records: NodeRecords)]
   }
 
   private let steps: [Step]
 
-  /// Removes nodes one after another, sees what that does, and lets it be undone.
+  /// Removes nodes one after another, notes the effect of each removal, and rolls all back.
   ///
-  /// One that others must not lose comes after them.
+  /// A node whose removal other nodes restrict is removed after them.
   ///
-  /// - Returns: What each does, in their order, but for those that are not there or can't be removed.
+  /// - Returns: The effects in the order of the removals, without nodes that do not exist or can't be removed.
   static func run(
     _ identifiers: [String], in transaction: inout ModelTransaction
   ) throws -> [Step] {
@@ -189,7 +184,7 @@ private struct RemovalTrial: Error {
 }
 
 extension ModelSnapshot {
-  /// Where some nodes stand in a collection.
+  /// The positions of nodes in a collection.
   fileprivate func places(
     of identifiers: [String], inCollection key: String
   ) throws -> [QueuedUndo.Place] {
@@ -208,6 +203,6 @@ extension ModelSnapshot {
 }
 
 extension SequenceState {
-  /// The place of what a server has sent; `nil` if it was written here since.
+  /// The sequence number of a node that a server has sent; `nil` if it was written here since.
   fileprivate var datedAt: UInt64? { isDated ? sequenceNumber : nil }
 }
