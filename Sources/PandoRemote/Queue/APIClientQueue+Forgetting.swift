@@ -2,9 +2,9 @@ import PandoStore
 import PandoSystem
 
 extension APIClientQueue {
-  /// Forgets all requests, with their rows if these are in a store of the queue's own.
+  /// Removes all requests, and their rows if these are in a store of the queue's own.
   package func forgetAll() {
-    // A closed store has none; a store in memory fails for no other reason.
+    // A store in memory only fails if it is closed, and then it has no rows.
     try? storage.removeAllOwn()
     let ended = state.withLock { state in
       let ended = state

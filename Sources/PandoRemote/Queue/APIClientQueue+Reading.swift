@@ -2,7 +2,7 @@ import PandoSystem
 
 /// Requests that only read.
 extension APIClientQueue {
-  /// Sends the waiting reads that no durable request is before.
+  /// Sends the reads that wait for no durable request.
   func startReads() {
     state.withLock { state in
       for number in state.lanes.takeReads() {
@@ -17,8 +17,7 @@ extension APIClientQueue {
     }
   }
 
-  /// Ends reads that would wait for a server that is busy: for requests that it has put off, or for all
-  /// of them.
+  /// Ends reads that would wait for a busy server: those behind delayed requests, in a pause all of them.
   func endStalledReads() {
     let (error, keys): ((any Error)?, [UInt64]) = state.withLock { state in
       let waiting = state.reads.filter { $0.value.task == nil && $0.value.isQueued }

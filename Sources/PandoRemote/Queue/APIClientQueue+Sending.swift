@@ -3,15 +3,14 @@ import PandoModels
 import PandoSystem
 
 extension APIClientQueue {
-  /// Sends a request in its turn and waits for the answer.
+  /// Sends a request when its turn comes, and waits for the answer.
   ///
-  /// One that only reads is not stored and not tried again; one that equals it and is on its way
-  /// already is not sent a second time. One that changes something is durably queued first.
+  /// A read is neither stored nor sent again, and shares the request of an equal read. A request that changes data is
+  /// durably queued first.
   ///
   /// - Parameter request: The request.
-  /// - Returns: An answer of success.
-  /// - Throws: ``APIError``; `CancellationError` if the task was cancelled, after which one that
-  ///   changes something stays queued.
+  /// - Returns: An answer with success.
+  /// - Throws: ``APIError``; `CancellationError` if the task was cancelled. A request that changes data stays queued.
   public func send(_ request: APIRequest) async throws -> APIResponse {
     if request.method.isReading {
       return try await read(
@@ -20,12 +19,12 @@ extension APIClientQueue {
     return try await enqueue(request).confirmation()
   }
 
-  /// Queues a request that changes something, by itself.
+  /// Queues a request that changes data, in a transaction of its own.
   ///
   /// - Parameters:
   ///   - request: The request.
   ///   - subjects: The model identifiers of the entities that it changes.
-  ///   - handler: Who reads the answer.
+  ///   - handler: The name of the handler of its answer.
   /// - Returns: The ticket, once the request is durably queued.
   /// - Throws: ``APIError`` `closed` or `invalidRequest`; what the disk throws.
   @discardableResult
@@ -41,14 +40,13 @@ extension APIClientQueue {
   /// Makes the ticket of a request that is queued in the transaction of a local write.
   ///
   /// - Parameters:
-  ///   - request: A request that changes something.
+  ///   - request: A request that changes data.
   ///   - subjects: The model identifiers of the entities that it changes.
-  ///   - makes: Those of them that the server makes of it, and that have a local identifier until then.
-  ///   - related: Those of other entities that it names: it stays in order with the requests that change
-  ///     them.
-  ///   - handler: Who reads the answer.
-  ///   - note: What the handler needs to know, in its own words.
-  /// - Returns: The ticket, which has had no effect so far.
+  ///   - makes: Those of them that it creates, and that have a local identifier until then.
+  ///   - related: Those of other entities that it names; it stays in order with requests that change them.
+  ///   - handler: The name of the handler of its answer.
+  ///   - note: Data for the handler.
+  /// - Returns: The ticket; it has queued nothing yet.
   public func ticket(
     for request: APIRequest, subjects: [String] = [], makes: [String] = [],
     related: [String] = [], handler: String? = nil, note: String? = nil
@@ -68,7 +66,7 @@ extension APIClientQueue {
     return ticket
   }
 
-  /// Says that requests are durably queued.
+  /// Notes that a request is durably queued, and ends the tickets of those that it has replaced.
   func committed(_ number: UInt64?, aborting tokens: [String]) {
     if let number, store != nil { state.withLock { $0.committed.append(number) } }
     for token in tokens {
@@ -81,17 +79,17 @@ extension APIClientQueue {
     state.withLock { $0.tickets[token]?.object?.request.description ?? "a queued request" }
   }
 
-  /// Tells whoever waits for a durable request.
+  /// Ends the ticket of a durable request.
   func finish(_ token: String, _ result: Result<APIResponse, APIError>) {
     state.withLock { $0.tickets.removeValue(forKey: token)?.object }?.finish(result)
   }
 
-  /// How many callers wait for requests that only read.
+  /// The number of callers that wait for reads.
   package var readerCount: Int {
     state.withLock { state in state.reads.values.reduce(0) { $0 + $1.waiters.count } }
   }
 
-  /// Waits for the answer to a request that only reads.
+  /// Adds a read to the queue, and waits for the answer.
   func read(_ request: APIRequest, _ scope: ReadScope) async throws -> APIResponse {
     let waiter = state.withLock { state in
       state.readCount += 1
@@ -118,16 +116,14 @@ extension APIClientQueue {
 }
 
 extension APIClientQueue.State {
-  /// Adds a waiter to a request that equals one before, or a request.
-  ///
-  /// - Returns: Why it is not added.
+  /// Adds a waiter to an equal read, or adds a read; returns an error if it can't.
   fileprivate mutating func add(
     _ request: APIRequest, _ scope: ReadScope, limit: UInt64, _ waiter: UInt64,
     _ continuation: CheckedContinuation<APIResponse, any Error>
   ) -> (any Error)? {
     if isClosed { return APIError(.closed, request, "the queue was closed") }
     if cancelledWaiters.remove(waiter) != nil { return CancellationError() }
-    // Equal reads are sent once, but not across a barrier: this request must see what the barrier changes.
+    // Equal reads are sent once, unless a request that changes data was queued between them.
     if request.configuration.sharesEqualRequests,
       let equal = reads.first(where: {
         $0.value.limit == limit && $0.value.request == request && $0.value.scope == scope
@@ -141,7 +137,7 @@ extension APIClientQueue.State {
     return nil
   }
 
-  /// Takes a waiter away; the request ends with its last one.
+  /// Removes a waiter; a read ends with its last one.
   fileprivate mutating func cancel(
     _ waiter: UInt64
   ) -> (CheckedContinuation<APIResponse, any Error>?, Task<Void, Never>?) {

@@ -3,9 +3,9 @@ import PandoModels
 import PandoStore
 import PandoSystem
 
-/// The work of a queue; one task does it, so that one thing happens after another.
+/// The work of a queue, which one task does step by step.
 extension APIClientQueue {
-  /// Sends what may be sent now.
+  /// Stores answers and sends requests, until there is nothing more to do now.
   func work(_ reasons: QueueSignal.Reasons) async {
     state.withLock { state in
       state.isWorking = true
@@ -20,7 +20,7 @@ extension APIClientQueue {
     do {
       while !Task.isCancelled, try await advance() {}
     } catch is CancellationError {
-      // The queue is closed; what was on its way stays marked.
+      // The queue is closed; requests on their way stay marked.
     } catch {
       configuration.onEvent?(.storeFailed(error))
       let waiting = state.withLock { state in
@@ -33,9 +33,7 @@ extension APIClientQueue {
     state.withLock { $0.isWorking = false }
   }
 
-  /// Goes one step.
-  ///
-  /// - Returns: Whether something was done.
+  /// Does one step; returns whether there was something to do.
   private func advance() async throws -> Bool {
     try takeIn()
     startReads()
@@ -46,7 +44,7 @@ extension APIClientQueue {
       if let answer = try await answer(of: outcome) { answers.append(answer) }
     }
     let (numbers, generation) = state.withLock { state in
-      // Who waits for an entity to be made waits until it is known by which name.
+      // Requests behind one that creates an entity wait until its new identifier is stored.
       for answer in answers where answer.entry.makes.isEmpty {
         state.finish(answer.entry.id)
       }
@@ -74,7 +72,7 @@ extension APIClientQueue {
     return true
   }
 
-  /// Stores answers and marks requests.
+  /// Stores answers, and marks requests as on their way.
   private func progress(
     _ answers: [QueueAnswer], marking numbers: [UInt64]
   ) async throws -> QueueProgress {
@@ -86,7 +84,7 @@ extension APIClientQueue {
     return try await storage.advance(answers, marking: numbers, by: handlers)
   }
 
-  /// Lets new requests stand in line.
+  /// Adds new requests to the lanes.
   private func takeIn() throws {
     let (first, generation) = state.withLock { ($0.firstUnknown, $0.generation) }
     let next = try storage.nextNumber
@@ -105,14 +103,14 @@ extension APIClientQueue {
         last = max(last, entry.id + 1)
       }
       state.withLock { state in
-        // What was found may have been removed meanwhile, with all else.
+        // `forgetAll()` may have removed the requests meanwhile.
         guard state.generation == generation else { return }
         for (id, claims, namespaces) in found {
           let isTaken = state.isTaken(id)
           state.lanes.add(id, order: 2 * id, claims, types: namespaces, isTaken: isTaken)
         }
         for entry in marked { state.markedBefore[entry.id] = entry }
-        // What it has known before it has counted since.
+        // A request that was in the lanes before keeps its time.
         state.queuedAt.merge(queuedAt) { known, _ in known }
         state.firstUnknown = last
       }
@@ -164,7 +162,7 @@ extension APIClientQueue {
     }
   }
 
-  /// What a request was answered with; `nil` if it has failed, which is dealt with.
+  /// Returns the answer to a request; if that has failed, puts it back or ends it, and returns `nil`.
   private func answer(of outcome: SentRequest) async throws -> QueueAnswer? {
     let entry = outcome.entry
     state.withLock { $0.sending[entry.id] = nil }
@@ -179,7 +177,7 @@ extension APIClientQueue {
       }
       return QueueAnswer(entry, response, handler, later: later)
     case .failure(let error) where entry.request.method == .delete && error.code == .notFound:
-      // It is gone, which is what was asked for; perhaps an earlier attempt did it.
+      // The entity is gone, as requested; perhaps an earlier attempt has removed it.
       return QueueAnswer(entry, APIResponse(status: error.status ?? 404))
     case .failure(let error):
       let policy = entry.request.configuration.retryPolicy
@@ -195,13 +193,13 @@ extension APIClientQueue {
     }
   }
 
-  /// How long ago a request was queued, not counting the time in which no process sent; 0 where nothing limits that.
+  /// The time of a request in the queue, without time in which no process sent; 0 if its policy has no limit.
   private func secondsWaited(_ entry: QueuedRequest) -> Double {
     guard let start = state.withLock({ $0.queuedAt[entry.id] }) else { return entry.secondsWaited }
     return (age() - start) / .seconds(1)
   }
 
-  /// Tells that an answer is stored, or why not.
+  /// Ends the ticket of an answered request, with an error if the answer could not be stored.
   private func tell(_ answer: QueueAnswer, _ failure: (any Error)?) {
     let entry = answer.entry
     if let failure {
@@ -239,8 +237,7 @@ extension APIClientQueue {
     finish(entry.token, .failure(error))
   }
 
-  /// The request goes back to the front without a word to its caller; what only reads
-  /// and waits behind it fails.
+  /// Puts a request back to the front; its caller waits on, and reads behind it fail.
   private func putBack(
     _ entry: QueuedRequest, after error: APIError, secondsWaited: Double
   ) async throws {
@@ -267,16 +264,14 @@ extension APIClientQueue {
       state.pauseError = error.isConnectionFailure ? nil : error
     }
     if state.withLock({ !$0.isPaused }) { pause(for: duration) }
-    // Who came while the attempt was under way has seen it fail. Before the reads are told: one that
-    // comes after that must be heard.
+    // A request that came during the attempt does not end the pause. One that comes after the reads have failed does.
     signal.forget(.request)
     endReads(state.withLock { $0.reads.filter { $0.value.task == nil }.map(\.key) }, with: error)
     let tickets = state.withLock { $0.tickets.values.compactMap(\.object) }
     for ticket in tickets where ticket.committedNumber != nil { ticket.noteOutOfReach() }
   }
 
-  /// Lets one request wait, and those behind it: reads fail, and who can go on without the answer is
-  /// told to.
+  /// Delays one request and those behind it: reads fail, and tickets note that the server is out of reach.
   private func hold(_ entry: QueuedRequest, _ error: APIError, for duration: Duration) {
     let clock = configuration.clock
     state.withLock { state in
@@ -292,7 +287,7 @@ extension APIClientQueue {
     endStalledReads()
   }
 
-  /// Tells who waits for requests that a busy server has put off, and can go on without the answer.
+  /// Notes in the tickets of requests that wait for a busy server that the server is out of reach.
   private func tellStalled() {
     let (stalled, tickets): (Set<UInt64>?, [QueueTicket]) = state.withLock { state in
       guard !state.held.isEmpty || state.pauseError != nil else { return ([], []) }
@@ -323,7 +318,7 @@ extension APIClientQueue {
     }
   }
 
-  /// Tells the callers of new requests that another process was quicker to take off the queue.
+  /// Ends the tickets of new requests that another process has already removed from the queue.
   private func tellTakenAway() {
     let gone = state.withLock { state in
       let known = state.committed.filter { $0 < state.firstUnknown }
@@ -333,10 +328,10 @@ extension APIClientQueue {
     for number in gone { tellDropped(number) }
   }
 
-  /// Why a request is not there any more.
+  /// Returns why a request is no longer in the queue.
   private func takenAway(_ number: UInt64, _ draft: QueueDraft) -> APIError {
     let request = draft.request
-    // Whoever took its place may not have come to say so yet.
+    // The request that has replaced it may not have ended its ticket yet.
     if let key = request.configuration.uniquingKey,
       let later = try? storage.number(withKey: key, of: draft.client), later > number
     {
@@ -350,7 +345,7 @@ extension APIClientQueue {
       "another process has taken it off the queue, with the answer to it")
   }
 
-  /// Tells the caller of a request that is not there any more when its turn comes.
+  /// Ends the ticket of a request that is no longer in the queue.
   private func tellDropped(_ number: UInt64) {
     let tickets = state.withLock { $0.tickets.values.compactMap(\.object) }
     for ticket in tickets where ticket.committedNumber == number {
@@ -360,7 +355,7 @@ extension APIClientQueue {
     }
   }
 
-  /// Tells callers whose requests another process has taken off the queue.
+  /// After failures, ends the tickets of requests that another process has removed from the queue.
   private func forgetDroppedTickets() {
     let tickets = state.withLock { state in
       state.isPaused || state.failureCount > 0
@@ -378,7 +373,7 @@ extension APIClientQueue {
 }
 
 extension APIClientQueue.State {
-  /// The numbers of the requests that are to be sent now.
+  /// Takes the numbers of the requests to send now.
   fileprivate mutating func takeNumbers(upTo limit: Int) -> [UInt64] {
     var numbers: [UInt64] = []
     guard !isPaused else { return [] }
@@ -389,7 +384,7 @@ extension APIClientQueue.State {
     return numbers
   }
 
-  /// The server is there: nothing has to wait for that any more.
+  /// Ends the pause, because the server has answered.
   mutating func serverAnswered() {
     failureCount = 0
     isProbing = false
@@ -409,19 +404,19 @@ extension APIClientQueue.State {
     for number in held.keys { release(number) }
   }
 
-  /// Lets a request go that a busy server has put off.
+  /// Ends the delay of a request.
   fileprivate mutating func release(_ number: UInt64) {
     guard let request = held.removeValue(forKey: number) else { return }
     request.timer.cancel()
     lanes.putBack(number)
   }
 
-  /// Whether a request is on its way, was, or is put off: no other one may go in its place.
+  /// Whether a request is on its way, delayed, or has a result that is not stored: it keeps its turn.
   fileprivate func isTaken(_ number: UInt64) -> Bool {
     sending[number] != nil || held[number] != nil || outcomes.contains { $0.entry.id == number }
   }
 
-  /// Has everything stand in line once more, because nobody knows what is stored.
+  /// Empties the lanes, so that the worker adds all stored requests again.
   mutating func forgetLanes() {
     lanes = RequestLanes()
     firstUnknown = 0
@@ -431,12 +426,12 @@ extension APIClientQueue.State {
 }
 
 extension APIError {
-  /// Why a request is not sent whose place another one has.
+  /// The error of a request that a later one has replaced.
   static func replaced(_ request: String) -> APIError {
     APIError(.aborted, request, "a later request with the same key took its place")
   }
 
-  /// The same failure, of a request that waited behind the one that failed.
+  /// The same failure, for a request that waited behind the one that failed.
   func telling(_ request: APIRequest) -> APIError {
     APIError(
       code, request, "was not sent, because the one before it failed", status: status,

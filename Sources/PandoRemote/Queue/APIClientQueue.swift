@@ -4,7 +4,7 @@ import PandoModels
 public import PandoStore
 import PandoSystem
 
-/// The requests to one server, in order: those that change something wait durably in a store.
+/// A queue of the requests to one server; requests that change data wait durably in a store.
 ///
 /// ```swift
 /// let queue = APIClientQueue.open(for: store, client: client)
@@ -13,25 +13,29 @@ import PandoSystem
 /// let confirmation = try await ticket.confirmation()
 /// ```
 ///
-/// Requests about the same entity stay in order; others go side by side, as many as
-/// ``APIClient/laneCountMaximum`` says. Those that change something are barriers for what is about the
-/// same: each waits for all before it, and all behind it wait for it; see ``RequestStrategy``. A request
-/// that changes something is kept until the server has answered and the answer is stored, across
-/// connection losses and restarts; it is sent at least once. Without a store it is kept in memory.
+/// Requests for one entity are sent in order, others in parallel, up to ``APIClient/laneCountMaximum``. A request that
+/// changes data waits for all earlier requests for its entities, and the later ones wait for it; see
+/// ``RequestStrategy``. It stays in the queue until its answer is stored, across lost connections and restarts. The
+/// server gets it at least once. Without a store the requests are in memory.
 ///
-/// A server that is busy is asked again later about what it has put off; other requests go on, until as
-/// many have failed in a row as ``QueueConfiguration/circuitFailureCount`` says. Then, as where it can't
-/// be reached, all of them wait, and one of them tries first.
+/// A busy server delays one request and those that wait for it. After ``QueueConfiguration/circuitFailureCount``
+/// failures in a row, or if the server is out of reach, all requests wait, and the queue then sends one request
+/// first.
 ///
 /// - Note: Any thread. A store has one queue for each server and process: ``open(for:client:configuration:)``.
 public final class APIClientQueue: Sendable {
-  /// What carries the requests.
+  /// The transport of the requests.
   public var client: any APIClient { runner.client }
   /// The store of the requests; `nil` if they are kept in memory.
   public let store: ModelStore?
-  /// How it works.
+  /// The configuration.
   public let configuration: QueueConfiguration
 
+  /// The state, guarded by a lock.
+  ///
+  /// `reads` and `tickets` have the callers that wait, `lanes` the order of all requests. `sending`, `outcomes` and
+  /// `held` have the requests that were taken from the lanes. `isPaused` to `pauseTimer` describe whether the server
+  /// is available.
   struct State {
     var reads: [UInt64: ReadRequest] = [:]
     var readCount: UInt64 = 0
@@ -39,42 +43,40 @@ public final class APIClientQueue: Sendable {
     var tickets: [String: WeakReference<QueueTicket>] = [:]
     var ticketCountAtSweep = 64
     var handlers: [String: QueueAnswerHandler] = [:]
-    /// The entity types whose entities may name others.
+    /// The registered entity types, whose entities may name others.
     var relatedTypes: [any Model.Type] = []
     /// The types whose entities are known to be in the store.
     var storedTypes: Set<ObjectIdentifier> = []
     var worker: Task<Void, Never>?
     var isWorking = false
-    /// How often everything was forgotten.
+    /// The number of calls of ``forgetAll()``.
     var generation = 0
     var isClosed = false
-    /// How many containers use it: those over one store share it, and the last one closes it.
+    /// The number of containers that share it; the last one closes it.
     var useCount = 0
-    // Changed by the worker alone, but for `outcomes`.
     var lanes = RequestLanes()
-    /// The first request that the lanes don't know.
+    /// The number of the first request that is not in the lanes yet.
     var firstUnknown: UInt64 = 0
-    /// Those that somebody waits for and that were committed since the lanes were looked at.
+    /// The requests of tickets that were committed since the worker added requests to the lanes.
     var committed: [UInt64] = []
-    /// Requests that were marked as on their way when the lanes came to know them.
+    /// The requests that were marked as on their way before they were added to the lanes.
     var markedBefore: [UInt64: QueuedRequest] = [:]
-    /// When requests were queued whose policies limit the time: the queue's age then, below zero for those of a
-    /// process before.
+    /// The age of the queue when it got a request whose policy limits the time; below zero for an earlier process.
     var queuedAt: [UInt64: Duration] = [:]
     var sending: [UInt64: Task<Void, Never>] = [:]
-    /// What has become of requests, as far as it is not stored.
+    /// The results of requests that are not stored yet.
     var outcomes: [SentRequest] = []
-    /// Those that wait on their own, because the server is busy, and why.
+    /// The requests that a busy server has delayed.
     var held: [UInt64: HeldRequest] = [:]
-    /// Whether nothing is sent for a while.
+    /// Whether the queue sends nothing until the pause ends.
     var isPaused = false
-    /// By what a busy server has asked for that; `nil` where it is out of reach.
+    /// The answer of a busy server that began the pause; `nil` if the server is out of reach.
     var pauseError: APIError?
-    /// Whether one request at a time tries if the server is there again.
+    /// Whether the queue sends one request at a time, until the server answers again.
     var isProbing = false
-    /// How many have failed in a row.
+    /// The number of failures in a row.
     var failureCount = 0
-    /// What was on its way when somebody wanted it at once.
+    /// The requests that were on their way at the last ``flush()``.
     var flushed: Set<UInt64> = []
     var pauseTimer: Task<Void, Never>?
   }
@@ -83,14 +85,14 @@ public final class APIClientQueue: Sendable {
   let runner: RequestRunner
   let signal = QueueSignal()
   let state = Locked(State())
-  /// How old the queue is, by its clock.
+  /// Returns the age of the queue by its clock.
   let age: @Sendable () -> Duration
 
   /// Makes a queue that ends with the process.
   ///
   /// - Parameters:
-  ///   - client: What carries the requests.
-  ///   - configuration: How it works.
+  ///   - client: The transport of the requests.
+  ///   - configuration: The configuration.
   public convenience init(
     client: any APIClient, configuration: QueueConfiguration = QueueConfiguration()
   ) {
@@ -106,7 +108,7 @@ public final class APIClientQueue: Sendable {
       client: client, kept: KeptAnswers(byteCountMaximum: configuration.keptByteCountMaximum))
   }
 
-  /// What measures the time from now on.
+  /// Returns a closure that measures the time from now on.
   private static func stopwatch(_ clock: some Clock<Duration>) -> @Sendable () -> Duration {
     let start = clock.now
     return { start.duration(to: clock.now) }
@@ -117,15 +119,15 @@ public final class APIClientQueue: Sendable {
     state.withLock { $0 }.end(with: APIError(.closed, "queue", "the queue has ended"))
   }
 
-  /// Returns the queue of a store and a server, the same one to all who ask for it in this process.
+  /// Returns the queue of a store and a server, the same one for all callers in this process.
   ///
-  /// It begins to send with ``start()`` or the first request: set the handlers of answers before.
+  /// It begins to send with ``start()`` or the first request. Set the handlers of answers before that.
   ///
   /// - Parameters:
-  ///   - store: Where the requests are kept.
-  ///   - client: What carries the requests; that of the first caller is used for all with the same
+  ///   - store: The store of the requests.
+  ///   - client: The transport of the requests; the queue uses that of the first caller with the same
   ///     ``APIClient/identifier``.
-  ///   - configuration: How it works; that of the first caller counts.
+  ///   - configuration: The configuration; that of the first caller counts.
   /// - Returns: The queue.
   public static func open(
     for store: ModelStore, client: any APIClient,
@@ -139,15 +141,14 @@ public final class APIClientQueue: Sendable {
     }
   }
 
-  /// Says who reads the answers to requests of a kind.
+  /// Sets the handler of the answers to requests of a kind.
   ///
-  /// The handler runs in the transaction that takes the request off the queue: both are stored, or
-  /// neither. It may run more than once and must change nothing but the transaction. If it throws,
-  /// nothing of what it did stays, and the request is set aside as failed: the server has carried it
-  /// out already.
+  /// The handler runs in the transaction that removes the request from the queue: both are stored, or neither. It may
+  /// run more than once, and must change nothing but the transaction. If it throws, its changes are rolled back. The
+  /// request is then kept as failed, because the server has already carried it out.
   ///
   /// - Parameters:
-  ///   - name: The kind, as stored with each request; the same from start to start.
+  ///   - name: The kind, which each request stores; it must stay the same after a restart.
   ///   - handler: Gets the answer, the request, and the transaction. Not called without a store.
   public func setAnswerHandler(
     named name: String,
@@ -161,39 +162,38 @@ public final class APIClientQueue: Sendable {
     state.withLock { $0.handlers[name] = handler }
   }
 
-  /// Begins to send what is queued, such as what the last run of the service has left.
+  /// Begins to send queued requests, also those of the last run of the service.
   public func start() {
     state.withLock { state in
       guard state.worker == nil, !state.isClosed else { return }
       signal.set(.request)
-      // Weak, so that a queue that nobody uses any more ends.
+      // Weak, so that a queue without users ends.
       state.worker = Task.detached { [signal, weak self] in
         while let reasons = await signal.next() {
           guard let self else { return }
           await self.work(reasons)
-          // Not without what is on its way.
+          // The queue does not end while requests are on their way.
           while self.isSending, let reasons = await signal.next() { await self.work(reasons) }
         }
       }
     }
   }
 
-  /// Tries again at once what waits after a failure, and what is under way when that fails.
+  /// Sends requests that wait after a failure at once, and those on their way again at once if they fail.
   public func flush() {
     start()
     signal.set(.flush)
   }
 
-  /// Says that there is a new request.
+  /// Wakes the worker for a new request.
   func wake() {
     start()
     signal.set(.request)
   }
 
-  /// Ends the queue.
+  /// Closes the queue, and waits for the end of requests on their way, which it cancels.
   ///
-  /// Nothing more is sent, and whoever waits gets `closed`. Requests that change something stay in the
-  /// store. What is on its way is cancelled, and its end is waited for.
+  /// It sends nothing more, and callers that wait get `closed`. Requests that change data stay in the store.
   public func close() async {
     let ended = state.withLock { state in
       let ended = state
@@ -212,17 +212,16 @@ public final class APIClientQueue: Sendable {
 
   /// Returns the requests that wait, in their order, then those that were refused.
   ///
-  /// - Returns: The requests that change something, of all clients of the store.
+  /// - Returns: The requests that change data, of all clients of the store.
   /// - Throws: `StoreError` when they can't be read.
   public func requests() throws -> [QueuedRequest] { try storage.requests() }
 
   /// Drops a request that waits or was refused; its caller gets `dropped`.
   ///
-  /// What was written here with it stays, until an answer about the entity says otherwise. One that is on its
-  /// way to the server can't be called back, and is not dropped.
+  /// Its local write stays until an answer about the entity replaces it. A request that is on its way is not dropped.
   ///
   /// - Parameter number: The ``QueuedRequest/id`` of the request.
-  /// - Returns: Whether there was one, and it was dropped.
+  /// - Returns: Whether the request was dropped.
   /// - Throws: `StoreError` when it can't be removed.
   @discardableResult
   public func drop(_ number: UInt64) async throws -> Bool {
@@ -237,13 +236,13 @@ public final class APIClientQueue: Sendable {
     return true
   }
 
-  /// Lets those go on that wait for a request which was dropped.
+  /// Ends the ticket of a dropped request, and lets requests behind it continue.
   private func forget(_ entry: QueuedRequest, _ error: APIError) {
     finish(entry.token, .failure(error))
     state.withLock { state in
       state.held.removeValue(forKey: entry.id)?.timer.cancel()
       state.markedBefore[entry.id] = nil
-      // What is on its way keeps its place until it is answered.
+      // A request on its way keeps its lanes until it is answered.
       if state.sending[entry.id] == nil { state.finish(entry.id) }
     }
     signal.set(.progress)
@@ -252,7 +251,7 @@ public final class APIClientQueue: Sendable {
   /// Puts a refused request at the end of the queue again.
   ///
   /// - Parameter number: The ``QueuedRequest/id`` of the request.
-  /// - Returns: Whether there was one.
+  /// - Returns: Whether there was such a request.
   /// - Throws: `StoreError` when it can't be written.
   @discardableResult
   public func retry(_ number: UInt64) async throws -> Bool {
@@ -268,7 +267,7 @@ public final class APIClientQueue: Sendable {
 
   var isClosed: Bool { state.withLock { $0.isClosed } }
 
-  /// Whether a request that comes now is sent now, and is alone.
+  /// Whether a request that is queued now is sent at once, as the only one.
   var isIdle: Bool {
     state.withLock { state in
       state.worker != nil && !state.isWorking && !state.isPaused && state.reads.isEmpty
@@ -280,13 +279,13 @@ public final class APIClientQueue: Sendable {
 }
 
 extension APIClientQueue.State {
-  /// Lets those go on that stand in line behind a request, which has come to its end.
+  /// Removes a request from the lanes, so that those behind it continue.
   mutating func finish(_ number: UInt64) {
     lanes.finish(number)
     queuedAt[number] = nil
   }
 
-  /// Ends all that waits.
+  /// Ends callers that wait and requests on their way with an error.
   func end(with error: APIError) {
     pauseTimer?.cancel()
     for held in held.values { held.timer.cancel() }
@@ -296,7 +295,7 @@ extension APIClientQueue.State {
   }
 }
 
-/// What has become of a request that was sent.
+/// The result of a request that was sent.
 final class SentRequest: Sendable {
   let entry: QueuedRequest
   let result: Result<APIResponse, APIError>
@@ -306,7 +305,7 @@ final class SentRequest: Sendable {
   }
 }
 
-/// A request that a busy server has put off.
+/// Why a busy server has delayed a request, and the timer of the delay.
 struct HeldRequest {
   let error: APIError
   let timer: Task<Void, Never>

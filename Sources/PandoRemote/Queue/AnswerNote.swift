@@ -2,7 +2,7 @@ import FoundationEssentials
 import PandoManagers
 import PandoModels
 
-/// What the reader of a queued request's answer has to know; stored with the request.
+/// The data for the reader of an answer, stored with the request.
 struct AnswerNote {
   enum Kind: String, Codable {
     case create, update, remove
@@ -11,11 +11,11 @@ struct AnswerNote {
   var kind: Kind
   /// The names that lead to the entities in the answer.
   var names: [String] = []
-  /// Whether the entity type reads the answer in a way of its own.
+  /// Whether `payload(for:)` of the entity type reads the answer.
   var isReadByType = false
-  /// Whether the request is that of the entity type, which sends the entity as it is.
+  /// Whether the entity type has made the request, which sends the entity as it is.
   var sendsEntity = false
-  /// Whether the entity type has stored something else than what is sent.
+  /// Whether the entity is stored otherwise than it is sent.
   var isNotStored = false
 
   var text: String {

@@ -2,17 +2,17 @@ import PandoManagers
 import PandoModels
 import PandoStore
 
-/// An answer to a request behind which another one about the same node waits.
+/// An answer to a request behind which another one for the same node waits.
 ///
-/// What is here is newer than the answer, so it stays. Should the other request be refused, what the server has
-/// said is what was there before it: the answer is kept there.
+/// The stored node is newer than the answer, so it stays. The answer becomes the state before the other request, which
+/// Pando restores if the server refuses that request.
 struct LateAnswer {
   /// The request that was answered, while it is still in the queue.
   let entry: QueuedRequest
-  /// Later requests about the same nodes.
+  /// Later requests for the same nodes.
   let later: LaterRequests
 
-  /// Whether a later request of the same commit is about one of its entities.
+  /// Whether a later request of the same commit changes one of its entities.
   func isOvertaken(in rows: QueueRows) throws -> Bool {
     try later.all(in: rows).contains { number in
       guard let next = try QueueTable.entry(number, in: rows), next.id > entry.id,
@@ -24,7 +24,7 @@ struct LateAnswer {
     }
   }
 
-  /// Lets the next request about each node have found what this one has sent.
+  /// Makes what this request has sent of each node the state before the next request for the node.
   func keepSent(in rows: QueueRows) throws {
     for node in try entry.undo.map({ try QueuedUndo($0, in: rows) })?.nodes ?? []
     where !node.after.isEmpty {
@@ -32,10 +32,10 @@ struct LateAnswer {
     }
   }
 
-  /// Lets the next request about a node have found what the answer says of it.
+  /// Makes the answer's version of a node the state before the next request that changes the node.
   ///
   /// - Parameters:
-  ///   - answered: The records of the node, as the answer has it.
+  ///   - answered: The records of the node in the answer.
   ///   - identifier: The identifier of the node.
   ///   - rows: The rows of the queue.
   /// - Throws: What the disk throws.
@@ -49,7 +49,7 @@ struct LateAnswer {
       let same = undo.nodes.firstIndex { $0.identifier.hasSameBytes(as: identifier) }
       guard let place = same else { continue }
       guard undo.nodes[place].isChanged else {
-        // It has written the node as it was; its answer says the same to the one behind it.
+        // The request does not change the node, so the answer also counts for the one behind it.
         guard isNext, undo.nodes[place].before == answered else { continue }
         isNext = false
         undo.nodes[place].datedAt = entry.answerPlace

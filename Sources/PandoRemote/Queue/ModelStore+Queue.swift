@@ -19,11 +19,10 @@ extension ModelSnapshot {
     return found
   }
 
-  /// Returns whether a node has changes that no server has acknowledged: a request that changes it, or
-  /// one that gives it to the server under its local identifier, is queued or was refused.
+  /// Returns whether a request that changes a node, or contains its local identifier, waits or was refused.
   ///
   /// - Parameter modelIdentifier: The identifier of the node.
-  /// - Returns: Whether there is such a request.
+  /// - Returns: Whether there is such a request; one whose write was undone does not count.
   /// - Throws: ``StoreError`` when the bytes on disk are damaged.
   /// - Complexity: O(log *n*).
   public func hasQueuedRequests(for modelIdentifier: String) throws -> Bool {
@@ -35,7 +34,7 @@ extension ModelTransaction {
   /// Drops a request that waits for a server or was refused by one.
   ///
   /// - Parameter number: The `id` of the request.
-  /// - Returns: The request; `nil` if there is none of that number.
+  /// - Returns: The request; `nil` if there is none with that number.
   /// - Throws: `LMDBError` when the disk refuses.
   @discardableResult
   public mutating func dropQueuedRequest(_ number: UInt64) throws -> QueuedRequest? {
@@ -45,7 +44,7 @@ extension ModelTransaction {
   /// Puts a request that a server refused at the end of the queue again, under a new number.
   ///
   /// - Parameter number: The `id` of the request.
-  /// - Returns: The request as it is queued now; `nil` if there is no refused one of that number.
+  /// - Returns: The request as it is queued now; `nil` if there is no refused one with that number.
   /// - Throws: `LMDBError` when the disk refuses.
   @discardableResult
   public mutating func retryQueuedRequest(_ number: UInt64) throws -> QueuedRequest? {

@@ -17,23 +17,23 @@ struct NodeChange {
   /// The records of the node before it; `nil` if there was none.
   var restored: NodeRecords? { before.isEmpty ? nil : before }
 
-  /// Whether the write has made or removed the node.
+  /// Whether the write has created or removed the node.
   var isWhole: Bool { before.isEmpty || after.isEmpty }
 
-  /// Lets a later write have found and left the node as it would have been without this one.
+  /// Rewrites the change that a later write has made to the node, as if this write had never been.
   ///
   /// - Parameters:
-  ///   - later: What the later write has done to it.
-  ///   - removed: What the later write has removed.
-  ///   - isSubject: Whether the write was about this node, and not about one that holds it.
-  /// - Returns: What is left of the change behind the later write; `nil` if nothing is.
-  /// - Throws: `ModelError` if somebody else has written the bytes.
+  ///   - later: The node before and after the later write.
+  ///   - removed: The nodes that the later write has removed.
+  ///   - isSubject: Whether this write was one of the node itself, and not of one around it.
+  /// - Returns: The part of this change that remains after the later write; `nil` if there is none.
+  /// - Throws: `ModelError` if the bytes are malformed.
   func undo(
     in later: inout QueuedUndo.Node, removing removed: Set<ByteString> = [],
     isSubject: Bool = false
   ) throws -> NodeChange? {
     if before.isEmpty {
-      // It would not have been there, whatever was done to it here; then the next one has made it.
+      // Without this write there was no node, so the next write has created it.
       if isSubject || later.before == after {
         if !later.before.isEmpty { later.found = later.before }
         later.before = NodeRecords()
@@ -51,21 +51,21 @@ struct NodeChange {
     let left = later.after
     later.after = later.before
     if isChanged {
-      // What it has lost by a removal it has lost because it held it.
+      // A removal has emptied the fields that contained the removed nodes.
       let lost = removed.isEmpty ? nil : try later.before.losing(removed.contains)
       later.after = try lost ?? undoing(left)
     }
     return later.after == left ? nil : NodeChange(later.after, left, later.dictionaries)
   }
 
-  /// Lets a removal have changed a node that would have held what it removed.
+  /// Returns the change that a later removal would have made to the node without this write.
   ///
   /// - Parameters:
-  ///   - removed: What it has removed.
+  ///   - removed: The nodes that it has removed.
   ///   - identifier: The identifier of the node.
-  /// - Returns: What it would have done to the node, and what is left of the change behind it; `nil` if that
-  ///   would have held nothing of it.
-  /// - Throws: `ModelError` if somebody else has written the bytes.
+  /// - Returns: The change, and the part of this change that remains after it; `nil` if the node would have contained
+  ///   none of the removed ones.
+  /// - Throws: `ModelError` if the bytes are malformed.
   func removal(
     of removed: Set<ByteString>, from identifier: String
   ) throws -> (node: QueuedUndo.Node, left: NodeChange)? {
@@ -75,7 +75,7 @@ struct NodeChange {
     return (node, NodeChange(lost, after, dictionaries))
   }
 
-  /// The records of the node as they would be without the write.
+  /// Returns records of the node as they would be without the write.
   func undoing(_ records: NodeRecords) throws -> NodeRecords {
     try records.undoing(from: before, to: after, dictionaries: dictionaries)
   }

@@ -4,7 +4,7 @@ import PandoModels
 extension QueuedRequest: Codable {
   /// Decodes the request.
   ///
-  /// - Parameter decoder: Where from.
+  /// - Parameter decoder: The decoder.
   /// - Throws: What the decoder throws.
   public init(from decoder: any Decoder) throws {
     let row = try decoder.row()
@@ -18,7 +18,7 @@ extension QueuedRequest: Codable {
     inside = try row.find("inside")
     handler = try row.find("handler")
     note = try row.find("note")
-    // Rows of an earlier version have the integer alone, and such a version skips the history.
+    // Earlier versions write no history, and ignore one.
     commitNumber = CommitNumber(
       value: try row.get("commitNumber"), history: try row.find("history") ?? 0)
     date = try row.get("date")
@@ -33,7 +33,7 @@ extension QueuedRequest: Codable {
 
   /// Encodes the request.
   ///
-  /// - Parameter encoder: Where to.
+  /// - Parameter encoder: The encoder.
   /// - Throws: What the encoder throws.
   public func encode(to encoder: any Encoder) throws {
     var row = encoder.container(keyedBy: TextKey.self)

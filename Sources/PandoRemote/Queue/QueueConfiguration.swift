@@ -1,4 +1,4 @@
-/// How a queue works.
+/// The configuration of a queue.
 ///
 /// ```swift
 /// var configuration = QueueConfiguration()
@@ -7,38 +7,35 @@
 /// let queue = APIClientQueue.open(for: store, client: client, configuration: configuration)
 /// ```
 public struct QueueConfiguration: Sendable {
-  /// How long to wait until the next attempt when the server can't be reached.
+  /// The delay before the next attempt if the server is out of reach.
   public var retryInterval = Duration.seconds(15)
-  /// How long to wait after an answer by which a busy server asks for patience and does not say how
-  /// much; doubled with each further one.
+  /// The delay after the first answer of a busy server without `Retry-After`; doubled with each further one.
   public var firstBackOff = Duration.seconds(1)
-  /// The longest pause.
+  /// The longest delay after an answer of a busy server.
   public var backOffMaximum = Duration.seconds(300)
-  /// By which part such a pause may be shorter, at random, so that not all clients of a server come back
-  /// at once: 0 to 1.
+  /// The part, from 0 to 1, by which a delay without `Retry-After` is shortened at random, so that clients spread out.
   public var backOffJitter = 0.2
-  /// After how many answers of a busy server in a row nothing is sent for a while; then one request tries
-  /// first.
+  /// The number of failures in a row after which the queue sends nothing for a delay, and then one request first.
   public var circuitFailureCount = 5
-  /// What the pauses are measured with.
+  /// The clock that measures delays, and the time of ``RetryPolicy/secondsMaximum``.
   public var clock: any Clock<Duration> = ContinuousClock()
-  /// How many bytes of answers are kept to ask the server whether they still hold; 0 for none.
+  /// The maximum size of the answers that are kept for conditional requests, in bytes; 0 for none.
   public var keptByteCountMaximum = 16 << 20
   /// The header field by which the server recognizes a request that is sent again; `nil` for none.
   public var idempotencyHeader: String? = "Idempotency-Key"
-  /// Is told what happens; called one after another, must not wait.
+  /// Called for each event, one after another; must not block.
   public var onEvent: (@Sendable (QueueEvent) -> Void)?
-  /// Is told each step of a durable request.
+  /// Called at each step of a durable request.
   package var onStep: (@Sendable (QueueStep) async -> Void)?
 
-  /// Makes the usual configuration.
+  /// Makes the default configuration.
   public init() {}
 
-  /// How long to wait after an error.
+  /// The delay after an error.
   func pause(after error: APIError, attemptCount: Int) -> Duration {
     if error.isConnectionFailure { return retryInterval }
     if let seconds = error.retryAfterInSeconds {
-      // A duration holds less than a number.
+      // Not every number fits into a duration.
       return min(.seconds(min(seconds, 1e15)), backOffMaximum)
     }
     let pause = min(firstBackOff * (1 << min(max(attemptCount, 1) - 1, 20)), backOffMaximum)

@@ -1,4 +1,4 @@
-/// What a queue tells whoever watches it; the requests themselves tell their callers.
+/// An event of a queue, for logs and metrics; the callers of requests get results of their own.
 ///
 /// ```swift
 /// configuration.onEvent = { event in
@@ -12,20 +12,20 @@ public indirect enum QueueEvent: Sendable {
   case confirmed(QueuedRequest)
   /// A durable request went back to the front: the server could not be reached or was busy.
   case putBack(QueuedRequest, APIError)
-  /// A durable request came to an end without success, and is set aside.
+  /// A durable request has ended without success, and is kept as failed.
   case failed(QueuedRequest, APIError)
-  /// A request was answered, and nobody is there any more who reads answers of its kind.
+  /// A request was answered, and no handler is set for answers of its kind.
   case unhandled(QueuedRequest)
-  /// The store of the queue could not be read or written; it is tried again.
+  /// The store of the queue could not be read or written; the queue tries again.
   case storeFailed(any Error)
 }
 
-/// Where in the way of a durable request a process can be interrupted by a test.
+/// A step of a durable request, at which a test can end the process.
 package enum QueueStep: String, Sendable, CaseIterable {
-  /// It is marked as on its way, and not sent.
+  /// The request is marked as on its way, and not sent yet.
   case marked
-  /// It was answered, and that is not stored.
+  /// The request was answered, and the answer is not stored yet.
   case answered
-  /// It is off the queue, or set aside, and nobody has been told.
+  /// The request is removed from the queue or kept as failed, and its ticket has not ended yet.
   case acknowledged
 }

@@ -3,9 +3,7 @@ import PandoModels
 import PandoStore
 import PandoSystem
 
-/// The rows of a queue during one write.
-///
-/// They are valid as long as the transaction.
+/// The rows of a queue in a transaction; valid as long as the transaction.
 final class QueueRows {
   var transaction: ModelTransaction
 
@@ -16,13 +14,13 @@ final class QueueRows {
 
   func value(_ name: String) throws -> [UInt8]? { try reading { try $0.property(name) } }
 
-  /// Reads what this write has made so far.
+  /// Reads the state of the store with the changes of the transaction.
   func reading<Result>(_ body: (ModelSnapshot) throws -> Result) throws -> Result {
     let transaction = transaction.alias()
     return try body(transaction.snapshot)
   }
 
-  /// Notes that a server has a node now as it is stored here, or has it no more.
+  /// Notes that the synchronization state of a node has changed.
   func stateChanged(of modelIdentifier: String) throws { try transaction.touch(modelIdentifier) }
 
   func setValue(_ name: String, to value: [UInt8]?) throws {

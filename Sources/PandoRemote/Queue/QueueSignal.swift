@@ -1,17 +1,17 @@
 import PandoSystem
 
-/// Wakes the one task that works through a queue; what is said while it works is not lost.
+/// Wakes the worker of a queue; reasons that are set while it works are kept.
 final class QueueSignal: Sendable {
-  /// Why it wakes.
+  /// Why the worker wakes.
   struct Reasons: OptionSet {
     let rawValue: Int
     /// A new request.
     static let request = Reasons(rawValue: 1)
     /// The pause after a failure is over.
     static let timer = Reasons(rawValue: 2)
-    /// A request that only reads has ended.
+    /// A request has ended, or its delay is over.
     static let progress = Reasons(rawValue: 4)
-    /// Somebody wants it now, also if an attempt that is under way fails.
+    /// A call of ``APIClientQueue/flush()``.
     static let flush = Reasons(rawValue: 8)
   }
 
@@ -36,10 +36,10 @@ final class QueueSignal: Sendable {
     continuation?.resume(returning: reasons)
   }
 
-  /// Takes back what was said and not heard so far.
+  /// Removes reasons that the worker has not received yet.
   func forget(_ reasons: Reasons) { state.withLock { $0.reasons.subtract(reasons) } }
 
-  /// Ends it: whoever waits gets nil.
+  /// Closes it; a task that waits gets `nil`.
   func close() {
     let continuation = state.withLock { state in
       state.isClosed = true

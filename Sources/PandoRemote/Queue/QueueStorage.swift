@@ -6,24 +6,24 @@ import PandoSystem
 
 /// Reads the answers to queued requests of a kind.
 struct QueueAnswerHandler: Sendable {
-  /// Stores what an answer says, in the transaction that takes the request off the queue.
+  /// Stores an answer, in the transaction that removes the request from the queue.
   var store: @Sendable (APIResponse, QueuedRequest, inout ModelTransaction) throws -> Void
-  /// Keeps what an answer says of what later requests have changed, behind ``store``.
+  /// Keeps the nodes of an answer that later requests have changed; called after ``store``.
   var keepLate: @Sendable (APIResponse, LateAnswer, inout ModelTransaction) throws -> Void = {
     _, _, _ in
   }
-  /// Lets a request send what it would without what was taken back before it.
+  /// Makes the content of a request again, without the writes that were undone before it.
   var renew: @Sendable (inout QueuedRequest, QueueRows) throws -> Void = { _, _ in }
-  /// Which local identifiers an answer gives a name to; for queues with a store of their own.
+  /// Returns the identifiers that an answer assigns; for queues with a store of their own.
   var aliases: @Sendable (APIResponse, QueuedRequest) throws -> [IdentifierAlias] = { _, _ in [] }
 }
 
-/// An answer that is to be stored.
+/// An answer to store.
 final class QueueAnswer: Sendable {
   let entry: QueuedRequest
   let response: APIResponse
   let handler: QueueAnswerHandler?
-  /// Requests about the same nodes that wait behind it.
+  /// Requests for the same nodes that wait behind it.
   let later: LaterRequests
 
   init(
@@ -34,24 +34,24 @@ final class QueueAnswer: Sendable {
   }
 }
 
-/// What one step of a queue did.
+/// The result of one step of a queue.
 struct QueueProgress: Sendable {
-  /// Why answers could not be used, by their place; then their requests are set aside.
+  /// Why answers could not be stored, by their index; their requests are kept as failed.
   var failures: [Int: any Error] = [:]
-  /// The identifiers that answers gave to entities, and those they had before.
+  /// The identifiers that answers have assigned.
   var aliases: [IdentifierAlias] = []
-  /// The requests that were to be marked, as they are now; those that may not be sent are not marked.
+  /// The requests that were to be marked, as they are now; those that can't be sent are not marked.
   var marked: [QueuedRequest] = []
 }
 
-/// The requests that stand in line behind one.
+/// The requests behind one in its lanes.
 struct LaterRequests: Sendable {
-  /// Those that the lanes know.
+  /// Those that are in the lanes.
   let numbers: [UInt64]
-  /// The first one that they do not know.
+  /// The number of the first request that is not in the lanes yet.
   let firstUnknown: UInt64
 
-  /// All of them.
+  /// All of them, with all requests that are not in the lanes yet.
   func all(in rows: QueueRows) throws -> [UInt64] {
     numbers + Array(firstUnknown..<max(firstUnknown, try QueueTable.nextNumber(in: rows)))
   }
@@ -59,8 +59,8 @@ struct LaterRequests: Sendable {
 
 /// The rows of a queue, in the store of the entities or in a store of its own.
 ///
-/// A store of its own is in memory: the queue ends with the process. Entities are not stored there, so an answer only
-/// gives names to them.
+/// A store of its own is in memory: the queue ends with the process. It has no entities, so an answer only replaces
+/// identifiers.
 final class QueueStorage: Sendable {
   private let shared: ModelStore?
   private let own = Locked<ModelStore?>(nil)
@@ -95,7 +95,7 @@ final class QueueStorage: Sendable {
     }
   }
 
-  /// Reads the requests that wait, with this number and later ones.
+  /// Reads the waiting requests of a client, from a number on.
   func forEachWaiting(
     from number: UInt64, of client: String, _ body: (QueuedRequest) -> Void
   ) throws {
@@ -110,16 +110,16 @@ final class QueueStorage: Sendable {
     }
   }
 
-  /// Whether a request that changes an entity waits, is on its way or was refused and left here.
+  /// Whether a request that changes an entity waits, is on its way, or was refused and not undone.
   func isMarked(_ modelIdentifier: String) throws -> Bool {
     try store.read { try $0.hasQueuedRequests(for: modelIdentifier) }
   }
 
   func requests() throws -> [QueuedRequest] { try store.read { try $0.queuedRequests() } }
 
-  /// Whether a request that is not there any more was dropped, lately.
+  /// Whether a request that is no longer in the queue was dropped recently.
   func wasDropped(_ number: UInt64) throws -> Bool {
-    // Nobody else removes requests from a store of its own.
+    // No other process removes requests from a store of its own.
     guard let shared else { return true }
     return try shared.read { snapshot in
       let dropped = try snapshot.property(QueueNames.dropped).map(QueueTable.numbers) ?? []
@@ -128,7 +128,7 @@ final class QueueStorage: Sendable {
     }
   }
 
-  /// The request of a client that waits or is on its way with a uniquing key.
+  /// The number of the request of a client that waits or is on its way with a uniquing key.
   func number(withKey key: String, of client: String) throws -> UInt64? {
     let name = QueueNames.key(key, client: client)
     return try store.read { try $0.property(name).flatMap(QueueTable.number) }
@@ -152,13 +152,13 @@ final class QueueStorage: Sendable {
     }
   }
 
-  /// Sets a request aside, and takes back what was written here with it where that is known.
+  /// Keeps a request as failed, and undoes its local write if the replaced state is known.
   ///
   /// - Parameters:
   ///   - entry: The request.
-  ///   - failure: Why.
-  ///   - later: The later requests that stand in line behind it; `nil` if nothing is to be taken back.
-  /// - Returns: The request as it is kept; `nil` if it is not there any more.
+  ///   - failure: The reason.
+  ///   - later: The later requests behind it; `nil` to undo nothing.
+  /// - Returns: The request as it is kept; `nil` if it is no longer in the queue.
   /// - Throws: What the disk throws; then nothing was done.
   func fail(
     _ entry: QueuedRequest, failure: String, undoing later: LaterRequests?
@@ -176,7 +176,7 @@ final class QueueStorage: Sendable {
           }
           return true
         } catch  where !Self.isOfDisk(error) {
-          // What was there before is refused here now: then what was written stays, marked.
+          // The store can't restore the earlier state, so the write stays, marked.
           return false
         }
       }
@@ -187,12 +187,12 @@ final class QueueStorage: Sendable {
     try await store.write { try QueueTable.retry(number, in: QueueRows($0)) }
   }
 
-  /// Takes a request off the queue.
+  /// Removes a request from the queue, and remembers it as dropped.
   ///
   /// - Parameters:
   ///   - number: Its number.
-  ///   - isKept: Whether it has to stay.
-  /// - Returns: The request; `nil` if it is not there, or stays.
+  ///   - isKept: Whether it must stay.
+  /// - Returns: The request; `nil` if it is not in the queue, or stays.
   /// - Throws: What the disk throws.
   func remove(
     _ number: UInt64, unless isKept: @escaping @Sendable (QueuedRequest) -> Bool
@@ -200,18 +200,18 @@ final class QueueStorage: Sendable {
     try await store.write { try QueueTable.drop(number, in: QueueRows($0), unless: isKept) }
   }
 
-  /// Removes all rows from a store of its own, but for the number that comes next.
+  /// Removes all rows from a store of its own, except the next number.
   func removeAllOwn() throws {
     try own.withLock { $0 }?.write { try $0.forgetRequests() }
   }
 
-  /// Takes requests off the queue that were answered, and marks others as on their way, all together.
+  /// Removes answered requests from the queue, and marks others as on their way, in one transaction.
   ///
   /// - Parameters:
-  ///   - answers: The answers; each is read by its handler in the same transaction.
+  ///   - answers: The answers; their handlers run in the same transaction.
   ///   - numbers: The requests that are about to be sent.
-  ///   - handlers: Those that know what these send.
-  /// - Returns: What became of them.
+  ///   - handlers: The handlers, which make the content of outdated requests again.
+  /// - Returns: The result.
   /// - Throws: What the disk throws; then nothing was done.
   func advance(
     _ answers: [QueueAnswer], marking numbers: [UInt64], by handlers: [String: QueueAnswerHandler]
@@ -224,7 +224,7 @@ final class QueueStorage: Sendable {
         do {
           try handler.renew(&entry, rows)
         } catch  where !Self.isOfDisk(error) {
-          // No entity of the type any more: then it goes as it was.
+          // The entity no longer exists, so the request is sent as it was.
         }
       } store: { answer, stored in
         guard let handler = answer.handler else { return nil }
@@ -252,7 +252,7 @@ final class QueueStorage: Sendable {
     }
   }
 
-  /// Whether an error is one of the disk, and the answer is good.
+  /// Whether an error is one of the disk, and not of the answer.
   private static func isOfDisk(_ error: any Error) -> Bool {
     error is LMDBError || (error as? StoreError)?.underlying is LMDBError
   }

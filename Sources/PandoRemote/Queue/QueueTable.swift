@@ -3,7 +3,7 @@ import PandoManagers
 import PandoModels
 import PandoStore
 
-/// A request on its way into a queue.
+/// A request that is about to be queued.
 struct QueueDraft: Sendable {
   let token: String
   let client: String
@@ -15,30 +15,30 @@ struct QueueDraft: Sendable {
   let handler: String?
   var note: String?
   let date: Date
-  /// What it replaces here.
+  /// The state that it replaces, as ``QueuedUndo``.
   var undo: Data?
 }
 
-/// What an append did.
+/// The result of an append.
 struct QueueAppend: Sendable {
   let number: UInt64
-  /// The tokens of the requests whose place it took.
+  /// The tokens of the requests that it has replaced.
   let aborted: [String]
 }
 
-/// The operations on the rows of a queue, each inside one rows.
+/// The operations on the rows of a queue, each inside a transaction.
 enum QueueTable {
-  /// How many refused requests are kept; the oldest go first.
+  /// The maximum number of failed requests; the oldest are removed first.
   static let failedCountMaximum = 1000
 
-  /// Puts a request at the end.
+  /// Appends a request.
   ///
   /// - Parameters:
   ///   - draft: The request.
-  ///   - isIdle: Whether it is sent at once if nothing is before it: then its mark says so already.
-  ///   - commitNumber: That of the transaction, where it is known.
+  ///   - isIdle: Whether the queue sends it at once if no other waits; it is then marked as on its way.
+  ///   - commitNumber: The commit number of the transaction, if it is known.
   ///   - rows: The rows in the transaction of the local write.
-  /// - Returns: Its number, and whose place it took.
+  /// - Returns: Its number, and the requests that it has replaced.
   /// - Throws: ``APIError`` `invalidRequest`; what the disk throws.
   static func append(
     _ draft: QueueDraft, isIdle: Bool, commitNumber: CommitNumber? = nil, to rows: QueueRows
@@ -76,15 +76,15 @@ enum QueueTable {
     return isEmpty
   }
 
-  /// One step of a queue: see ``QueueStorage/advance(_:marking:)``.
+  /// One step of a queue; see ``QueueStorage/advance(_:marking:by:)``.
   ///
   /// - Parameters:
   ///   - answers: The answers.
   ///   - numbers: The requests that are about to be sent.
   ///   - rows: The rows.
-  ///   - renew: Lets a request send what it would without what was taken back before it.
-  ///   - store: Stores what an answer says; returns why it can't be used.
-  /// - Returns: What became of them.
+  ///   - renew: Makes the content of a request again, without the writes that were undone before it.
+  ///   - store: Stores an answer; returns the error if it can't.
+  /// - Returns: The result.
   /// - Throws: What the disk throws.
   static func advance(
     _ answers: [QueueAnswer], marking numbers: [UInt64], in rows: QueueRows,
@@ -94,9 +94,9 @@ enum QueueTable {
     var progress = QueueProgress()
     for (place, answer) in answers.enumerated() {
       let (number, token) = (answer.entry.id, answer.entry.token)
-      // The row counts: identifiers may have come into it since it was read.
+      // The row counts: identifiers in it may have been replaced since the request was sent.
       guard let stored = try entry(number, in: rows), stored.token == token else { continue }
-      // What it has changed inside is not kept from the answer to itself.
+      // Without its own marks, so that the answer may change the nodes inside.
       try setMarks(of: stored, to: false, in: rows)
       if let failure = try store(answer, stored) {
         progress.failures[place] = failure
@@ -136,9 +136,7 @@ enum QueueTable {
     return try decode(bytes)
   }
 
-  /// Notes that a request is about to be sent.
-  ///
-  /// - Returns: `nil` if it is no longer there.
+  /// Marks a request as on its way; returns `nil` if it is no longer in the queue.
   static func markInFlight(
     _ number: UInt64, in rows: QueueRows
   ) throws -> QueuedRequest? {
@@ -148,7 +146,7 @@ enum QueueTable {
     return entry
   }
 
-  /// Lets a request wait again at its old place, which is the front.
+  /// Makes a request wait again; its number puts it at the front.
   static func putBack(
     _ number: UInt64, failure: String, secondsWaited: Double, in rows: QueueRows
   ) throws {
@@ -159,7 +157,7 @@ enum QueueTable {
     try rows.setValue(entry.name, to: encode(entry))
   }
 
-  /// Puts a server's identifier in the place of a local one in all requests, and remembers it.
+  /// Replaces a local identifier by the server's in all requests, and stores the alias.
   static func rename(
     _ alias: IdentifierAlias, in rows: QueueRows
   ) throws {
@@ -175,9 +173,7 @@ enum QueueTable {
     }
   }
 
-  /// Takes a request off the queue, and the marks that it has set.
-  ///
-  /// - Returns: The request; `nil` if it is not there any more.
+  /// Removes a request and its marks; returns `nil` if it is not in the queue, or is kept.
   @discardableResult
   static func remove(
     _ number: UInt64, isMarked: Bool = true, in rows: QueueRows,
@@ -193,10 +189,10 @@ enum QueueTable {
     return entry
   }
 
-  /// How many dropped requests are remembered.
+  /// The number of dropped requests that the queue remembers.
   private static let droppedCountMaximum = 64
 
-  /// Takes a request off the queue because somebody wants that.
+  /// Removes a request, and remembers it as dropped; returns `nil` if it is not in the queue, or is kept.
   static func drop(
     _ number: UInt64, in rows: QueueRows,
     unless isKept: (QueuedRequest) -> Bool = { _ in false }
@@ -208,12 +204,11 @@ enum QueueTable {
     return entry
   }
 
-  /// Sets a request aside that came to an end without success.
+  /// Keeps a request as failed.
   ///
-  /// What is marked as waiting is marked as refused, or, if what was written here has been taken back, as what
-  /// the server has.
+  /// Its nodes become refused; if its write is undone, its marks are removed.
   ///
-  /// - Returns: The request as it is kept; `nil` if it is not there any more.
+  /// - Returns: The request as it is kept; `nil` if it is no longer in the queue.
   @discardableResult
   static func fail(
     _ number: UInt64, token: String, failure: String, in rows: QueueRows,
@@ -222,7 +217,7 @@ enum QueueTable {
     guard var entry = try entry(number, in: rows), entry.token == token,
       entry.state != .failed
     else { return nil }
-    // Later requests are looked at while this one still stands before them.
+    // The undo rewrites later requests while this one is still before them.
     let isUndone = try undo(entry)
     try rows.setValue(entry.name, to: nil)
     try setMarks(of: entry, to: false, in: rows)
@@ -237,9 +232,9 @@ enum QueueTable {
 
   /// Puts a refused request at the end of the queue again, under a new number.
   ///
-  /// What was taken back is made once more. Before it come refused ones that make what it names.
+  /// An undone write is applied again. Refused requests that create entities named in it are queued before it.
   ///
-  /// - Returns: The request as it is queued now; `nil` if there is no refused one of that number.
+  /// - Returns: The request as it is queued now; `nil` if there is no refused one with that number.
   static func retry(
     _ number: UInt64, in rows: QueueRows
   ) throws -> QueuedRequest? {
@@ -269,16 +264,14 @@ extension QueueTable {
     try rows.value(QueueNames.next).flatMap(number) ?? 1
   }
 
-  /// The numbers of the requests that change or name an entity which only has a local identifier.
+  /// The numbers of the requests that change or name an entity with a local identifier.
   static func numbers(
     marking modelIdentifier: String, in rows: QueueRows
   ) throws -> [UInt64] {
     numbers(try rows.value(QueueNames.mark(modelIdentifier)) ?? [])
   }
 
-  /// How a server comes to know an entity.
-  ///
-  /// - Returns: Whether it knows it or a queued request makes it; and refused requests to make it.
+  /// Returns whether the server has an entity or a queued request creates it, and the refused requests to create it.
   static func making(
     _ modelIdentifier: String, in rows: QueueRows
   ) throws -> (isKnown: Bool, refused: [UInt64]) {
@@ -293,7 +286,7 @@ extension QueueTable {
     return making
   }
 
-  /// The last request that would have made an entity and failed, whether it was taken back or not.
+  /// The last failed request to create an entity, undone or not.
   private static func failedMaking(
     _ modelIdentifier: String, in rows: QueueRows
   ) throws -> UInt64? {
@@ -306,7 +299,7 @@ extension QueueTable {
     return found
   }
 
-  /// Writes a request with the rows that lead to it.
+  /// Writes a request, its marks, and the row of its uniquing key.
   static func put(
     _ entry: QueuedRequest, in rows: QueueRows
   ) throws {
@@ -318,10 +311,9 @@ extension QueueTable {
     }
   }
 
-  /// Marks the nodes that a request is about, or takes the marks off.
+  /// Sets or removes the marks of a request.
   ///
-  /// One that has been taken back leaves none; one that was refused and is not leaves a second one in what it
-  /// changes.
+  /// An undone request has none. Another failed one has a second mark on each node that it changes.
   static func setMarks(
     of entry: QueuedRequest, to isSet: Bool, in rows: QueueRows
   ) throws {
@@ -350,7 +342,7 @@ extension QueueTable {
     let stored = try rows.value(name) ?? []
     var before = numbers(stored)
     guard modelIdentifier.contains(":local:") else {
-      // Nobody asks which they are, and there may be many: they are counted.
+      // The numbers are not needed, and there may be many: the row counts them.
       let isCount = before.count == 1 && before[0] & countMark != 0
       let count = isCount ? before[0] & ~countMark : UInt64(before.count)
       let after = isSet ? count + 1 : max(count, 1) - 1
@@ -361,7 +353,7 @@ extension QueueTable {
     try rows.setValue(name, to: before.isEmpty ? nil : before.flatMap(bytes))
   }
 
-  /// What tells a count from a list of numbers.
+  /// Distinguishes a count from a list of numbers.
   private static let countMark: UInt64 = 1 << 63
 
   /// Removes the request with the same uniquing key, except one that is on its way.
@@ -387,7 +379,7 @@ extension QueueTable {
     for number in found.dropLast(failedCountMaximum) { try remove(number, in: rows) }
   }
 
-  /// Refuses a request in which one text stands for two entities.
+  /// Throws if one text in a request names two entities.
   private static func refuseAmbiguity(_ request: APIRequest) throws {
     let identifiers = request.localIdentifiers
     guard identifiers.count > 1 else { return }

@@ -2,7 +2,7 @@ import PandoModels
 public import PandoStore
 import PandoSystem
 
-/// The way of one request through a queue: from the transaction that makes it durable to its answer.
+/// A request on its way through a queue, from the transaction that makes it durable to its answer.
 ///
 /// ```swift
 /// let ticket = queue.ticket(for: request)
@@ -22,7 +22,7 @@ public final class QueueTicket: Sendable {
     var aborted: [String] = []
     var result: Result<APIResponse, APIError>?
     var waiters = Waiters<APIResponse>()
-    /// Those who don't wait for a server that is out of reach.
+    /// The waiters that end if the server is out of reach.
     var impatient: Set<UInt64> = []
     var isOutOfReach = false
   }
@@ -42,15 +42,15 @@ public final class QueueTicket: Sendable {
   /// Its number in the queue; `nil` before it is queued.
   public var number: UInt64? { state.withLock { $0.number } }
 
-  /// Its number, once the transaction is committed that has queued it.
+  /// Its number, once the transaction that has queued it is committed.
   var committedNumber: UInt64? { state.withLock { $0.isCommitted ? $0.number : nil } }
 
   /// Puts the request at the end of the queue.
   ///
   /// - Parameter transaction: The transaction of the local write, after all its changes; it may run
-  ///   more than once. A write to another store than the queue's is a mistake that nothing reports.
-  /// - Throws: ``APIError`` `invalidRequest` when two entities in it have the same local key; what the
-  ///   disk throws. Then the local write must not be made either.
+  ///   more than once. It must be one of the queue's store; the queue does not check that.
+  /// - Throws: ``APIError`` `invalidRequest` if the request can't be sent, or if two entities in it have the same local
+  ///   key; what the disk throws. The local write must then be rolled back, too.
   public func enqueue(in transaction: inout ModelTransaction) throws {
     try enqueue(in: &transaction, commitNumber: nil)
   }
@@ -66,7 +66,7 @@ public final class QueueTicket: Sendable {
     }
     draft.undo = try undo?.bytes
     if !inside.isEmpty { draft.inside = inside }
-    // It stays in order with those that change what has lost something by it.
+    // It stays in order with requests for all nodes that it has changed.
     if let others = try undo?.related, !others.isEmpty {
       draft.related = ((draft.related ?? []) + others).map { ByteString($0) }.unique.map(\.text)
     }
@@ -75,7 +75,7 @@ public final class QueueTicket: Sendable {
         draft, isIdle: queue.isIdle, commitNumber: commitNumber, to: QueueRows(transaction)))
   }
 
-  /// Says that the transaction is committed: the request may be sent.
+  /// Notes that the transaction is committed: the queue may send the request.
   public func committed() {
     let (number, aborted) = state.withLock { state in
       state.isCommitted = true
@@ -97,12 +97,12 @@ public final class QueueTicket: Sendable {
 
   /// Waits for the server's answer.
   ///
-  /// A task that is cancelled stops waiting; the request stays in the queue.
+  /// A cancelled task stops waiting; the request stays in the queue.
   ///
-  /// - Returns: The answer, once it is stored and the request is off the queue.
-  /// - Throws: ``APIError``: what the server refused it with; `aborted` when a later request took its
-  ///   place; `dropped`; `answeredElsewhere` where another process sends for the store, too;
-  ///   `closed` when the queue ended before (the request stays in the store).
+  /// - Returns: The answer, once it is stored and the request is removed from the queue.
+  /// - Throws: ``APIError``: the refusal of the server; `aborted` if a later request has replaced it; `dropped`;
+  ///   `answeredElsewhere` if another process sends for the store, too; `closed` if the queue was closed before (the
+  ///   request stays in the store).
   public func confirmation() async throws -> APIResponse { try await wait(isImpatient: false) }
 
   /// Waits for the server's answer as long as the server can be reached.
@@ -129,7 +129,7 @@ public final class QueueTicket: Sendable {
     }
   }
 
-  /// Says that the server was out of reach when the turn of this request, or of one before it, came.
+  /// Notes that the server was out of reach when the turn of this request, or of one before it, came.
   func noteOutOfReach() {
     let impatient = state.withLock { state in
       state.isOutOfReach = true
@@ -139,7 +139,7 @@ public final class QueueTicket: Sendable {
     for continuation in impatient { continuation.resume(throwing: OutOfReach()) }
   }
 
-  /// Ends the way; the first end counts.
+  /// Sets the result, unless there is one already, and resumes the waiters.
   func finish(_ result: Result<APIResponse, APIError>) {
     let waiters = state.withLock { state in
       if state.result == nil { state.result = result }

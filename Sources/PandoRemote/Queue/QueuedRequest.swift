@@ -11,19 +11,19 @@ import PandoStore
 /// }
 /// ```
 public struct QueuedRequest: Sendable, Identifiable {
-  /// What has become of it.
+  /// The state of a request.
   public enum State: String, Sendable, Codable {
     /// It waits for its turn.
     case waiting
-    /// It is being sent, or was when the process ended: the server may have got it.
+    /// It is being sent, or was when the process ended: the server may have received it.
     case inFlight
-    /// It came to an end without success; it is kept to be looked at, sent again or dropped.
+    /// It has ended without success; it is kept until it is sent again or dropped.
     case failed
   }
 
-  /// Its number: requests are sent in this order, and no number is given twice.
+  /// Its number, which is the order of requests; no number is used twice.
   public internal(set) var id: UInt64
-  /// What tells it from every other request; the server gets it as `Idempotency-Key`.
+  /// A text that no other request has; the server gets it as `Idempotency-Key`.
   public let token: String
   /// The ``APIClient/identifier`` of the client that sends it.
   public let client: String
@@ -31,59 +31,57 @@ public struct QueuedRequest: Sendable, Identifiable {
   public internal(set) var request: APIRequest
   /// The model identifiers of the entities that it changes.
   public internal(set) var subjects: [String]
-  /// Those of them that the server makes of this request: it is sent although they have no other name.
+  /// Those of them that it creates: it is sent although they only have a local identifier.
   public internal(set) var makes: [String]
   /// The model identifiers of other entities that it names; `nil` if there are none.
   ///
-  /// It stays in order with the requests that change these.
+  /// It stays in order with requests that change these.
   public internal(set) var related: [String]?
   /// The model identifiers of nodes inside its entities that it changes with them; `nil` if there are none.
   ///
-  /// Others that name these come before or after it.
+  /// It stays in order with requests that name these.
   var inside: [String]?
-  /// Who reads the answer: a name given to ``APIClientQueue/setAnswerHandler(named:_:)``.
+  /// The name of the handler of its answer; see ``APIClientQueue/setAnswerHandler(named:_:)``.
   public let handler: String?
-  /// What the handler needs to know, in its own words.
+  /// Data for the handler.
   public internal(set) var note: String?
-  /// The commit number that the local write got: the answer is as old as that.
+  /// The commit number of the local write; the answer is as old as that.
   public internal(set) var commitNumber: CommitNumber
   /// When it was queued.
   public let date: Date
-  /// What has become of it.
+  /// Its state.
   public internal(set) var state: State
-  /// How often it was sent.
+  /// The number of attempts.
   public internal(set) var attemptCount: Int
-  /// How long it had been queued when its last attempt failed, in seconds, where its policy limits that.
+  /// Its time in the queue when its last attempt failed, in seconds, if its policy limits that.
   var secondsWaited = 0.0
   /// Why the last attempt failed.
   public internal(set) var lastFailure: String?
-  /// What it has replaced here, as ``QueuedUndo``; `nil` if it stays when the server refuses it.
+  /// The state that it has replaced, as ``QueuedUndo``; `nil` if its write stays after a refusal.
   var undo: Data?
-  /// Whether ``undo`` tells better than ``request`` what is to be sent, because of what was taken back before it.
+  /// Whether its content must be made again, because an earlier write was undone.
   var isOutdated = false
-  /// Whether a later request of the same commit is about the same: what this one is answered is older than that.
-  ///
-  /// Looked up when it is answered.
+  /// Whether a later request of the same commit changes the same entity; set when this one is answered.
   var isOvertaken = false
-  /// Whether the server has refused it, and what was written here with it has been taken back.
+  /// Whether the server has refused it, and Pando has undone the local write.
   public internal(set) var isUndone = false
 }
 
 extension QueuedRequest {
-  /// The local identifiers that the server would have to know, and does not.
+  /// The local identifiers of entities that the server does not have, and that it does not create.
   var unknownIdentifiers: [String] {
     request.localIdentifiers.filter { identifier in
       !makes.contains { $0.hasSameBytes(as: identifier) }
     }
   }
 
-  /// The place of its answer in the order of writes.
+  /// The sequence number of its answer.
   var answerPlace: UInt64 {
     let place = SequenceNumber.of(commit: commitNumber.value)
     return isOvertaken ? place - 1 : place
   }
 
-  /// The model identifiers that lead to this request: of what it changes and what it names.
+  /// The model identifiers with a mark of this request: of nodes that it changes, and local ones that it names.
   var marks: [String] {
     var found = subjects
     for identifier in (inside ?? []) + request.localIdentifiers
@@ -93,7 +91,7 @@ extension QueuedRequest {
     return found
   }
 
-  /// What it stands in line for.
+  /// The lanes that it needs.
   var claims: [LaneClaim] {
     let strategy = request.configuration.strategy
     var claims: [LaneClaim] = []
@@ -115,9 +113,9 @@ extension QueuedRequest {
     return claims
   }
 
-  /// What it stands in line for: model identifiers, keys, and an empty text for requests without any.
+  /// The names of its lanes: model identifiers, keys, and an empty text for requests without any.
   ///
-  /// Those of one name go one after another, unless both only name it.
+  /// Requests in one lane are sent one after another, unless both only name the entity.
   public var lanes: [String] { claims.map(\.name.text) }
 
   /// The namespaces of the entities that it changes.

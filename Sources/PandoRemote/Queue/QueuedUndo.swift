@@ -4,25 +4,25 @@ import PandoModels
 import PandoStore
 import PandoSystem
 
-/// What a write has replaced: by this it is taken back when the server refuses it.
+/// The state that a write has replaced, to undo the write if the server refuses it.
 struct QueuedUndo {
-  /// A node of the entities: one that the write has changed, or left as it was.
+  /// A node of the written entities, changed or unchanged.
   struct Node {
     var identifier: String
     /// Its records before and after the write; empty where there was no such node.
     var before: NodeRecords
     var after: NodeRecords
-    /// Its records before the write, where ``before`` is empty because what made the node was taken back.
+    /// Its records before the write, if ``before`` is empty because the creation of the node was undone.
     var found: NodeRecords?
-    /// The place of that, if a server had sent it as it was before.
+    /// The sequence number of its state before the write, if a server had sent that.
     var datedAt: UInt64?
-    /// The places in its records that look like those of enums, and are none: ``NodeRecords/place(_:in:)``.
+    /// The places in its records that look like enums and are none; see ``NodeRecords/place(_:in:)``.
     var dictionaries: Set<[UInt8]> = []
 
     var isChanged: Bool { before != after }
   }
 
-  /// Where a node stood in a collection that the write has taken it out of.
+  /// The position of a node in a collection from which the write has removed it.
   struct Place: Sendable, Codable {
     let collection: String
     let index: Int
@@ -30,14 +30,14 @@ struct QueuedUndo {
     let typeName: String
   }
 
-  /// The nodes: what was written or removed first; of an entity that was written all in it, before or after.
+  /// The nodes, the written or removed entity first; of a written one also all nodes inside, before or after.
   var nodes: [Node]
-  /// The places of what was removed.
+  /// The former positions of removed nodes.
   var places: [Place] = []
   /// Whether the request sends the first node as the write has left it.
   var sendsEntity = false
 
-  /// Reads the bytes that are stored with a request, with the identifiers that nodes have now.
+  /// Reads the bytes that are stored with a request, with the present identifiers of nodes.
   init(_ bytes: Data, in rows: QueueRows) throws {
     self = try QueueTable.decode(Array(bytes), as: QueuedUndo.self)
     for place in nodes.indices { try nodes[place].rename(in: rows) }
@@ -52,7 +52,7 @@ struct QueuedUndo {
     (self.nodes, self.places, self.sendsEntity) = (nodes, places, sendsEntity)
   }
 
-  /// What leads from the state before the write to that after it.
+  /// The inverse: the state before the write in place of the state after it.
   var redo: QueuedUndo {
     QueuedUndo(
       nodes: nodes.map {
@@ -62,12 +62,12 @@ struct QueuedUndo {
       })
   }
 
-  /// What the write has removed.
+  /// The nodes that the write has removed.
   var removed: Set<ByteString> {
     Set(nodes.filter { $0.after.isEmpty && !$0.before.isEmpty }.map { ByteString($0.identifier) })
   }
 
-  /// What it has to stay in order with, besides its first node: the other nodes, and what removed ones hold.
+  /// The nodes besides the first with whose requests it must stay in order: all others, and children of removed ones.
   var related: [String] {
     get throws {
       let held = try nodes.filter { $0.after.isEmpty }.reduce(into: Set<ByteString>()) {
@@ -82,7 +82,7 @@ struct QueuedUndo {
 }
 
 extension QueuedUndo.Node {
-  /// Takes the identifiers that servers have given since.
+  /// Replaces local identifiers by those that servers have assigned since.
   fileprivate mutating func rename(in rows: QueueRows) throws {
     let all = before.records + after.records + (found?.records ?? [])
     guard IdentifierAlias.canExist(of: identifier) || all.contains(where: \.mayNameLocally) else {
@@ -108,7 +108,7 @@ extension QueuedUndo.Node {
 extension NodeRecords.Record {
   /// Whether `local:` is in it, found byte by byte.
   fileprivate var mayNameLocally: Bool {
-    // The colon is rare.
+    // Looks for the colon first, because it is rare.
     body.indices.dropFirst(5).contains { place in
       body[place] == UInt8(ascii: ":") && body[place - 5..<place].elementsEqual("local".utf8)
     }
@@ -159,7 +159,7 @@ extension QueuedUndo.Node: Codable {
   init(from decoder: any Decoder) throws {
     let row = try decoder.row()
     identifier = try row.get("identifier")
-    // Former versions have texts.
+    // Former versions have stored texts.
     before = try row.find("recordsBefore") ?? NodeRecords(json: row.get("before"))
     after =
       try row.find("recordsAfter") ?? row.find("after").map(NodeRecords.init(json:)) ?? before

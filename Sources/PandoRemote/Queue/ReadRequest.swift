@@ -1,34 +1,34 @@
 import PandoModels
 
-/// What a request reads: it waits for the requests before it that change that.
+/// The data that a read returns; the read waits for earlier requests that change it.
 enum ReadScope: Equatable {
-  /// Nobody knows: it is in order with the requests that name nothing.
+  /// Unknown: the read is in order with requests that change no entity.
   case unknown
-  /// Nothing that anybody changes here.
+  /// Nothing that requests of the queue change.
   case nothing
   /// Nodes.
   case nodes([String])
-  /// What there is in a namespace.
+  /// All entities of a namespace.
   case type(String)
 }
 
-/// A request that only reads, and who waits for its answer.
+/// A read, and the callers that wait for its answer.
 struct ReadRequest {
   let request: APIRequest
   let scope: ReadScope
   /// It waits for durable requests with smaller numbers only.
   let limit: UInt64
   var waiters: [UInt64: CheckedContinuation<APIResponse, any Error>] = [:]
-  /// Whether it stands in line.
+  /// Whether it is in the lanes.
   var isQueued = false
-  /// Whether nobody in line is before it any more.
+  /// Whether all its lanes have let it through.
   var isLetThrough = false
   var task: Task<Void, Never>?
 
-  /// Its place in line: before the durable requests from ``limit`` on.
+  /// Its order: before the durable requests from ``limit`` on.
   var order: UInt64 { 2 * limit - 1 }
 
-  /// What it stands in line for.
+  /// The lanes that it needs.
   var claims: [LaneClaim] {
     var claims: [LaneClaim] =
       switch scope {

@@ -1,10 +1,10 @@
 import PandoModels
 import PandoSystem
 
-/// What a request stands in line for.
+/// A lane that a request needs.
 struct LaneClaim {
   let name: ByteString
-  /// Whether others that share it may go at the same time: those that only name an entity.
+  /// Whether requests that share it may be sent at the same time: those that only name an entity.
   let isShared: Bool
 
   init(_ name: String, isShared: Bool = false) {
@@ -13,14 +13,13 @@ struct LaneClaim {
   }
 }
 
-/// The order of requests: which of them may go now, and which wait for others.
+/// The order of requests: which of them may be sent now, and which wait for others.
 ///
-/// Each name is a lane. A request stands in the lane of each of its names and goes when it is let
-/// through in all of them; those that share a name go together. Until it is taken, one with an earlier
-/// place that comes in later goes before it: so nobody waits for somebody who waits for them. In memory,
-/// a few words a request.
+/// Each name has a lane. A request waits in the lane of each of its names, and may be sent when all have let it
+/// through. Requests that share a name are let through together. Until a request is taken, it steps back for one with
+/// an earlier order that is added later, so no two requests wait for each other.
 struct RequestLanes {
-  /// From here on numbers are those of requests that only read.
+  /// The number of the first read; durable requests have smaller numbers.
   static let firstRead: UInt64 = 1 << 63
 
   private final class Waiter {
@@ -28,10 +27,10 @@ struct RequestLanes {
     let order: UInt64
     let types: [String]
     var places: [(lane: Lane, isShared: Bool)] = []
-    /// In how many lanes others are before it.
+    /// The number of lanes that have not let it through.
     var missing = 0
     var isTaken: Bool
-    /// Whether it is on its way or has been: the server may know it, so it never steps back.
+    /// Whether it is or was on its way: the server may have received it, so it never steps back.
     var hasGone: Bool
     var isDone = false
 
@@ -43,14 +42,14 @@ struct RequestLanes {
 
   private final class Lane {
     var names: [ByteString]
-    /// First those who were let through, then those who wait, in their order.
+    /// The requests that were let through, then those that wait, in their order.
     var line = Deque<(waiter: Waiter, isShared: Bool)>()
-    /// Where those begin who wait.
+    /// The index of the first one that waits.
     var waiting = 0
-    /// How many are let through and not done: alone, and together with others.
+    /// The numbers of exclusive and of shared requests that were let through and are not done.
     var aloneCount = 0
     var sharedCount = 0
-    /// The last place of all who have come.
+    /// The last order of all requests that were added.
     var lastOrder: UInt64 = 0
 
     init(_ names: [ByteString]) { self.names = names }
@@ -59,7 +58,7 @@ struct RequestLanes {
       if isShared { sharedCount += difference } else { aloneCount += difference }
     }
 
-    /// Forgets those in front who are done.
+    /// Removes done requests from the front.
     func shorten() {
       while waiting > 0, line[0].waiter.isDone {
         line.removeFirst()
@@ -72,21 +71,21 @@ struct RequestLanes {
   /// The requests that change entities of a type.
   private var types: [ByteString: Lane] = [:]
   private var waiters: [UInt64: Waiter] = [:]
-  /// Those that change something, let through in all their lanes.
+  /// The durable requests that all their lanes have let through.
   private var ready = Deque<UInt64>()
-  /// Those that only read, let through.
+  /// The reads that all their lanes have let through.
   private var readyReads: [UInt64] = []
 
   var isEmpty: Bool { waiters.isEmpty }
 
-  /// Lets a request wait.
+  /// Adds a request.
   ///
   /// - Parameters:
-  ///   - number: What it is called.
-  ///   - order: Its place in line.
-  ///   - claims: What it stands in line for.
-  ///   - types: Of which types it changes entities.
-  ///   - isTaken: Whether it is on its way already.
+  ///   - number: Its number.
+  ///   - order: Its order.
+  ///   - claims: The lanes that it needs.
+  ///   - types: The namespaces of the entities that it changes.
+  ///   - isTaken: Whether it is already on its way.
   mutating func add(
     _ number: UInt64, order: UInt64, _ claims: [LaneClaim], types: [String] = [],
     isTaken: Bool = false
@@ -100,7 +99,7 @@ struct RequestLanes {
     }
     for claim in claims {
       let lane = Self.lane(of: claim.name, in: &lanes)
-      // Two names may have become one.
+      // Two names may have one lane.
       if let known = waiter.places.firstIndex(where: { $0.lane === lane }) {
         waiter.places[known].isShared = waiter.places[known].isShared && claim.isShared
       } else {
@@ -111,7 +110,7 @@ struct RequestLanes {
     if waiter.places.isEmpty, !isTaken { offer(number) }
   }
 
-  /// Takes a request out of all lanes, whether it was let through or not.
+  /// Removes a request from all lanes, whether it was let through or not.
   mutating func finish(_ number: UInt64) {
     guard let waiter = waiters.removeValue(forKey: number) else { return }
     waiter.isDone = true
@@ -131,7 +130,7 @@ struct RequestLanes {
     waiter.places = []
   }
 
-  /// Lets two names be one from now on: who stands in line for one of them does for the other.
+  /// Merges the lanes of two names; both names then have the same lane.
   mutating func rename(_ old: String, to new: String) {
     let (old, new) = (ByteString(old), ByteString(new))
     guard let lane = lanes[old] else { return }
@@ -149,7 +148,7 @@ struct RequestLanes {
     lane.names += other.names
     (lane.line, lane.waiting) = (Deque(), 0)
     (lane.aloneCount, lane.sharedCount, lane.lastOrder) = (0, 0, 0)
-    // Nobody but who is on the way has been let through here: that is found out anew.
+    // Only requests that are or were on their way stay let through; the others enter the lane again.
     let order = { (waiter: Waiter) in waiter.hasGone ? 0 : waiter.order }
     for waiter in standing.values.ordered(by: { order($0) < order($1) }) {
       let isShared = waiter.places.allSatisfy {
@@ -162,18 +161,18 @@ struct RequestLanes {
     }
   }
 
-  /// Whether a request has been let through in a lane.
+  /// Whether a lane has let a request through.
   private func isThrough(_ waiter: Waiter, _ lane: Lane) -> Bool {
     lane.line[..<lane.waiting].contains { $0.waiter === waiter }
   }
 
-  /// Takes the requests that only read and may go.
+  /// Takes the reads that may be sent.
   mutating func takeReads() -> [UInt64] {
     defer { readyReads = [] }
     return readyReads.filter { takes($0) }
   }
 
-  /// Takes a request that changes something and may go; `nil` if there is none.
+  /// Takes a durable request that may be sent; `nil` if there is none.
   mutating func take() -> UInt64? {
     while let number = ready.popFirst() {
       if takes(number) { return number }
@@ -181,7 +180,7 @@ struct RequestLanes {
     return nil
   }
 
-  /// One that was let through may have had to step back for another one.
+  /// Takes a request, unless it has stepped back since it was let through.
   private func takes(_ number: UInt64) -> Bool {
     guard let waiter = waiters[number], waiter.missing == 0, !waiter.isTaken else { return false }
     waiter.isTaken = true
@@ -189,27 +188,27 @@ struct RequestLanes {
     return true
   }
 
-  /// Whether a request stands in line or is on its way.
+  /// Whether a request waits or is on its way.
   func contains(_ number: UInt64) -> Bool { waiters[number] != nil }
 
-  /// Whether a request was taken and has not come back.
+  /// Whether a request was taken and not put back.
   func hasGone(_ number: UInt64) -> Bool { waiters[number]?.isTaken == true }
 
-  /// Lets a request that was taken go once more, before all others.
+  /// Makes a taken request ready again, before all others.
   mutating func putBack(_ number: UInt64) {
     guard let waiter = waiters[number], waiter.isTaken else { return }
     waiter.isTaken = false
     ready.prepend(number)
   }
 
-  /// Whether entities of a type are changed by a request before a place in line.
+  /// Whether a request with an earlier order changes entities of a type.
   mutating func changes(_ type: String, before order: UInt64) -> Bool {
     guard let lane = types[ByteString(type)] else { return false }
     forgetDone(lane)
     return lane.line.first.map { $0.waiter.order < order } ?? false
   }
 
-  /// The requests that stand in line for some names, later than one of them.
+  /// The durable requests behind one in the lanes of some names.
   func numbers(after number: UInt64, at names: [String]) -> [UInt64] {
     guard let first = waiters[number] else { return [] }
     var found: Set<UInt64> = []
@@ -223,7 +222,7 @@ struct RequestLanes {
     return found.ordered()
   }
 
-  /// The next request behind one, in each of the lines for some names.
+  /// The next durable request behind one in each lane of some names.
   func nextNumbers(after number: UInt64, at names: [String]) -> [UInt64] {
     guard let first = waiters[number] else { return [] }
     return names.compactMap { name in
@@ -234,7 +233,7 @@ struct RequestLanes {
     }.unique.ordered()
   }
 
-  /// Some requests, and who waits for them, directly or behind others that do.
+  /// Some requests, and those that wait for them, directly or behind others.
   func stalled(by numbers: [UInt64]) -> Set<UInt64> {
     var found = Set(numbers)
     var next = numbers.compactMap { waiters[$0] }
@@ -249,7 +248,7 @@ struct RequestLanes {
     return found
   }
 
-  /// Whether one of some requests changes entities of a type, and stands before a place in line.
+  /// Whether one of some requests has an earlier order and changes entities of a type.
   func changes(_ type: String, before order: UInt64, among numbers: Set<UInt64>) -> Bool {
     numbers.contains { number in
       guard let waiter = waiters[number], waiter.order < order else { return false }
@@ -257,7 +256,7 @@ struct RequestLanes {
     }
   }
 
-  /// Lets a request stand in a lane; those who were let through and have later places step back.
+  /// Adds a request to a lane; requests with a later order that were let through and not sent step back.
   private mutating func enter(
     _ waiter: Waiter, _ lane: Lane, _ isShared: Bool
   ) {
@@ -287,7 +286,7 @@ struct RequestLanes {
     letThrough(lane)
   }
 
-  /// Where a request belongs among those who wait.
+  /// The index in a lane at which a request belongs by its order.
   private func place(of waiter: Waiter, in lane: Lane, from start: Int) -> Int {
     var place = lane.line.count
     while place > start, lane.line[place - 1].waiter.order > waiter.order { place -= 1 }
@@ -306,7 +305,7 @@ struct RequestLanes {
     lane.shorten()
   }
 
-  /// Forgets the requests in front of a type's line that are done.
+  /// Removes done requests from the front of a type's lane.
   private func forgetDone(_ lane: Lane) {
     while lane.line.first?.waiter.isDone == true { lane.line.removeFirst() }
     lane.waiting = 0

@@ -4,41 +4,41 @@ import PandoModels
 import PandoStore
 import PandoSystem
 
-/// Takes back what a refused request has written, in the transaction that sets the request aside.
+/// Undoes the write of a refused request, in the transaction that keeps the request as failed.
 ///
-/// What the write changed and nobody has changed since is as it was before: field by field, and in lists
-/// element by element. Later requests about the same nodes are made as if the write had never been: what they
-/// have replaced, and what they send.
+/// A value that the write changed, and no other write has changed since, gets its earlier value: field by field, and
+/// element by element in lists. Later requests for the same nodes are rewritten as if the write had never been: the
+/// state that they have replaced, and what they send.
 struct WriteUndo {
   private let rows: QueueRows
   private let undo: QueuedUndo
   private let isNew: Bool
   private var nodes: [QueuedUndo.Node] { undo.nodes }
 
-  /// Prepares it.
+  /// Prepares an undo.
   ///
   /// - Parameters:
-  ///   - undo: What the write has replaced.
+  ///   - undo: The state that the write has replaced.
   ///   - rows: The rows of the queue.
-  ///   - isNew: Whether what is written is newer than all that was asked of the server so far.
+  ///   - isNew: Whether the restored state is newer than all earlier reads from the server.
   init(_ undo: QueuedUndo, in rows: QueueRows, isNew: Bool = false) {
     self.rows = rows
     self.undo = undo
     self.isNew = isNew
   }
 
-  /// Carries it out.
+  /// Undoes the write.
   ///
   /// - Parameters:
   ///   - entry: The request.
-  ///   - later: The numbers of later requests about the same nodes; what one that was sent sends stays.
-  /// - Throws: `StoreError` where the store refuses what was there before; what the disk throws.
+  ///   - later: The numbers of later requests for the same nodes; those that were sent keep their content.
+  /// - Throws: `StoreError` if the store can't restore the earlier state; what the disk throws.
   func carryOut(_ entry: QueuedRequest, before later: [UInt64]) throws {
     let later = try later.lazy.filter { $0 > entry.id }
       .compactMap { try QueueTable.entry($0, in: rows) }.filter { $0.state != .failed }
     let writes = self.later(later, of: entry)
     if try isRemovedAgain(since: entry, writes) {
-      // That stays. Should it be refused, too, it has all of this to bring back.
+      // The later removal stays. If the server refuses it, too, its undo restores all of this.
       _ = try rebase(later, behind: entry, isRemovedAgain: true)
       return
     }
@@ -46,7 +46,7 @@ struct WriteUndo {
     try restoreRemoved(changes)
     for name in changes.keys.ordered() {
       guard let change = changes[name], !change.isWhole else { continue }
-      // What has been removed since and is there has been made anew.
+      // A node that was removed since and exists was created again.
       if !writes.removed.contains(name) { try revert(name.text, change) }
     }
     var gone: Set<ByteString> = []
@@ -54,21 +54,21 @@ struct WriteUndo {
       let name = ByteString(node.identifier)
       guard !writes.heirs.contains(name), !writes.removed.contains(name) else { continue }
       let isSubject = entry.subjects.contains { $0.hasSameBytes(as: node.identifier) }
-      // What an heir holds is its own.
+      // A later request that creates the entity also creates the nodes inside.
       guard isSubject || writes.heirs.isEmpty else { continue }
       if try removeMade(node, isSubject: isSubject, before: later) { gone.insert(name) }
     }
     if !gone.isEmpty { try forget(gone, in: later) }
     for place in undo.places { try restore(place) }
-    // The answers to later writes are older than what is here, whatever that is.
+    // Not for nodes of later requests: the stored state is newer than their answers.
     for node in nodes where !waiting.contains(ByteString(node.identifier)) {
       try restoreDate(of: node)
     }
   }
 
-  /// Lets later requests have written what is left of it here without nodes that they hold and that are gone.
+  /// Removes nodes from the states before and after later requests that contain them.
   ///
-  /// They send what they would have sent: a server that does not know the nodes refuses it.
+  /// The requests still send the nodes; a server that does not have these refuses them.
   private func forget(_ gone: Set<ByteString>, in later: [QueuedRequest]) throws {
     for number in later.map(\.id) {
       guard var entry = try QueueTable.entry(number, in: rows), let bytes = entry.undo else {
@@ -93,7 +93,7 @@ struct WriteUndo {
     }
   }
 
-  /// Lets a node count as one that a server has sent, if it was one before the write and is so again.
+  /// Marks a node as sent by a server, if it was so before the write and has the same records again.
   private func restoreDate(of node: QueuedUndo.Node) throws {
     guard let place = node.datedAt else { return }
     let (state, records) = try rows.reading { snapshot in
@@ -105,7 +105,7 @@ struct WriteUndo {
       of: node.identifier)
   }
 
-  /// Whether what the write has removed was removed once more since.
+  /// Whether the entity that the write has removed was removed again since.
   private func isRemovedAgain(since entry: QueuedRequest, _ writes: LaterWrites) throws -> Bool {
     guard let first = nodes.first, first.after.isEmpty else { return false }
     if writes.removed.contains(ByteString(first.identifier)) { return true }
@@ -114,12 +114,12 @@ struct WriteUndo {
       && state.sequenceNumber > SequenceNumber.of(commit: entry.commitNumber.value)
   }
 
-  /// Brings back the nodes that the write has removed: what others hold before them.
+  /// Restores the nodes that the write has removed, children before their parents.
   private func restoreRemoved(_ changes: [ByteString: NodeChange]) throws {
     var removed: [ByteString: QueuedUndo.Node] = [:]
     for var node in nodes where node.after.isEmpty {
       let name = ByteString(node.identifier)
-      // Without what others have removed since.
+      // Without nodes that others have removed since.
       if let records = changes[name]?.restored { node.before = records }
       removed[name] = node
     }
@@ -138,7 +138,7 @@ struct WriteUndo {
     }
   }
 
-  /// Brings back a node that the write has removed.
+  /// Restores a node that the write has removed.
   private func restore(_ node: QueuedUndo.Node) throws {
     guard try !rows.reading({ try $0.contains(node.identifier) }) else { return }
     try keepingPlace(of: node.identifier) {
@@ -147,7 +147,7 @@ struct WriteUndo {
         try !rows.reading { try $0.contains(name.text) }
       }
       for (place, record) in records.records.enumerated() {
-        // What it can't be without is told by the store.
+        // The store throws if a required child is missing.
         guard case .changed(let body) = try record.losing(missing.contains) else { continue }
         records.records[place].body = body
       }
@@ -155,7 +155,7 @@ struct WriteUndo {
     }
   }
 
-  /// Takes what is left of the write's change out of a node.
+  /// Undoes the remaining change of the write in a node.
   private func revert(_ identifier: String, _ change: NodeChange) throws {
     try keepingPlace(of: identifier) {
       let records = try rows.reading { try $0.records(of: identifier) }
@@ -165,7 +165,7 @@ struct WriteUndo {
     }
   }
 
-  /// Writes a node that stays as old as it was: what was asked of the server since is newer.
+  /// Writes a node with its present sequence number, so that answers to reads since then are newer.
   private func keepingPlace(of identifier: String, _ write: () throws -> Void) throws {
     if isNew { return try write() }
     let state = try rows.reading { try $0.sequenceState(of: identifier) }
@@ -179,11 +179,11 @@ struct WriteUndo {
       SequenceRow(kind, sequenceNumber: state.sequenceNumber, commit: commit), of: identifier)
   }
 
-  /// What later requests do to the entities that this one is about.
+  /// The effects of later requests on the entities that this one changes.
   private func later(_ later: [QueuedRequest], of first: QueuedRequest) -> LaterWrites {
     var found = LaterWrites()
     let subjects = first.subjects.map { ByteString($0) }
-    // Those that the server does not know by name can't be sent any more.
+    // Without local identifiers: later requests for those entities can't be sent any more.
     let made = nodes.filter { $0.before.isEmpty && !$0.identifier.contains(":local:") }
       .map { ByteString($0.identifier) }
     for entry in later {
@@ -198,7 +198,7 @@ struct WriteUndo {
     return found
   }
 
-  /// Removes a node that the write has made: others than its subjects only if nobody has use for them.
+  /// Removes a node that the write has created; one inside an entity only if it is unchanged and not in use.
   ///
   /// - Returns: Whether it has removed the node.
   private func removeMade(
@@ -220,7 +220,7 @@ struct WriteUndo {
     return true
   }
 
-  /// Whether one of the later requests has found or left a node in another one: it sends it, or brings it back.
+  /// Whether a later request has found or left a node in another one, so that it sends or restores the node.
   private func isHeld(_ identifier: String, by later: [QueuedRequest]) throws -> Bool {
     let name = ByteString(identifier)
     return try later.contains { old in
@@ -231,7 +231,7 @@ struct WriteUndo {
     }
   }
 
-  /// Brings an element back to its collection, if that is there.
+  /// Restores an element of a collection, if the collection exists.
   private func restore(_ place: QueuedUndo.Place) throws {
     let key = place.collection
     let count = try rows.reading { snapshot -> Int? in
@@ -246,9 +246,9 @@ struct WriteUndo {
       at: min(place.index, count), inCollection: key)
   }
 
-  /// Lets later requests be as if the write had never been.
+  /// Rewrites later requests as if the write had never been.
   ///
-  /// - Returns: What is left of its changes behind them, by node, and the nodes that they are about.
+  /// - Returns: The parts of its changes that remain after them, by node; and the nodes of these requests.
   private func rebase(
     _ later: [QueuedRequest], behind first: QueuedRequest, _ heirs: Set<ByteString> = [],
     isRemovedAgain: Bool = false
@@ -265,7 +265,7 @@ struct WriteUndo {
     for var entry in later {
       waiting.formUnion(entry.subjects.lazy.map { ByteString($0) })
       guard let bytes = entry.undo else {
-        // It says what is here, or before those behind it.
+        // It sends the stored entity, or the state before the requests behind it.
         if entry.attemptCount == 0, AnswerNote(entry.note)?.sendsEntity == true {
           entry.isOutdated = true
           try rows.setValue(entry.name, to: QueueTable.encode(entry))
@@ -284,14 +284,14 @@ struct WriteUndo {
         entry.related = (entry.related ?? []) + [name.text]
         changes[name] = left
       }
-      // Those that have just come to it are as they are to be.
+      // Nodes that were just added need no change.
       for place in undo.nodes.indices.prefix(knownCount) {
         let name = ByteString(undo.nodes[place].identifier)
         let (before, isChanged) = (undo.nodes[place].before, undo.nodes[place].isChanged)
         if let change = changes[name] {
           let isSubject = first.subjects.contains { $0.hasSameBytes(as: name.text) }
           let left = undo.nodes[place].after
-          // Behind the next one it is what that one has made of it.
+          // The part of the change that remains counts for the next request.
           changes[name] = try change.undo(
             in: &undo.nodes[place], removing: removed, isSubject: isSubject)
           if left != undo.nodes[place].after { isOutdated = true }
@@ -307,13 +307,13 @@ struct WriteUndo {
           let made = ByteString(node.identifier)
           guard !known.contains(made) else { continue }
           undo.nodes.append(node)
-          // For those behind it, it has made the node.
+          // For the requests behind it, this one has created the node.
           changes[made] = nil
         }
       }
       if lacksHeir, entry.subjects == first.subjects, undo.nodes.first?.after.isEmpty != false {
         lacksHeir = false
-        // What was made anew between the two is what the next removal has found.
+        // If the entity was created again between the two, the next removal has found that one.
         if undo.nodes.isEmpty {
           (undo.nodes, undo.places) = (nodes, self.undo.places)
           changes = [:]
@@ -321,7 +321,7 @@ struct WriteUndo {
       }
       waiting.formUnion(undo.nodes.lazy.map { ByteString($0.identifier) })
       entry.undo = try undo.bytes
-      // What the server may have seen is sent again as it is.
+      // A request that the server may have received is sent again as it is.
       if isOutdated, undo.sendsEntity, entry.attemptCount == 0 { entry.isOutdated = true }
       try rows.setValue(entry.name, to: QueueTable.encode(entry))
     }
@@ -329,16 +329,16 @@ struct WriteUndo {
   }
 }
 
-/// What later requests do to entities.
+/// The effects of later requests on entities.
 private struct LaterWrites {
-  /// Those that this one has made and the next one about them makes as well.
+  /// The entities that this request has created and a later one stores, which then creates them.
   var heirs: Set<ByteString> = []
-  /// Those that one of them removes.
+  /// The entities that a later request removes.
   var removed: Set<ByteString> = []
 }
 
 extension QueuedRequest {
-  /// Takes over what a request has replaced whose place this one takes.
+  /// Takes over the replaced state of a request that this one replaces.
   mutating func takePlace(of aborted: QueuedRequest, in rows: QueueRows) throws {
     if let others = aborted.inside {
       inside = ((inside ?? []) + others).map { ByteString($0) }.unique.map(\.text)
@@ -363,7 +363,7 @@ extension QueuedRequest {
 }
 
 extension QueuedRequest {
-  /// Makes a refused write once more, if it was taken back, and has the request send what is here then.
+  /// Applies a refused write again if it was undone, and makes the request send the resulting entity.
   mutating func makeAgain(in rows: QueueRows) throws {
     guard let bytes = undo else {
       isOutdated = AnswerNote(note)?.sendsEntity == true
@@ -378,7 +378,7 @@ extension QueuedRequest {
       return try isUndone ? records : NodeChange(node).undoing(records)
     }
     for (place, records) in zip(undo.nodes.indices, found) where isUndone && !records.isEmpty {
-      // What made it has been sent again before.
+      // The request that has created it was queued again before.
       if let first = undo.nodes[place].found { undo.nodes[place].before = first }
     }
     if isUndone { try WriteUndo(undo.redo, in: rows, isNew: true).carryOut(self, before: []) }
@@ -391,7 +391,7 @@ extension QueuedRequest {
     (self.undo, isUndone, isOutdated) = (try undo.bytes, false, undo.sendsEntity)
   }
 
-  /// Removes once more what has come back since.
+  /// Removes entities again that were restored since.
   private mutating func removeAgain(in rows: QueueRows) throws {
     try takePlace(in: rows)
     let place = rows.transaction.takeSequenceNumber()
@@ -403,7 +403,7 @@ extension QueuedRequest {
     }
   }
 
-  /// Makes it newer than all that was written so far.
+  /// Makes it newer than all earlier writes.
   private mutating func takePlace(in rows: QueueRows) throws {
     _ = rows.transaction.takeSequenceNumber()
     commitNumber = try rows.transaction.commitNumber
@@ -411,6 +411,6 @@ extension QueuedRequest {
 }
 
 extension APIError {
-  /// Whether the server does not have what was written: it has refused it, or was never asked.
+  /// Whether the server does not have the write: it has refused the request, or has never received it.
   var meansUndone: Bool { !isConnectionFailure && code != .malformedAnswer }
 }
