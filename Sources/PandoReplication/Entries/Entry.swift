@@ -113,7 +113,7 @@ package enum LogMessage: Sendable {
 
 /// The sizes that messages have.
 package enum EntryLimits {
-  /// The largest message, in bytes: what engines take without being told otherwise, with room to spare.
+  /// The largest message, in bytes: well below the default limits of engines.
   package static let partByteCount = 512 << 10
   /// The largest entry, in bytes.
   package static let entryByteCount = 64 << 20

@@ -40,7 +40,7 @@ extension LogFault {
     }
   }
 
-  /// The fault as callers of a store are told of it.
+  /// The error that calls of a store throw for the fault.
   package func error(_ path: String) -> StoreError {
     switch self {
     case .noAnswer:

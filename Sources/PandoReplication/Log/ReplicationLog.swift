@@ -16,7 +16,7 @@ public protocol ReplicationLog: AnyObject, Sendable {
   ///
   /// - Parameters:
   ///   - message: Its bytes.
-  ///   - name: What the engine knows it by: of two with one name it may drop the later one.
+  ///   - name: Its name; of two messages with the same name the engine may drop the later one.
   ///   - end: The position of the last message, if it is to be refused behind any other.
   /// - Returns: Its position; positions begin at 1 and have no gaps.
   /// - Throws: ``LogFault``.
@@ -76,23 +76,23 @@ public protocol ReplicationLog: AnyObject, Sendable {
   /// - Throws: ``LogFault``.
   func retentionUsed(since position: UInt64) throws -> Double
 
-  /// Has a closure told of messages as they come, in place of the one that was told before.
+  /// Calls a closure for new messages, in place of the closure of an earlier call.
   ///
-  /// - Parameter onEnd: Gets the position of a message that is there, on a thread of the log. It must not
-  ///   block, and must not call the log. Positions may be left out, and come late or again, but the last
-  ///   one is told. It may be called while ``close()`` runs, and not afterwards.
+  /// - Parameter onEnd: Gets the position of a stored message, on a thread of the log. It must not block, and must not
+  ///   call the log. Positions may be skipped, late or repeated, but the last one always arrives. The log may call it
+  ///   while ``close()`` runs, and not afterwards.
   func follow(_ onEnd: @escaping @Sendable (UInt64) -> Void)
 
   /// How old the newest copy of a store is, by the clock of the log.
   ///
-  /// - Returns: Its age; `nil` if there is none, or the log does not know.
+  /// - Returns: Its age; `nil` if there is no copy, or the log does not record it.
   /// - Throws: ``LogFault``.
   func snapshotAge() throws -> Duration?
 
-  /// What the log does not promise as it is set up, one sentence each, for whoever runs it.
+  /// The guarantees that the log does not give as it is configured, one sentence each, for operators.
   var warnings: [String] { get }
 
-  /// Ends the connection; later calls throw, and one that waits is let go.
+  /// Ends the connection and any call that waits; later calls throw.
   func close()
 }
 

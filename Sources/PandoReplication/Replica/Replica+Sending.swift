@@ -46,7 +46,7 @@ extension Replica {
 }
 
 extension EntryIdentity {
-  /// What a log knows the entry by.
+  /// The name of the entry in a log.
   var name: String { "\(hexadecimal(origin))-\(counter)" }
 }
 
@@ -128,7 +128,7 @@ extension Replica {
     let beginsWithContent: Bool
   }
 
-  /// Begins an empty log, unless somebody else does.
+  /// Begins an empty log, unless another machine does.
   private static func begin(
     _ log: any ReplicationLog, with genesis: Genesis, of store: ModelStore
   ) throws {
@@ -140,7 +140,7 @@ extension Replica {
         // What the log holds says it.
         if try log.end() > 0 { return }
       } catch LogFault.endsElsewhere {
-        // Somebody else has begun it.
+        // Another machine has begun it.
         return
       }
     }

@@ -3,9 +3,9 @@ import PandoSystem
 
 /// Machines that write the same nodes one after another, so that none is refused again and again.
 ///
-/// The log shows everybody which writes were refused. Whoever was refused first has the next turn: the others hold
-/// back what they would write to the same nodes, until its entry has come or for a moment. That is a courtesy: what is
-/// valid does not depend on it.
+/// The log shows every machine which writes were refused. The machine that was refused first has the next turn: the
+/// others hold back writes to the same nodes, until its entry arrives or ``turnMaximum`` has passed. The validity of
+/// entries does not depend on turns.
 extension Replica {
   /// A machine whose writes were refused.
   struct Turn {

@@ -10,7 +10,7 @@ final class CopyLock: Sendable {
   private let path: String
   private let descriptor: Locked<CInt>
 
-  /// Makes the folder unless it is there, and waits until nobody uses it.
+  /// Makes the folder unless it exists, and waits for its lock.
   ///
   /// - Parameter path: The folder.
   /// - Throws: ``StoreError`` with the system's words.
@@ -21,7 +21,7 @@ final class CopyLock: Sendable {
       let folder = retryInterrupted {
         unsafe PandoSystem.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
       }
-      // Whoever has used it last removes it.
+      // Its last user removes it.
       if folder < 0, errno == ENOENT, attempt < Self.attemptCount { continue }
       try StoreCopy.check(folder, path)
       let status = retryInterrupted { flock(folder, LOCK_EX) }

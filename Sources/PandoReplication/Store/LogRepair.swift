@@ -3,7 +3,7 @@ import PandoStore
 
 /// Brings a log and a store together that can't follow it any more.
 ///
-/// Nobody has the store open.
+/// The store must not be open.
 enum LogRepair {
   /// Has a log go on from what a store holds.
   ///

@@ -110,7 +110,7 @@ private final class DumpedLines: Sendable {
     state.notifyAll()
   }
 
-  /// Nobody reads any more.
+  /// Ends the reading, so that ``put(_:)`` throws.
   func stop() {
     state.withLock { $0.isStopped = true }
     state.notifyAll()

@@ -10,10 +10,10 @@ import PandoSystem
 /// try await boards.store.write { try $0.set(card) }  // the log has it, and so has this store
 /// ```
 /// ``store`` is read and written, and given to managers and providers, like any other. A write returns once the log
-/// and this store have it; what others write comes in by itself, in commits that everybody hears of who
-/// follows the store. Reads are local, and never wait for the log. One process a store.
+/// and this store have it. Writes of other machines arrive in the background, in commits that the followers of the
+/// store receive. Reads are local, and never wait for the log. One process a store.
 ///
-/// It follows its log until it is closed, or until nobody holds ``store``: whoever needs only that may let go of this.
+/// It follows its log until it is closed, or until no reference to ``store`` is left; ``store`` alone keeps it alive.
 ///
 /// Any thread.
 public final class ReplicatedStore: Sendable {
@@ -92,7 +92,7 @@ public final class ReplicatedStore: Sendable {
     }
   }
 
-  /// Opens the store; one in which nobody has written becomes the newest copy first, where there is one.
+  /// Opens the store; the newest copy, if there is one, first replaces a store without writes.
   package static func begin(
     _ path: String, _ log: any ReplicationLog, _ configuration: ModelStore.Configuration,
     _ replica: ReplicaConfiguration = ReplicaConfiguration()
@@ -207,7 +207,7 @@ public final class ReplicatedStore: Sendable {
       age.map { "nothing was heard of the log for \($0)" } ?? "nothing was heard of the log yet")
   }
 
-  /// Waits until this store has all that was in the log when this was called, whoever has written it.
+  /// Waits until this store has all that was in the log when this was called, from all machines.
   ///
   /// Reads behind it see every write that had returned before, on any machine. It appends a message of some 100 bytes
   /// to the log, which several callers at once share: where a server says that the log ends is not sure, because
@@ -229,8 +229,8 @@ public final class ReplicatedStore: Sendable {
   /// messages; the two newest are kept.
   ///
   /// - Returns: The position that the copy has.
-  /// - Throws: `StoreError` `unavailable` where the log can't be reached, or has let go of what comes behind this store's
-  ///   position, so that nobody could go on from the copy; `logLost` or `forked` where the log is not the store's any more;
+  /// - Throws: `StoreError` `unavailable` where the log can't be reached, or no longer has the messages behind this
+  ///   store's position, so that the copy is of no use; `logLost` or `forked` where the log is not the store's any more;
   ///   `closed`; `LMDBError` where the copy has no place in the store's folder.
   /// - Complexity: O(size of the store).
   @discardableResult
@@ -272,7 +272,7 @@ public final class ReplicatedStore: Sendable {
   /// Has a log that has lost what a store holds go on from that store.
   ///
   /// The other machines become equal to it: writes that they have and it has not are lost. Do it where the log has lost
-  /// its end, or all of it, and at the machine with the highest ``position``. Nobody has the store open.
+  /// its end, or all of it, and at the machine with the highest ``position``. The store must not be open.
   ///
   /// - Parameters:
   ///   - path: The folder of the store.

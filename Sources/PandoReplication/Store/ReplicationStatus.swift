@@ -24,7 +24,7 @@ public struct ReplicationStatus: Sendable {
   /// Each look at the log compares it, as long as the log keeps its first
   /// message; another one stops the store as `logLost`.
   public var log: String
-  /// When the log answered, or told of something, last; `nil` if it has not yet.
+  /// When the log last answered, or announced a message; `nil` if it has not yet.
   ///
   /// It is looked at every two seconds.
   public var lastHeard: ContinuousClock.Instant?
