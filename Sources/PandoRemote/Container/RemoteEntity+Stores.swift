@@ -11,7 +11,7 @@ extension RemoteEntity {
 }
 
 extension LocalEntity where Self: RemoteEntity {
-  /// Memory without limit, and the server.
+  /// Memory and the server.
   ///
   /// - Parameter configuration: The configuration of the container.
   /// - Returns: The stores.

@@ -45,7 +45,7 @@ public final class APIClientQueue: Sendable {
     var handlers: [String: QueueAnswerHandler] = [:]
     /// The registered entity types, whose entities may name others.
     var relatedTypes: [any Model.Type] = []
-    /// The types whose entities are known to be in the store.
+    /// The types whose entities are in the store.
     var storedTypes: Set<ObjectIdentifier> = []
     var worker: Task<Void, Never>?
     var isWorking = false

@@ -64,7 +64,7 @@ public final class RemoteStore<E: RemoteEntity>: RemoteStoring {
   /// - Parameters:
   ///   - entities: The entities.
   ///   - context: How the caller writes.
-  /// - Returns: The entities as they are stored now; without a store, those of the answer.
+  /// - Returns: The entities as they are stored now; those of the answer if the queue's store lacks them.
   /// - Throws: ``APIError``; ``ManagerError`` `aborted`.
   public func set(_ entities: [E], in context: WriteContext<E>) async throws -> [E] {
     let write = try request(toSet: entities, in: context)
@@ -424,19 +424,23 @@ extension APIClientQueue {
     if let type = type as? any RemoteEntity.Type { registerReader(type) }
   }
 
+<<<<<<< HEAD
   /// The entity types whose entities may name others.
   fileprivate var relatedEntities: [any Entity.Type] {
     state.withLock(\.relatedTypes).compactMap { $0 as? any Entity.Type }
   }
 
   /// Records that the entities of a type are in the store of the queue.
+=======
+  /// Notes that the entities of a type are in the store of the queue.
+>>>>>>> 6751a079 (Comments of remote writes: entities may be outside the queue's store)
   func keepEntities<E: Entity>(of type: E.Type) {
     state.withLock { _ = $0.storedTypes.insert(ObjectIdentifier(type)) }
   }
 
   /// Returns true if the entities of a type are in the store of the queue.
   ///
-  /// Those of a persistent type are, also before a manager has said so: an earlier run may have left requests.
+  /// A persistent type always counts, because an earlier run may have left requests.
   func keepsEntities<E: Entity>(of type: E.Type) -> Bool {
     guard store != nil else { return false }
     return type is any PersistentEntity.Type

@@ -117,7 +117,7 @@ final class RemoteWrite<E: RemoteEntity>: QueuedWrite {
     return try stored(answers)
   }
 
-  /// The entities as they are stored now; without a store, those of the answers.
+  /// The entities as they are stored now; those of the answers if the store of the queue does not contain them.
   private func stored(_ answers: [(QueueTicket, APIResponse)]) throws -> [E] {
     guard !isRemoval else { return [] }
     if let store = queue.store, queue.keepsEntities(of: E.self) {
