@@ -424,16 +424,12 @@ extension APIClientQueue {
     if let type = type as? any RemoteEntity.Type { registerReader(type) }
   }
 
-<<<<<<< HEAD
   /// The entity types whose entities may name others.
   fileprivate var relatedEntities: [any Entity.Type] {
     state.withLock(\.relatedTypes).compactMap { $0 as? any Entity.Type }
   }
 
   /// Records that the entities of a type are in the store of the queue.
-=======
-  /// Notes that the entities of a type are in the store of the queue.
->>>>>>> 6751a079 (Comments of remote writes: entities may be outside the queue's store)
   func keepEntities<E: Entity>(of type: E.Type) {
     state.withLock { _ = $0.storedTypes.insert(ObjectIdentifier(type)) }
   }
