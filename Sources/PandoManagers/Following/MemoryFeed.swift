@@ -115,9 +115,9 @@ final class MemoryFeed<E: Entity>: Sendable {
     return run
   }
 
-  /// Tells somebody of every change from now on.
+  /// Adds a receiver of later changes.
   ///
-  /// - Returns: Ends that.
+  /// - Returns: Removes it.
   func watch(_ watcher: @escaping Watcher) -> @Sendable () -> Void {
     let number = FollowedNumber.next()
     watchers.withLock { $0[number] = watcher }

@@ -101,6 +101,8 @@ package final class StorePipeline: Sendable {
   /// - Parameters:
   ///   - store: The store.
   ///   - pipeline: The queue of the first call; `nil` for a queue of its own.
+  /// - Returns: The pipeline; the same one as long as it is retained.
+  /// - Throws: `StoreError` or `LMDBError` if the store can't be read.
   package static func pipeline(
     of store: ModelStore, on pipeline: Pipeline? = nil
   ) throws -> StorePipeline {
