@@ -23,7 +23,7 @@ extension CoreManagerContainer {
       throw ManagerError(.closed, "", "the container was closed")
     }
     guard let store = diskStoreConfig.modelStore else {
-      throw ManagerError(.noStore, "", "the container has no store on disk")
+      preconditionFailure("a container has an open store")
     }
     let (result, requests) = try await store.write(context: context) { transaction in
       var entities = EntityTransaction(transaction, self)

@@ -36,7 +36,7 @@ public final class CoreManagerContainer: Sendable {
   package let server: (any ServerLink)?
 
   /// The store of types that are never on disk, if it is another one; it is closed with the container.
-  let memoryStore: ModelStore?
+  package let memoryStore: ModelStore?
 
   private let managers: [ObjectIdentifier: any ContainedManager]
   private let continuous: ContinuousScope

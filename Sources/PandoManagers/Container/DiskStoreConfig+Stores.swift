@@ -1,3 +1,5 @@
+import PandoStore
+
 extension DiskStoreConfig {
   /// Makes the default stores of a persistent type: a limited memory before the store.
   ///

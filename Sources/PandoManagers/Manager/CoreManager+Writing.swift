@@ -78,14 +78,17 @@ extension CoreManager {
           [stored], by: store, asOf: written.place, in: context, access)
         return Written(try Self.single(answer, of: stored), .confirmed)
       }
-      // The transaction makes the request, with the value that it has stored, and queues it.
+      // The transaction makes the request, with the value that it has stored, and queues it. A queue in another
+      // store gets it afterwards.
       let queued = Locked<(any QueuedWrite<E>)?>(nil)
       let replaced = Locked<(any Sendable)?>(nil)
       let endpoint = context.endpoint ?? .derived
       var context = context
-      context.firstStep = { entities, transaction in
-        let found = try queue.replaced(bySetting: entities, in: &transaction)
-        replaced.withLock { $0 = found }
+      if stack.runsSteps {
+        context.firstStep = { entities, transaction in
+          let found = try queue.replaced(bySetting: entities, in: &transaction)
+          replaced.withLock { $0 = found }
+        }
       }
       let queueing = EntityUpdate(identifier, replacing: replacement, change) {
         stored, transaction in
@@ -94,7 +97,7 @@ extension CoreManager {
         queued.withLock { $0 = request }
       }
       let written = try await stack.inStep {
-        let written = try await stack.write(queueing, in: context)
+        let written = try await stack.write(stack.runsSteps ? queueing : update, in: context)
         if let stored = written.stored.first, queued.withLock({ $0 == nil }) {
           let request = try queue.request(toSet: [stored], in: context)
           try await request.enqueue()

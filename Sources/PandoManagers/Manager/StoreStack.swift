@@ -225,7 +225,7 @@ extension StoreStack {
   ) async throws {
     guard last != nil, !identifiers.isEmpty else { return }
     var context = WriteContext<E>.answer(asOf: asOf)
-    if runsSteps, let step { context.steps.append(step) }
+    if last?.runsSteps == true, let step { context.steps.append(step) }
     try await remove(identifiers, in: context)
   }
 

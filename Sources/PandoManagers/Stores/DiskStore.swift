@@ -17,8 +17,8 @@ public struct DiskStore<E: LocalEntity>: Sendable {
   /// The store of the entities.
   public let modelStore: ModelStore
 
-  /// Always `disk`.
-  public var level: StoreLevel { .disk }
+  /// `disk`, or `memory` for a model store in memory.
+  public var level: StoreLevel { modelStore.isInMemory ? .memory : .disk }
 
   /// Whether a server has entities of the type, so that writes need sequence numbers.
   let keepsOrder: Bool

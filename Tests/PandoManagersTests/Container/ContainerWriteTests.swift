@@ -225,10 +225,6 @@ import Testing
       let absent = try await container.write { try $0.get(Volume.self, .remote(1)) }
       #expect(absent.value == nil)
     }
-    let memory = try CoreManagerContainer(entities: Book.self)
-    let error = await #expect(throws: ManagerError.self) { try await memory.write { _ in } }
-    #expect(error?.code == .noStore)
-    await memory.close()
   }
 
   @Test func `no update of many tasks through two doors is lost`() async throws {

@@ -187,7 +187,7 @@ private final class Listener: QueryDataProviderDelegate {
     }
     let provider = QueryDataProvider(
       tracks.continuousSearch(withQuery: .all), dataModelManager: manager)
-    let copier = Copier { manager.updateModel(Track(0, "by the delegate")) }
+    let copier = Copier { manager.updateModel(Person(key: "delegate", name: "Ada", age: 0)) }
     provider.delegate = copier
     for id in 1..<50 {
       try await tracks.set(Track(id))
