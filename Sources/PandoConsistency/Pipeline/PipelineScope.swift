@@ -202,6 +202,9 @@ package final class PipelineScope: @unchecked Sendable {
 
   /// Queues the callbacks of a published update.
   package func tell(_ staged: StagedUpdate) {
+    #if InternalChecks
+      context.registry.withLock { $0.checkInvariants() }
+    #endif
     let (changes, update) = (staged.changes, staged.update)
     guard let tellListeners = staged.tellListeners, !update.carriesNothing else {
       if changes.contains(where: \.isTold) { deliver { Delivery.deliver(changes) } }

@@ -62,6 +62,9 @@ final class LiveQuery<E: Queryable>: LiveResult {
     let outcome = changes.map { window.apply($0) } ?? .exhausted
     if outcome == .same { return nil }
     if outcome == .exhausted { window = QueryWindow(followed, filledWith: try fill()) }
+    #if InternalChecks
+      window.checkInvariants()
+    #endif
     state.stage(window, at: number)
     return window
   }

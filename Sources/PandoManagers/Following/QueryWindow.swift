@@ -175,6 +175,45 @@ struct QueryWindow<E: Queryable>: Sendable {
   }
 }
 
+#if InternalChecks
+  extension QueryWindow {
+    /// Stops the process if the window does not fit its query.
+    ///
+    /// - Complexity: O(*n* log *n*) for *n* kept entities.
+    func checkInvariants() {
+      let all = Array(kept)
+      precondition(
+        Set(all.map(\.identifier)).count == all.count, "a window has an entity twice")
+      if let capacity = followed.capacity {
+        precondition(all.count <= capacity, "a window of \(capacity) has \(all.count) entities")
+      }
+      guard !followed.needsStore else { return }
+      for entity in all {
+        precondition(
+          followed.accepts(entity, isKept: true), "a window has \(entity.identifier.text)")
+      }
+      guard followed.ordersByChange else { return }
+      precondition(
+        followed.sorted(all).map(\.identifier) == all.map(\.identifier),
+        "the entities of a window are not in order")
+      index.checkInvariants(in: version, of: all)
+    }
+  }
+
+  extension WindowIndex {
+    fileprivate func checkInvariants(in version: UInt64, of kept: [RankedEntity<E>]) {
+      state.withLock { state in
+        guard state.version == version, !state.entities.isEmpty else { return }
+        precondition(
+          state.entities.count == kept.count
+            && kept.allSatisfy {
+              state.entities[$0.identifier]?.entity == $0.entity
+            }, "the index of a window has other entities")
+      }
+    }
+  }
+#endif
+
 /// Finds an entity of a long window by its identifier.
 ///
 /// A window shares its index with its later versions. The index fits the newest version; an older one makes

@@ -108,6 +108,7 @@ struct RequestLanes {
     }
     for (lane, isShared) in waiter.places { enter(waiter, lane, isShared) }
     if waiter.places.isEmpty, !isTaken { offer(number) }
+    checkInvariants()
   }
 
   /// Removes a request from all lanes, whether it was let through or not.
@@ -128,6 +129,7 @@ struct RequestLanes {
       if lane.line.isEmpty { for name in lane.names { lanes[name] = nil } }
     }
     waiter.places = []
+    checkInvariants()
   }
 
   /// Merges the lanes of two names; both names then have the same lane.
@@ -159,6 +161,7 @@ struct RequestLanes {
       waiter.places.append((lane, isShared))
       enter(waiter, lane, isShared)
     }
+    checkInvariants()
   }
 
   /// Whether a lane has let a request through.
@@ -321,4 +324,58 @@ struct RequestLanes {
     lanes[name] = lane
     return lane
   }
+}
+
+extension RequestLanes {
+  /// With the trait `InternalChecks`, stops the process if lanes and requests do not fit together.
+  ///
+  /// - Complexity: O(*p*) for *p* places of all requests.
+  private func checkInvariants() {
+    #if InternalChecks
+      for (name, lane) in lanes {
+        precondition(lane.names.contains(name), "the lane of \(name.text) has another name")
+        check(lane, name.text)
+      }
+      for (number, waiter) in waiters {
+        precondition(waiter.number == number && !waiter.isDone, "request \(number) is done")
+        for (lane, _) in waiter.places {
+          precondition(
+            lane.line.contains { $0.waiter === waiter }, "request \(number) is in no place")
+        }
+        let missing = waiter.places.count { !isThrough(waiter, $0.lane) }
+        precondition(
+          missing == waiter.missing,
+          "request \(number) waits in \(missing) lanes, and counts \(waiter.missing)")
+        if missing == 0, !waiter.isTaken {
+          precondition(
+            ready.contains(number) || readyReads.contains(number),
+            "request \(number) may be sent, and is not offered")
+        }
+      }
+    #endif
+  }
+
+  #if InternalChecks
+    private func check(_ lane: Lane, _ name: String) {
+      precondition(!lane.line.isEmpty, "the lane of \(name) is empty")
+      let through = lane.line[..<lane.waiting].filter { !$0.waiter.isDone }
+      let waiting = lane.line[lane.waiting...]
+      precondition(
+        lane.aloneCount == through.count { !$0.isShared }
+          && lane.sharedCount == through.count { $0.isShared },
+        "the lane of \(name) has let \(through.count) through, and counts \(lane.aloneCount) "
+          + "and \(lane.sharedCount)")
+      precondition(
+        waiting.allSatisfy { !$0.waiter.isDone && !$0.waiter.hasGone },
+        "a request that has gone waits in the lane of \(name)")
+      if let next = waiting.first {
+        precondition(
+          lane.aloneCount > 0 || !next.isShared && lane.sharedCount > 0,
+          "request \(next.waiter.number) waits in the lane of \(name) for nothing")
+      }
+      if !through.contains(where: { $0.waiter.hasGone }), lane.aloneCount > 0 {
+        precondition(through.count == 1, "the lane of \(name) has let others through too")
+      }
+    }
+  #endif
 }
