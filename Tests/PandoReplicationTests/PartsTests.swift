@@ -206,3 +206,46 @@ extension PartsTests {
     }
   }
 }
+
+/// Parts that the log has no more as they were taken in.
+extension PartsTests {
+  private enum Change: CaseIterable {
+    case other, lost
+  }
+
+  /// Fixed: the entry was malformed for this store alone, which then was silently different under an equal hash.
+  @Test(arguments: Change.allCases)
+  private func `a store whose log has other parts than it has taken in stops`(change: Change) throws
+  {
+    let log = LyingLog()
+    try withTemporaryDirectory { path in
+      let replicas = try (0..<2).map { index in
+        try ReplicaFixture(
+          "\(path)/\(index)", LyingConnection(log, server: index) { _, _ in }, smallMessages)
+      }
+      defer { for replica in replicas { replica.store.close() } }
+      try replicas[0].store.write { try $0.set(Card(id: "1", text: Self.text)) }
+      #expect(log.end == 4)
+      try replicas[1].replica.takeIn(upTo: 3)
+      #expect(try replicas[1].store.position() == 4)
+      try replicas[0].store.write { try $0.set(Card(id: "1", text: Self.text + "2")) }
+      #expect(log.end == 7)
+      let last = log.servers[1].messages.removeLast()
+      try replicas[1].replica.takeIn(upTo: 6)
+      #expect(try replicas[1].store.position() == 6)
+      log.servers[1].messages.append(last)
+      switch change {
+      case .other: log.servers[1].messages[5]?.bytes = [1, 2, 3]
+      case .lost:
+        log.servers[1].messages[5] = nil
+        log.skipsGaps = true
+      }
+      let error = #expect(throws: StoreError.self) { try replicas[1].replica.takeIn(upTo: 7) }
+      let code: StoreError.Code = change == .other ? .forked : .logLost
+      #expect(error?.code == code, "\(error as Any)")
+      #expect(replicas[1].replica.halt?.code == code)
+      #expect(try replicas[1].store.position() == 6)
+      #expect(replicas[1].replica.statistics.malformed == 0)
+    }
+  }
+}

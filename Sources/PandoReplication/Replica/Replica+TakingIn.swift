@@ -168,7 +168,7 @@ extension Replica {
         continue
       } catch
         where error is Rebeginning
-        || [.logLost, .needsUpgrade].contains((error as? StoreError)?.code)
+        || [.logLost, .forked, .needsUpgrade].contains((error as? StoreError)?.code)
       {
         let valid = messages.prefix { $0.position <= taken.position }
         if !valid.isEmpty {
@@ -220,7 +220,7 @@ extension Replica {
       row.chain = row.chain.appending(message.bytes)
       try transaction.setChain(row.chain, at: row.position)
       do {
-        if let entry = try wholeEntry(message, of: row.log) {
+        if let entry = try wholeEntry(message, of: row.log, transaction) {
           let last = try transaction.origin(entry.identity.origin)?.counter ?? 0
           guard entry.identity.counter > last else {
             taken.statistics.duplicates += 1
@@ -251,7 +251,9 @@ extension Replica {
   }
 
   /// The entry that a message brings, or is the last part of; `nil` for any other.
-  private func wholeEntry(_ message: LoggedMessage, of log: [UInt8]) throws -> Entry? {
+  private func wholeEntry(
+    _ message: LoggedMessage, of log: [UInt8], _ transaction: borrowing ModelTransaction
+  ) throws -> Entry? {
     switch try LogMessage(message.bytes) {
     case .entry(let entry): return entry
     case .genesis(let genesis):
@@ -269,41 +271,12 @@ extension Replica {
       throw Rebeginning(position: message.position)
     case .part(let last):
       guard last.isLast else { return nil }
-      let bytes = try bytes(of: last, at: message.position)
+      let bytes = try bytes(of: last, at: message.position, transaction)
       guard case .entry(let entry) = try LogMessage(bytes), entry.identity == last.identity else {
         throw EntryFault.malformed("parts of no entry")
       }
       return entry
     }
-  }
-
-  /// Reads the other parts of an entry, which lie before its last one.
-  private func bytes(of last: EntryPart, at position: UInt64) throws -> [UInt8] {
-    guard last.first > 0, last.first < position,
-      position - last.first <= ModelTransaction.judgedCommitCount
-    else { throw EntryFault.malformed("parts that lie too far apart") }
-    var parts: [Int: [UInt8]] = [last.index: last.bytes]
-    var next = last.first - 1
-    while next < position - 1 {
-      let messages: [LoggedMessage]
-      do {
-        messages = try log.messages(after: next, limit: configuration.messagesPerCommit)
-      } catch LogFault.gone(let first) {
-        throw Self.logLost(at: first, behind: next)
-      }
-      guard let end = messages.last?.position, end > next else {
-        throw LogFault.unavailable("parts of an entry are not there")
-      }
-      next = end
-      for message in messages where message.position < position {
-        guard case .part(let part)? = try? LogMessage(message.bytes),
-          part.identity == last.identity, part.count == last.count, parts[part.index] == nil
-        else { continue }
-        parts[part.index] = part.bytes
-      }
-    }
-    guard parts.count == last.count else { throw EntryFault.malformed("a part is missing") }
-    return (0..<last.count).flatMap { parts[$0] ?? [] }
   }
 
   /// Judges an entry, and does what is valid of it.
