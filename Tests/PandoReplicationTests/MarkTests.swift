@@ -73,4 +73,25 @@ import Testing
       }
     }
   }
+
+  /// Fixed: the message that it could not append was tried again before each flush, and nothing was taken in any more.
+  @Test func `a store without the right to append takes in what others write`() throws {
+    let log = MemoryLog()
+    try withReplicas(
+      2, on: log, configuration,
+      onCall: { index, call, _ in
+        if index == 1, call == .append { throw LogFault.unavailable("no right to append") }
+      }
+    ) { replicas in
+      for id in ["1", "2"] {
+        try replicas[0].store.write { try $0.set(Leaf(id: id)) }
+        let error = #expect(throws: StoreError.self) { try replicas[1].replica.passBarrier() }
+        #expect(error?.code == .unavailable, "\(error as Any)")
+        #expect(error?.reason.contains("no right to append") == true, "\(error as Any)")
+        try replicas[1].replica.takeIn(upTo: UInt64(log.messages.count))
+        #expect(try replicas[1].store.read { try $0.contains("Leaf:\(id)") })
+      }
+      #expect(try replicas[1].dump() == replicas[0].dump())
+    }
+  }
 }

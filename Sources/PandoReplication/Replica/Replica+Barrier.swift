@@ -16,6 +16,20 @@ struct Barrier {
   var isServed = false
   /// How many messages were appended.
   var counter: UInt64 = 0
+  /// The last call for which the log has not taken a message, and why.
+  var failure: (number: UInt64, fault: LogFault)?
+
+  /// The last call for which a message has to be appended; `nil` if there is none.
+  var wanted: UInt64? { asked > max(done, failure?.number ?? 0) ? asked : nil }
+
+  /// Whether a call has its message.
+  ///
+  /// - Throws: ``LogFault`` if the log has not taken one.
+  func isDone(_ number: UInt64) throws -> Bool {
+    if done >= number { return true }
+    if let failure, failure.number >= number { throw failure.fault }
+    return false
+  }
 }
 
 /// Waiting for all that the log holds.
@@ -23,6 +37,9 @@ extension Replica {
   /// Takes in all that was in the log when this was called, wherever it was written.
   ///
   /// Several callers share a message of the log, which holds no writes and says whose it is.
+  ///
+  /// A message that the log does not take fails the calls that wait for it, and nothing else: a machine may follow a log
+  /// without the right to append.
   ///
   /// - Throws: `StoreError` `unavailable` if the log does not take the message, `logLost` if it is shorter than the
   ///   store; what keeps the store from taking in the rest.
@@ -33,7 +50,9 @@ extension Replica {
       barrier.asked += 1
       return barrier.asked
     }
-    while barrier.withLock({ $0.done < number }) { try store.write { _ in } }
+    try translatingFaults("replication") {
+      while try !barrier.withLock({ try $0.isDone(number) }) { try store.write { _ in } }
+    }
     try takeIn(upTo: barrier.withLock(\.position))
   }
 
@@ -44,17 +63,23 @@ extension Replica {
   var needsMarker: Bool {
     barrier.withLock { barrier in
       defer { barrier.isServed = false }
-      return barrier.asked > barrier.done && !barrier.isServed
+      return barrier.wanted != nil && !barrier.isServed
     }
   }
 
   /// Appends a message if somebody waits for one; on the thread that leads the writes.
   func serveBarrier(until deadline: Int64) throws {
-    guard let asked = barrier.withLock({ $0.asked > $0.done ? $0.asked : nil }),
+    guard let asked = barrier.withLock(\.wanted),
       let row = try store?.read({ try $0.replicationRow })
     else { return }
-    let position = try LogDeadline.$nanoseconds.withValue(deadline) {
-      try appendMarker(behind: row, until: deadline)
+    let position: UInt64
+    do {
+      position = try LogDeadline.$nanoseconds.withValue(deadline) {
+        try appendMarker(behind: row, until: deadline)
+      }
+    } catch let fault as LogFault {
+      barrier.withLock { $0.failure = (asked, fault) }
+      return
     }
     noteEnd(position)
     barrier.withLock { barrier in
