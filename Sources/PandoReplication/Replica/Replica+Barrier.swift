@@ -122,6 +122,43 @@ extension Replica {
   }
 }
 
+/// Messages that a log says it has, and does not give.
+extension Replica {
+  /// Appends a message behind those that do not come: if they are lost, it comes without them.
+  ///
+  /// A server that is late may have them, so this is done less and less often, as long as nothing comes.
+  ///
+  /// - Parameters:
+  ///   - position: How far the store is.
+  ///   - deadline: How long to wait.
+  /// - Throws: As ``appendMarker(behind:until:)``; no ``LogFault``.
+  func proveGap(behind position: UInt64, until deadline: Int64) throws {
+    let now = configuration.clock()
+    let isDue = gap.withLock { gap in
+      let pause = gap.map { $0.position == position ? $0.pause : 0 } ?? 0
+      if let gap, pause > 0, now >= gap.time, now - gap.time < pause { return false }
+      gap = Gap(position: position, time: now, pause: Self.proofPause(after: pause))
+      return true
+    }
+    guard isDue, let row = try store?.read({ try $0.replicationRow }) else { return }
+    do {
+      noteEnd(
+        try LogDeadline.$nanoseconds.withValue(deadline) {
+          try appendMarker(behind: row, until: deadline)
+        })
+    } catch is LogFault {
+      // Others may append.
+    }
+  }
+
+  /// What does not come, and when a message was appended behind it.
+  struct Gap {
+    let position: UInt64
+    let time: Int64
+    let pause: Int64
+  }
+}
+
 /// How long the log is waited for.
 extension Replica {
   /// When writes fail that wait for the log: after some time, and those that had to wait for others not much later.

@@ -43,8 +43,7 @@ extension Replica {
       {
         return false
       }
-      let pause = min(2 * (comparison.proof?.pause ?? Self.proofPause / 2), Self.proofPauseMaximum)
-      comparison.proof = (now, pause)
+      comparison.proof = (now, Self.proofPause(after: comparison.proof?.pause ?? 0))
       return true
     }
   }
@@ -281,10 +280,11 @@ extension Replica {
   private static let firstCount: UInt64 = 15
   /// In nanoseconds: longer ago than that, and the store is compared before it writes.
   private static let lookMaximum: Int64 = 10_000_000_000
-  /// In nanoseconds, between two messages that looks have appended because the log says that it is shorter: at first, and at
-  /// most.
-  private static let proofPause: Int64 = 4_000_000_000
-  private static let proofPauseMaximum: Int64 = 60_000_000_000
+  /// In nanoseconds, the pause behind a message that was appended because of what the log says: 4 s at first, twice as long
+  /// each time, and a minute at most.
+  static func proofPause(after pause: Int64) -> Int64 {
+    min(pause == 0 ? 4_000_000_000 : 2 * pause, 60_000_000_000)
+  }
 }
 
 /// The marks of commits.

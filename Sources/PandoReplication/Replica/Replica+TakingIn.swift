@@ -56,7 +56,7 @@ extension Replica {
   private func decide(_ writer: EntryWriter) throws -> [WriteVerdict] {
     defer { unsafe sent = nil }
     if let failure = unsafe exchange(&failure, with: nil) { throw failure }
-    var attempts = 0
+    var (attempts, hasProved) = (0, false)
     var end = unsafe sent?.deadline ?? deadline(ofWritesSince: .max)
     try serveBarrier(until: end)
     if needsLook { noteEnd(try lookBeforeWriting(until: end)) }
@@ -102,6 +102,12 @@ extension Replica {
         if !isLost || messages[messages.count - 1].position < goal { continue }
       }
       attempts += 1
+      // One that is sent again proves it too, and one that has come before the store's position another log.
+      let isMissing = unsafe sent.map { $0.position ?? 0 > position } ?? true
+      if messages.isEmpty, isMissing, attempts > 1, !hasProved {
+        hasProved = true
+        try proveGap(behind: position, until: end)
+      }
       guard attempts <= configuration.resendCountMaximum,
         attempts == 1 || monotonicNanoseconds() < end
       else {

@@ -85,6 +85,7 @@ package final class Replica: StoreReplicator {
   private let awaited = Locked<UInt64?>(nil)
   let comparison = Locked(Comparison())
   let coverage = Locked(Coverage())
+  let gap = Locked<Gap?>(nil)
   /// When the history of the store was found to be the log's.
   nonisolated(unsafe) var confirmed: Int64?
 

@@ -1,0 +1,58 @@
+import PandoFixtures
+import PandoModels
+import PandoReplication
+import PandoStore
+import Testing
+
+/// A log that says that it has a message, and does not give it.
+@Suite struct MissingMessageTests {
+  /// A replica that has the first two messages of a log whose third one is not to be had.
+  private func withReplica(
+    skipsGaps: Bool, isThere: Bool = true, _ body: (LyingLog, ReplicaFixture) throws -> Void
+  ) throws {
+    let log = LyingLog()
+    try withTemporaryDirectory { path in
+      let maker = try ReplicaFixture("\(path)/0", LyingConnection(log, server: 0) { _, _ in })
+      defer { maker.store.close() }
+      try maker.store.write { try $0.set(Leaf(id: "1")) }
+      let replica = try ReplicaFixture("\(path)/1", LyingConnection(log, server: 1) { _, _ in })
+      defer { replica.store.close() }
+      try replica.replica.catchUp()
+      try maker.store.write { try $0.set(Leaf(id: "2")) }
+      log.skipsGaps = skipsGaps
+      for server in log.servers.indices {
+        if isThere {
+          log.servers[server].messages[2] = nil
+        } else {
+          log.servers[server].messages.removeLast()
+        }
+      }
+      try body(log, replica)
+    }
+  }
+
+  /// Fixed: nothing proved the gap where nobody else appended, and the store was `unavailable` for ever.
+  @Test(arguments: [true, false])
+  func `a store proves by a message of its own that the last one is lost`(skipsGaps: Bool) throws {
+    try withReplica(skipsGaps: skipsGaps) { log, replica in
+      let error = #expect(throws: StoreError.self) { try replica.replica.catchUp() }
+      #expect(error?.code == .logLost, "\(error as Any)")
+      #expect(replica.replica.halt?.code == .logLost)
+      let position = try replica.store.position()
+      #expect(position == 2)
+      // It appends no more than that.
+      #expect(log.end <= 4)
+    }
+  }
+
+  /// Fixed: its writes were `unavailable` until others had written.
+  @Test func `a store that was told of a message that is lost goes on without it`() throws {
+    try withReplica(skipsGaps: false, isThere: false) { log, replica in
+      replica.replica.noteEnd(3)
+      try replica.store.write { try $0.set(Leaf(id: "3")) }
+      #expect(replica.replica.halt == nil)
+      #expect(try replica.store.position() == UInt64(log.end))
+      #expect(try replica.store.read { try $0.count() } == 2)
+    }
+  }
+}
