@@ -4,6 +4,14 @@ import PandoStore
 
 /// Copies of stores beside the log.
 extension Replica {
+  /// A copy for which a replica waits.
+  struct AwaitedCopy {
+    /// The least position that it has to have.
+    let position: UInt64
+    /// The position of a damaged one, and the time at which it was read; `nil` if there was none.
+    var damaged: (position: UInt64, time: Int64)?
+  }
+
   /// Puts a copy of the store beside the log.
   ///
   /// - Parameter goesOn: Asked now and then; `false` gives it up.
@@ -40,24 +48,29 @@ extension Replica {
   ///   - isBegunAgain: Whether the log goes on from that copy, whatever the store has; else the store's history
   ///     has to be that of the copy.
   ///   - writer: Where to write.
-  /// - Throws: ``StoreError`` `logLost` if the copy is not of the store's history, or there is none; ``LogFault``
-  ///   `unavailable` if it may come yet.
+  /// - Throws: ``StoreError`` `logLost` if the copy is not of the store's history, if it is damaged, or there is none;
+  ///   ``LogFault`` `unavailable` if it may come yet.
   func goOn(
     from position: UInt64, behind ownPosition: UInt64, isBegunAgain: Bool, _ writer: EntryWriter
   ) throws {
     guard let store else { return }
-    guard let newest = try log.snapshotPosition(), newest >= position,
-      let copy = try StoreCopy(
-        from: log, in: StoreCopy.incoming(store.folder), isLookedAt: configuration.looksAtPages)
-    else {
-      if isBegunAgain {
+    let newest = try log.snapshotPosition() ?? 0
+    var (copy, damage): (StoreCopy?, StoreError?)
+    do {
+      if newest >= position { copy = try incomingCopy(of: store) }
+    } catch let error as StoreError where error.code == .damaged {
+      damage = error
+    }
+    guard let copy else {
+      if isBegunAgain, damage == nil {
         throw LogFault.unavailable(
           "the log was begun again at position \(position), and the copy it goes on from is not there yet"
         )
       }
       // Until a copy comes.
-      awaitedCopy = position
-      throw halting(Self.logLost(at: position + 1, behind: ownPosition))
+      awaitedCopy = AwaitedCopy(
+        position: position, damaged: damage.map { _ in (newest, configuration.clock()) })
+      throw halting(Self.logLost(at: position + 1, behind: ownPosition, for: damage))
     }
     defer { copy.remove() }
     try copy.opened { other in
@@ -98,8 +111,13 @@ extension Replica {
   /// - Returns: Whether it waits for one still.
   /// - Throws: ``LogFault``.
   package func looksForCopy() throws -> Bool {
-    guard let position = awaitedCopy else { return false }
-    guard let newest = try log.snapshotPosition(), newest >= position else { return true }
+    guard let awaited = awaitedCopy else { return false }
+    guard let newest = try log.snapshotPosition(), newest >= awaited.position else { return true }
+    if let damaged = awaited.damaged, damaged.position == newest {
+      // Another one may have taken its place.
+      let age = configuration.clock() - damaged.time
+      if age >= 0, age < Self.damagedCopyPause { return true }
+    }
     awaitedCopy = nil
     halt = nil
     return false
@@ -116,6 +134,16 @@ extension Replica {
       "the log does not hold any more what became of a write; what is stored says it")
   }
 
+  /// Reads the newest copy beside the log.
+  ///
+  /// - Throws: As the initializer of ``StoreCopy``.
+  func incomingCopy(of store: ModelStore) throws -> StoreCopy? {
+    try StoreCopy(
+      from: log, in: StoreCopy.incoming(store.folder), isLookedAt: configuration.looksAtPages)
+  }
+
+  /// In nanoseconds: so long a copy that is damaged is not read again.
+  private static let damagedCopyPause: Int64 = 60_000_000_000
   /// With so many messages behind it, a copy is old wherever it is.
   private static let messagesPerSnapshot: UInt64 = 1_000_000
   /// Which part of the messages that are kept.

@@ -427,10 +427,15 @@ extension Replica {
   }
 
   /// What has become of the messages between is not to be learned any more.
-  static func logLost(at first: UInt64, behind position: UInt64) -> StoreError {
+  ///
+  /// `damage` says why the copy that has them can't be used.
+  static func logLost(
+    at first: UInt64, behind position: UInt64, for damage: StoreError? = nil
+  ) -> StoreError {
     StoreError(
       .logLost, "replication",
-      "the log goes on at position \(first), and the store has taken in \(position)")
+      "the log goes on at position \(first), and the store has taken in \(position)"
+        + (damage.map { "; \($0.reason)" } ?? ""))
   }
 
   private static let nodeCountMaximum: UInt64 = 1 << 32

@@ -77,12 +77,12 @@ package final class Replica: StoreReplicator {
     }
   }
   private let stop = Locked<StoreError?>(nil)
-  /// The least position of the copy without which a replica that has stopped can't go on; `nil` if none would help.
-  var awaitedCopy: UInt64? {
+  /// The copy without which a replica that has stopped can't go on; `nil` if none would help.
+  var awaitedCopy: AwaitedCopy? {
     get { awaited.withLock(\.self) }
     set { awaited.withLock { $0 = newValue } }
   }
-  private let awaited = Locked<UInt64?>(nil)
+  private let awaited = Locked<AwaitedCopy?>(nil)
   let comparison = Locked(Comparison())
   let coverage = Locked(Coverage())
   let gap = Locked<Gap?>(nil)

@@ -51,7 +51,7 @@ struct StoreCopy {
   /// - Parameters:
   ///   - log: The log.
   ///   - path: A folder; what is left there of an earlier copy is removed.
-  ///   - isLookedAt: Whether its pages are looked at; tests turn it off to see that they fail.
+  ///   - isLookedAt: Whether its checksum and its pages are looked at; tests turn it off to see that they fail.
   ///
   /// It is `nil` if the log has none.
   ///
@@ -64,7 +64,7 @@ struct StoreCopy {
     lock = try CopyLock(path)
     Self.clear(path)
     do {
-      guard try Self.download(log, to: path) else {
+      guard try Self.download(log, to: path, isLookedAt: isLookedAt) else {
         Self.clear(path)
         lock.end()
         return nil
@@ -89,9 +89,11 @@ struct StoreCopy {
     lock.end()
   }
 
-  private static func download(_ log: any ReplicationLog, to path: String) throws -> Bool {
+  private static func download(
+    _ log: any ReplicationLog, to path: String, isLookedAt: Bool
+  ) throws -> Bool {
     let descriptor = retryInterrupted {
-      unsafe PandoSystem.open(file(path), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+      unsafe PandoSystem.open(file(path), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
     }
     try check(descriptor, path)
     defer { PandoSystem.close(descriptor) }
@@ -108,11 +110,13 @@ struct StoreCopy {
         start += count
       }
     }
+    guard position != nil else { return false }
+    try CopyTrailer.remove(from: descriptor, path, isLookedAt: isLookedAt)
     try check(retryInterrupted { fsync(descriptor) }, path)
-    return position != nil
+    return true
   }
 
-  /// Calls a closure with a part of the copy after another.
+  /// Calls a closure with a part of the copy after another, the last of them a ``CopyTrailer``.
   ///
   /// - Parameter body: Gets a closure that reads the next part; that returns `nil` at the end.
   /// - Throws: The system's error; what `body` throws.
@@ -122,16 +126,16 @@ struct StoreCopy {
     }
     try Self.check(descriptor, path)
     defer { PandoSystem.close(descriptor) }
+    var (offset, isOver, trailer) = (0, false, CopyTrailer())
     try body {
-      let part = try unsafe [UInt8](unsafeUninitializedCapacity: Self.partByteCount) {
-        part, count in
-        let readCount = retryInterrupted {
-          unsafe PandoSystem.read(descriptor, part.baseAddress, part.count)
-        }
-        try Self.check(readCount < 0 ? -1 : 0, path)
-        count = readCount
-      }
-      return part.isEmpty ? nil : part
+      if isOver { return nil }
+      let part = try CopyTrailer.read(
+        descriptor, at: offset, count: CopyTrailer.blockByteCount, path)
+      isOver = part.isEmpty
+      if isOver { return trailer.bytes }
+      offset += part.count
+      trailer.add(part)
+      return part
     }
   }
 
@@ -316,6 +320,4 @@ struct StoreCopy {
   /// Folders inside of that of the store.
   static func outgoing(_ path: String) -> String { "\(path)/snapshot" }
   static func incoming(_ path: String) -> String { "\(path)/joining" }
-
-  private static let partByteCount = 512 << 10
 }
