@@ -256,3 +256,49 @@ import Testing
     }
   }
 }
+
+/// A log that does not hold any more where two histories part.
+extension ForkTests {
+  /// Fixed: a copy from before that place was taken as a proof, and both stores went on for ever, each with its own.
+  @Test func `a copy that is older than what the log has let go of proves no history`() throws {
+    let log = MemoryLog()
+    try withReplicas(2, on: log) { replicas in
+      try replicas[0].store.write { try $0.set(Leaf(id: "1")) }
+      try replicas[1].replica.catchUp()
+      _ = try replicas[1].replica.putSnapshot()
+      try replicas[0].store.write { try $0.set(Leaf(id: "lost")) }
+      log.truncate(to: 2)
+      try replicas[1].store.write { try $0.set(Leaf(id: "2")) }
+      log.forget(first: 3)
+      try replicas[1].store.write { try $0.set(Leaf(id: "3")) }
+      let error = #expect(throws: StoreError.self) { try replicas[0].replica.takeIn(upTo: 4) }
+      #expect(error?.code == .logLost, "\(error as Any)")
+      #expect(replicas[0].replica.halt?.code == .logLost)
+      #expect(try replicas[0].store.read { try $0.contains("Leaf:3") } == false)
+    }
+  }
+
+  /// A copy of the place at which they part tells which of the two is the log's.
+  @Test func `a copy that is as new as what the log has let go of proves a history`() throws {
+    let log = MemoryLog()
+    try withReplicas(2, on: log) { replicas in
+      try replicas[0].store.write { try $0.set(Leaf(id: "1")) }
+      try replicas[1].replica.catchUp()
+      try replicas[0].store.write { try $0.set(Leaf(id: "lost")) }
+      log.truncate(to: 2)
+      try replicas[1].store.write { try $0.set(Leaf(id: "2")) }
+      _ = try replicas[1].replica.putSnapshot()
+      log.forget(first: 3)
+      try replicas[1].store.write { try $0.set(Leaf(id: "3")) }
+      let error = #expect(throws: StoreError.self) { try replicas[0].replica.takeIn(upTo: 4) }
+      #expect(error?.code == .forked, "\(error as Any)")
+      // The maker of the copy is told of entries of the other one, and goes on.
+      var write = WriteEffects()
+      write.isCommit = true
+      log.append(LogMessage.entry(try replicas[0].store.entry([write])).bytes)
+      try replicas[1].replica.takeIn(upTo: 5)
+      #expect(replicas[1].replica.halt == nil)
+      #expect(replicas[1].replica.statistics.foreign == 1)
+    }
+  }
+}

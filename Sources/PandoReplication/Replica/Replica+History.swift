@@ -349,7 +349,7 @@ extension Replica {
       unsafe confirmed = now
       return
     }
-    guard try confirmByCopy(row, writer) else {
+    guard try confirmByCopy(row, from: index, writer) else {
       throw halting(
         StoreError(
           .logLost, "replication",
@@ -362,15 +362,26 @@ extension Replica {
 
   /// Compares the store with the newest copy beside the log, by which others begin and go on.
   ///
+  /// - Parameters:
+  ///   - row: How far the store is.
+  ///   - first: The position up to which the messages of the log can't be compared: a copy from before it proves nothing.
+  ///   - writer: Where to read.
   /// - Returns: Whether it could be compared.
   /// - Throws: ``StoreError`` `forked` if the copy has another history.
-  private func confirmByCopy(_ row: ReplicationRow, _ writer: EntryWriter) throws -> Bool {
-    guard let store, let newest = try log.snapshotPosition(), newest > 0,
-      let copy = try StoreCopy(
-        from: log, in: StoreCopy.incoming(store.folder), isLookedAt: configuration.looksAtPages)
-    else { return false }
+  private func confirmByCopy(
+    _ row: ReplicationRow, from first: UInt64, _ writer: EntryWriter
+  ) throws -> Bool {
+    guard let store, try log.snapshotPosition() ?? 0 >= first else { return false }
+    let found: StoreCopy?
+    do {
+      found = try incomingCopy(of: store)
+    } catch let error as StoreError where error.code == .damaged {
+      return false
+    }
+    guard let copy = found else { return false }
     defer { copy.remove() }
     let position = min(copy.row.position, row.position)
+    guard position >= first else { return false }
     let own = try writer.read { try $0.chain(at: position) }
     var other: EntryChain? = copy.row.chain
     if position < copy.row.position {
