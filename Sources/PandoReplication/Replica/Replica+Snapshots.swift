@@ -28,7 +28,7 @@ extension Replica {
   }
 
   /// Whether the newest copy is so old that another one has to be made.
-  func needsSnapshot() throws -> Bool {
+  package func needsSnapshot() throws -> Bool {
     guard halt == nil, let position = try store?.read({ try $0.replicationRow?.position }) else {
       return false
     }

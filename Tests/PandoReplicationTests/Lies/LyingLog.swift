@@ -151,7 +151,10 @@ final class LyingConnection: ReplicationLog, @unchecked Sendable {
     return log.snapshot?.position
   }
 
-  func retentionUsed(since position: UInt64) throws -> Double { 0 }
+  /// As an engine that has let go of some messages, and keeps the others for long.
+  func retentionUsed(since position: UInt64) throws -> Double {
+    position < log.servers[log.leader].goneCount ? 1 : 0
+  }
 
   func follow(_ onEnd: @escaping @Sendable (UInt64) -> Void) {}
 

@@ -43,6 +43,8 @@ final class LyingSimulation: SeededSimulation, @unchecked Sendable {
   let omissions: Set<ReplicaOmission>
   /// What the threads of members are wrong about.
   let mistakes: Set<Lie>
+  /// How large a message is at most: small ones have entries come in parts.
+  private var messageByteCountMaximum = EntryLimits.partByteCount
   /// Where the message of a newer version is.
   private var newerPosition: UInt64?
   var chances: Chances
@@ -79,6 +81,7 @@ final class LyingSimulation: SeededSimulation, @unchecked Sendable {
     self.lies = lies ?? chosen
     chances.trouble = [0, 20, 60][Int.random(in: 0..<3, using: &chances.random)]
     self.chances = chances
+    if number(3) == 0 { messageByteCountMaximum = Self.smallMessageByteCount }
     if self.lies.contains(.oldProgram) { told[.oldProgram] = 1 }
     for index in 0..<(2 + number(2)) {
       add(isOld: self.lies.contains(.oldProgram) && index == 1)
@@ -86,6 +89,9 @@ final class LyingSimulation: SeededSimulation, @unchecked Sendable {
   }
 
   deinit { for member in members { member.fixture?.store.close() } }
+
+  /// Most entries of a simulation are of two to four messages of that size.
+  private static let smallMessageByteCount = 328
 
   private func add(isOld: Bool = false) {
     members.append(
@@ -165,8 +171,13 @@ final class LyingSimulation: SeededSimulation, @unchecked Sendable {
     guard let fixture = member.fixture, !member.isBusy, fixture.replica.halt == nil else { return }
     member.isBusy = true
     defer { member.isBusy = false }
-    events.append("\(member.index) puts a copy")
-    _ = try fixture.replica.putSnapshot()
+    do {
+      let position = try fixture.replica.putSnapshot()
+      events.append("\(member.index) put a copy at \(position)")
+    } catch {
+      events.append("\(member.index) put no copy: \(error)")
+      throw error
+    }
   }
 
   private func write(_ member: Member) {
@@ -193,6 +204,7 @@ extension LyingSimulation {
     var configuration = ReplicaConfiguration.forTests
     configuration.quietLookCount = 1 + member.index % 2
     configuration.omissions = omissions
+    configuration.messageByteCountMaximum = messageByteCountMaximum
     if member.isOld { configuration.omissions.formUnion([.lastMessage, .origins, .marks]) }
     configuration.clock = { [unowned self, unowned member] in now + member.clockOffset }
     configuration.onStep = { [unowned self, unowned member] step in
@@ -394,7 +406,12 @@ extension LyingSimulation {
     let end = now + 10_000_000_000
     while now < end {
       now += 250_000_000
-      for member in members { tick(member) }
+      for member in members {
+        tick(member)
+        if !member.isOld, try member.fixture?.replica.needsSnapshot() == true {
+          try? putSnapshot(member)
+        }
+      }
       for member in members { member.end = UInt64(log.end) }
     }
   }
