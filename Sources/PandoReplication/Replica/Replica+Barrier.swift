@@ -134,9 +134,12 @@ extension Replica {
   /// - Throws: As ``appendMarker(behind:until:)``; no ``LogFault``.
   func proveGap(behind position: UInt64, until deadline: Int64) throws {
     let now = configuration.clock()
-    let isDue = gap.withLock { gap in
-      let pause = gap.map { $0.position == position ? $0.pause : 0 } ?? 0
-      if let gap, pause > 0, now >= gap.time, now - gap.time < pause { return false }
+    let isDue = gap.withLock { gap -> Bool in
+      let pause = gap?.position == position ? gap?.pause ?? 0 : 0
+      // At another position too: a server that is late gets no more of them.
+      if let gap, now >= gap.time, now - gap.time < max(pause, Self.proofPause(after: 0)) {
+        return false
+      }
       gap = Gap(position: position, time: now, pause: Self.proofPause(after: pause))
       return true
     }

@@ -2,6 +2,7 @@ import PandoFixtures
 import PandoModels
 import PandoReplication
 import PandoStore
+import PandoSystem
 import Testing
 
 /// A log that says that it has a message, and does not give it.
@@ -53,6 +54,46 @@ import Testing
       #expect(replica.replica.halt == nil)
       #expect(try replica.store.position() == UInt64(log.end))
       #expect(try replica.store.read { try $0.count() } == 2)
+    }
+  }
+
+  @Test func `a server that is late gets one message, and others less and less often`() throws {
+    let (log, isLate, time) = (MemoryLog(), Locked(false), Locked<Int64>(1))
+    try withTemporaryDirectory { path in
+      let maker = try ReplicaFixture("\(path)/0", MemoryConnection(log))
+      defer { maker.store.close() }
+      var configuration = ReplicaConfiguration.forTests
+      configuration.clock = { time.withLock(\.self) }
+      let late = try ReplicaFixture(
+        "\(path)/1", LateLog(MemoryConnection(log), isLate), configuration)
+      defer { late.store.close() }
+      isLate.withLock { $0 = true }
+      try maker.store.write { try $0.set(Leaf(id: "1")) }
+      var counts: [Int] = []
+      for seconds in [0, 0, 3, 1, 4, 3, 1] as [Int64] {
+        time.withLock { $0 += seconds * 1_000_000_000 }
+        let error = #expect(throws: StoreError.self) { try late.replica.takeIn(upTo: 2) }
+        #expect(error?.code == .unavailable, "\(error as Any)")
+        counts.append(log.messages.count)
+      }
+      #expect(counts == [3, 3, 3, 4, 4, 4, 5])
+      isLate.withLock { $0 = false }
+      try late.replica.catchUp()
+      #expect(try late.dump() == maker.dump())
+    }
+  }
+
+  /// A log that gives no messages for a while.
+  private final class LateLog: ForwardedLog, @unchecked Sendable {
+    private let isLate: Locked<Bool>
+
+    init(_ base: any ReplicationLog, _ isLate: Locked<Bool>) {
+      self.isLate = isLate
+      super.init(base)
+    }
+
+    override func messages(after position: UInt64, limit: Int) throws -> [LoggedMessage] {
+      isLate.withLock(\.self) ? [] : try super.messages(after: position, limit: limit)
     }
   }
 }
