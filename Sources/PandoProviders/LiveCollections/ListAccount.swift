@@ -1,215 +1,139 @@
 import PandoConsistency
 import PandoModels
+import PandoSystem
 
 /// Computes the change of an update in the list that each member's delegate last received.
 ///
-/// Without a store, that is the shown list. With a store, it is the committed list with the
-/// member's own pending edits on top. Other members are notified of an edit when it is committed.
+/// The change is the difference between that list before and after the update. Members with the
+/// same list share it.
 struct ListAccount<T: SimpleModel> {
-  /// The list that a member's delegate last received.
-  private enum View {
-    /// The committed list: none of the pending edits is the member's own.
-    case committed
-    /// The shown list: all pending edits are the member's own.
-    case shown
-    /// The committed list with some of the pending edits on top, as rows before the update.
-    case mixed([LiveRow], ListViewer)
+  /// A list before the update.
+  private struct Before {
+    let view: ToldView
+    /// `nil` if the update moves no rows.
+    ///
+    /// A retained array of rows makes the next change copy it.
+    let rows: [LiveRow]?
+    /// The models of `touched`, `nil` for rows that are not in the list.
+    let models: [T?]
   }
 
   private let staged: StagedList<T>
-  private let tellsCommitted: Bool
-  private var views: [View] = []
-  private var shownBefore: [LiveRow] = []
-  private var committedBefore: [LiveRow] = []
-  /// The change of the committed edit to the committed list.
-  private var ownChange = CollectionChange.changes([])
-  /// True if positions in the shown list may have changed.
-  private var movesShown = false
+  /// The rows whose contents may change, in ascending order.
+  private let touched: [LiveRow]
+  /// The pending edit that the update commits at its shown positions.
+  ///
+  /// Then the shown list stays as it is.
+  private let confirmed: PendingEdit<T>?
+  private var lists: [Before] = []
+  /// The index in `lists` for each member.
+  private var indexes: [Int] = []
+  /// The index in `lists` of the committed list, if it has observers.
+  private var observed: Int?
 
   /// Saves the lists that members have, before the update is published.
   init(_ staged: StagedList<T>, _ state: ListState<T>, tellsCommitted: Bool) {
     self.staged = staged
-    self.tellsCommitted = tellsCommitted
-    movesShown = !staged.removed.isEmpty
-    switch staged.structure {
-    case .none, .resumed: break
-    case .own(let operation, let plan, _): takeDown(operation, plan, state)
-    case .failed, .script, .whole: movesShown = true
-    }
-    // A retained array of rows makes the next change copy it, so it is kept only if it is needed.
-    if movesShown { shownBefore = state.list.rows }
-    if tellsCommitted {
-      takeDownViews(state)
-    } else {
-      views = Array(repeating: .shown, count: state.members.count)
-    }
-  }
-
-  private mutating func takeDown(
-    _ operation: ListOperation<T>, _ plan: ListPlan?, _ state: ListState<T>
-  ) {
-    guard let index = state.pending.firstIndex(where: { $0.operation === operation }) else {
-      return
-    }
-    let pending = state.pending[index]
-    let isInPlace = index == 0 && (plan == nil || plan == pending.step.plan)
-    if !isInPlace { movesShown = true }
-    if isInPlace {
-      if pending.isSilent { return }
-      ownChange = pending.step.plan.change
-    } else {
-      ownChange = (plan ?? operation.edit.plan(in: state.committedRows)).change
-    }
-  }
-
-  private mutating func takeDownViews(_ state: ListState<T>) {
-    let ending = staged.operations
-    let countAfter = state.pending.count - ending.count
-    let needsCommitted = movesShown || !staged.contents.isEmpty
-    var rows: [LiveRow]?
+    confirmed = state.confirmed(by: staged)
+    touched = staged.touched
     for member in state.members {
-      let viewer = member.viewer
-      let known = state.pending.count { viewer.knows($0.operation) }
-      let knownAfter = known - ending.count { viewer.knows($0) }
-      if known == 0, knownAfter == 0 {
-        if needsCommitted, rows == nil { rows = state.committedRows }
-        views.append(.committed)
-      } else if known == state.pending.count, knownAfter == countAfter {
-        views.append(.shown)
-      } else {
-        if rows == nil { rows = state.committedRows }
-        views.append(.mixed(state.rows(rows ?? [], knownTo: viewer), viewer))
-      }
+      let view =
+        tellsCommitted ? state.view(of: member.viewer, ending: staged.operations) : .shown
+      indexes.append(add(view, state))
     }
-    committedBefore = rows ?? []
+    if state.isObserved { observed = add(.committed, state) }
   }
 
-  /// Queues the notifications of all members.
+  private mutating func add(_ view: ToldView, _ state: ListState<T>) -> Int {
+    if let index = lists.firstIndex(where: { $0.view.isSame(as: view) }) { return index }
+    let isKnown = hint(view) != nil
+    lists.append(
+      Before(
+        view: view, rows: moves(view) && !isKnown ? state.rows(in: view) : nil,
+        models: isKnown ? [] : state.models(of: touched, in: view)))
+    return lists.count - 1
+  }
+
+  private func moves(_ view: ToldView) -> Bool {
+    if !staged.removed.isEmpty { return true }
+    if case .none = staged.structure { return false }
+    if case .shown = view { return confirmed == nil }
+    return true
+  }
+
+  /// The change of a list if the positions of the committed edit alone determine it.
+  private func hint(_ view: ToldView) -> CollectionChange? {
+    guard let confirmed, staged.contents.isEmpty, staged.removed.isEmpty else { return nil }
+    switch view {
+    case .committed: return confirmed.isSilent ? .changes([]) : confirmed.step.plan.change
+    case .shown: return .changes([])
+    case .own: return nil
+    }
+  }
+
+  /// Queues the notifications of all members, and publishes the committed list to observers.
+  ///
+  /// Called after the update is published.
   func tell(_ state: inout ListState<T>) {
     state.tellingCount += 1
+    let found = lists.map { change($0, state) }
+    if let observed, let change = committedChange(found[observed]) {
+      state.publish(change, context: staged.context)
+    }
     if tellsNobody {
       for index in state.members.indices { state.members[index].tellings.noteGap() }
       return
     }
-    var committed: ToldChange<T>?
-    var shown: ToldChange<T>?
-    for (index, view) in views.enumerated() {
-      let change: ToldChange<T>
-      switch view {
-      case .committed:
-        change = committed ?? ToldChange(committedChange(state))
-        committed = change
-      case .shown:
-        change = shown ?? ToldChange(shownChange(state))
-        shown = change
-      case .mixed(let before, let viewer):
-        change = ToldChange(mixedChange(from: before, viewer, state))
-      }
+    let shared = found.map { ToldChange<T>($0.change) }
+    for (member, index) in indexes.enumerated() {
       let telling = ListTelling(
-        number: state.tellingCount, isEdit: false, change: change, context: staged.context,
+        number: state.tellingCount, isEdit: false, change: shared[index], context: staged.context,
         date: staged.date)
       state.tell(
-        telling, member: index, staged.collection.manager.limits, tellsCommitted: tellsCommitted)
+        telling, member: member, staged.collection.manager.limits,
+        tellsCommitted: staged.collection.tellsCommitted)
     }
-  }
-}
-
-/// The changes between the lists before and after the update.
-extension ListAccount {
-  /// The change of the update to the committed list; `nil` if it does not change.
-  var committedChange: CommittedChange? {
-    switch staged.structure {
-    case .failed, .resumed: nil
-    case .whole(let whole): CommittedChange(isReset: whole.telling != .difference)
-    case .none, .script: CommittedChange(updated: updated)
-    case .own where ownChange == .changes([]): CommittedChange(updated: updated)
-    case .own: CommittedChange(isReset: ownChange == .reset, updated: updated + editedRows)
-    }
-  }
-
-  private var isReset: Bool {
-    if case .whole(let whole) = staged.structure { whole.telling == .reset } else { false }
   }
 
   private var tellsNobody: Bool {
     if case .whole(let whole) = staged.structure { whole.telling == .nobody } else { false }
   }
 
-  /// Rows with new contents that were neither moved nor removed.
-  private var updated: [LiveRow] {
-    let contents = staged.contents.map(\.row)
+  /// The change that observers of the committed list receive; `nil` if it does not change.
+  private func committedChange(_ found: Found) -> CommittedChange? {
     switch staged.structure {
-    case .script(let script): return contents + script.updated
-    case .whole(let whole): return contents + whole.updated
-    case .own(let operation, _, .update(let row, _)) where movesShown:
-      // The edit changed another one of several elements with one identifier. Both rows have other
-      // contents.
-      return contents + operation.edit.rows + [row]
-    case .none, .own, .failed, .resumed: return contents
+    case .failed, .resumed: nil
+    default: CommittedChange(isReset: found.change == .reset || tellsNobody, updated: found.updated)
     }
   }
 
-  /// Rows whose new contents equal those of the committed edit.
-  ///
-  /// A member that had the edit before the commit needs no notification for them.
-  private var asAsked: Set<LiveRow> {
-    if case .whole(let whole) = staged.structure { whole.asAsked } else { [] }
-  }
+  /// The change of one list, and the rows with other contents.
+  private typealias Found = (change: CollectionChange, updated: [LiveRow])
 
-  /// Rows whose contents return to those before a failed edit.
-  ///
-  /// Only members that had the edit are notified of them.
-  private var takenBack: [LiveRow] {
-    if case .failed(let operation) = staged.structure { operation.edit.rows } else { [] }
-  }
-
-  private func shownChange(_ state: ListState<T>) -> CollectionChange {
-    if isReset { return .reset }
-    if updated.isEmpty, !movesShown { return .changes([]) }
-    let known = asAsked
-    let updated = (updated + takenBack).filter { !state.isHidden($0) && !known.contains($0) }
-    return .changes(
-      Self.changes(
-        from: movesShown ? shownBefore : state.list.rows, to: state.list.rows, updated: updated))
-  }
-
-  private func committedChange(_ state: ListState<T>) -> CollectionChange {
-    if isReset || ownChange == .reset { return .reset }
-    if updated.isEmpty, staged.removed.isEmpty, case .own = staged.structure { return ownChange }
-    guard case .changes(let own) = ownChange, own.isEmpty else {
-      // The edit was committed as requested, and the update has further changes.
-      let change = Self.changes(
-        from: committedBefore, to: state.committedRows, updated: updated + editedRows)
-      return .changes(change)
+  private func change(_ before: Before, _ state: ListState<T>) -> Found {
+    if isReset(before.view) { return (.reset, []) }
+    if let hint = hint(before.view) {
+      guard hint != .changes([]), case .update(let row, _)? = confirmed?.operation.edit
+      else { return (hint, []) }
+      return (hint, [row])
     }
-    if case .script(let script) = staged.structure, !script.onlyLoses,
-      staged.contents.isEmpty, staged.removed.isEmpty
-    {
-      return .changes(script.changes)
-    }
-    let after = movesShown ? state.committedRows : committedBefore
-    return .changes(Self.changes(from: committedBefore, to: after, updated: updated))
+    let rows = state.rows(in: before.view)
+    let models = state.models(of: touched, in: before.view)
+    let updated = touched.indices.filter { index in
+      guard let old = before.models[index], let new = models[index] else { return false }
+      return !new.isEqual(to: old)
+    }.map { touched[$0] }
+    return (.changes(Self.changes(from: before.rows ?? rows, to: rows, updated: updated)), updated)
   }
 
-  private func mixedChange(
-    from before: [LiveRow], _ viewer: ListViewer, _ state: ListState<T>
-  ) -> CollectionChange {
-    let isKnown = staged.operations.contains { viewer.knows($0) }
-    if isReset || (ownChange == .reset && !isKnown) { return .reset }
-    let after = state.rows(state.committedRows, knownTo: viewer)
-    let asAsked = staged.operations.allSatisfy { viewer.knows($0) } ? asAsked : []
-    let updated = (updated + (isKnown ? takenBack : editedRows)).filter { row in
-      !asAsked.contains(row)
-        && !state.pending.contains { viewer.knows($0.operation) && $0.operation.edit.sets(row) }
+  /// Returns true if a list was set as a whole.
+  private func isReset(_ view: ToldView) -> Bool {
+    switch staged.structure {
+    case .whole(let whole): return whole.telling == .reset
+    case .own(let operation, _, _) where operation.determinesList:
+      return !view.knows(operation) && !(confirmed?.isSilent ?? false)
+    case .none, .own, .failed, .script, .resumed: return false
     }
-    return .changes(RowDifference.changes(from: before, to: after, updated: updated))
-  }
-
-  /// The row that the committed edit has updated.
-  private var editedRows: [LiveRow] {
-    guard case .own(_, _, .update(let row, _)) = staged.structure
-    else { return [] }
-    return [row]
   }
 
   /// Returns the changes from one list to another.
@@ -230,5 +154,89 @@ extension ListAccount {
       return RowDifference.changes(in: old, deleted: deleted, updated: updated)
     }
     return RowDifference.changes(from: old, to: new, updated: updated)
+  }
+}
+
+/// The list that a member's delegate last received.
+///
+/// Without a store, that is the shown list. With a store, it is the committed list with the
+/// member's own pending edits on top. Other members are notified of an edit when it is committed.
+enum ToldView {
+  /// The committed list: none of the pending edits is the member's own.
+  case committed
+  /// The shown list: all pending edits are the member's own.
+  case shown
+  /// The committed list with some of the pending edits on top.
+  case own(ListViewer)
+
+  func isSame(as other: ToldView) -> Bool {
+    switch (self, other) {
+    case (.committed, .committed), (.shown, .shown): true
+    default: false
+    }
+  }
+
+  /// Returns true if the list has a pending edit.
+  func knows<T>(_ operation: ListOperation<T>) -> Bool {
+    switch self {
+    case .committed: false
+    case .shown: true
+    case .own(let viewer): viewer.knows(operation)
+    }
+  }
+}
+
+extension ListState {
+  /// Returns the list that a member's delegate has before and after an update that ends edits.
+  fileprivate func view(of viewer: ListViewer, ending: [ListOperation<T>]) -> ToldView {
+    let known = pending.count { viewer.knows($0.operation) }
+    let knownAfter = known - ending.count { viewer.knows($0) }
+    if known == 0, knownAfter == 0 { return .committed }
+    let isShown = known == pending.count && knownAfter == pending.count - ending.count
+    return isShown ? .shown : .own(viewer)
+  }
+
+  fileprivate func rows(in view: ToldView) -> [LiveRow] {
+    switch view {
+    case .shown: list.rows
+    case .committed: committedRows
+    case .own(let viewer): rows(committedRows, knownTo: viewer)
+    }
+  }
+
+  /// Returns the models of rows in a list, and perhaps of rows that are not in it.
+  private func foundModels(of rows: [LiveRow], in view: ToldView) -> [(row: LiveRow, model: T)] {
+    switch view {
+    case .shown: return list.places(of: rows).map { ($0.row, list.models[$0.place]) }
+    case .committed: return committedModels(of: rows)
+    case .own(let viewer):
+      let edits = pending.map(\.operation).filter { viewer.knows($0) }.map(\.edit)
+      return committedModels(of: rows) + edits.flatMap { Array(zip($0.rows, $0.models)) }
+    }
+  }
+
+  /// Returns the models of rows in a list; `nil` for rows that are not in it.
+  ///
+  /// - Parameters:
+  ///   - rows: In ascending order.
+  ///   - view: The list.
+  /// - Returns: The models.
+  fileprivate func models(of rows: [LiveRow], in view: ToldView) -> [T?] {
+    var found: [T?] = Array(repeating: nil, count: rows.count)
+    for (row, model) in foundModels(of: rows, in: view) {
+      if let index = rows.binarySearch(for: row, by: \.self) { found[index] = model }
+    }
+    return found
+  }
+
+  /// True if the committed list has observers.
+  fileprivate var isObserved: Bool { members.contains { $0.observed != nil } }
+
+  /// The pending edit that an update commits at its shown positions.
+  func confirmed(by staged: StagedList<T>) -> PendingEdit<T>? {
+    guard case .own(let operation, let plan, _) = staged.structure, let first = pending.first,
+      first.operation === operation, plan == nil || plan == first.step.plan
+    else { return nil }
+    return first
   }
 }

@@ -14,9 +14,6 @@ extension LiveCollection {
       let account = ListAccount(staged, state, tellsCommitted: tellsCommitted)
       state.publish(staged, isStored: isStored)
       account.tell(&state)
-      if let change = account.committedChange {
-        state.publish(change, context: staged.context)
-      }
       return state.tellingCount
     }
   }
@@ -34,7 +31,9 @@ extension LiveCollection {
 extension ListState {
   /// Changes the committed elements and keeps the pending edits on top.
   fileprivate mutating func publish(_ staged: StagedList<T>, isStored: Bool) {
-    let keepsView = isInPlace(staged)
+    let keepsView =
+      confirmed(by: staged) != nil && staged.contents.isEmpty && staged.removed.isEmpty
+      && !staged.isStoredElsewhere
     if isStored {
       for operation in staged.operations where !operation.isWritten {
         if pending.contains(where: { $0.operation === operation }) { unwrittenCount -= 1 }
@@ -110,13 +109,5 @@ extension ListState {
     case .whole(let whole): return whole.isRead
     default: return staged.stored?.rows?.list != nil
     }
-  }
-
-  /// Returns true if an update only commits the first pending edit at its shown positions.
-  private func isInPlace(_ staged: StagedList<T>) -> Bool {
-    guard staged.contents.isEmpty, staged.removed.isEmpty, !staged.isStoredElsewhere,
-      case .own(let operation, let plan, _) = staged.structure, let first = pending.first
-    else { return false }
-    return first.operation === operation && (plan == nil || plan == first.step.plan)
   }
 }

@@ -297,8 +297,7 @@ extension LiveCollection {
     staged.structure = .whole(
       StagedList.Whole(
         list: new, updated: new.updatedRows(since: old) + operations.flatMap(\.edit.rows),
-        asAsked: new.rows(asAskedBy: operations.map(\.edit)), isPresent: isPresent,
-        isRead: isRead, telling: telling, operations: operations))
+        isPresent: isPresent, isRead: isRead, telling: telling, operations: operations))
     register(from: old, to: new, scope)
   }
 
@@ -372,10 +371,6 @@ extension LiveList {
         }))
   }
 
-  private mutating func carryOut(_ operation: ListOperation<T>) {
-    if apply(operation.edit).plan == .nothing { operation.noteAbsence() }
-  }
-
   /// Sets the contents that the running update gives to rows.
   ///
   /// Rows of deleted models are removed.
@@ -390,18 +385,6 @@ extension LiveList {
       }
     }
     remove(gone)
-  }
-
-  /// Returns the rows whose contents equal those that an edit requested.
-  fileprivate func rows(asAskedBy edits: [ListEdit<T>]) -> Set<LiveRow> {
-    var asked: [LiveRow: T] = [:]
-    for edit in edits {
-      for (row, model) in zip(edit.rows, edit.models) { asked[row] = model }
-    }
-    return Set(
-      places(of: asked.keys.ordered()).compactMap { row, place in
-        asked[row]?.isEqual(to: models[place]) == true ? row : nil
-      })
   }
 }
 

@@ -28,8 +28,6 @@ struct StagedList<T: SimpleModel>: StagedChange {
     var list: LiveList<T>
     /// The rows of both lists, and the rows of its own edits, whose contents may have changed.
     var updated: [LiveRow]
-    /// The rows whose contents equal those that its own edit requested.
-    var asAsked: Set<LiveRow> = []
     /// True if the collection exists.
     var isPresent: Bool
     /// True if the stored elements were read.
@@ -83,6 +81,20 @@ struct StagedList<T: SimpleModel>: StagedChange {
     case .whole(let whole): whole.operations
     case .none, .script, .resumed: []
     }
+  }
+
+  /// The rows whose contents may change, in ascending order; new rows may be among them.
+  var touched: [LiveRow] {
+    let own: [LiveRow] =
+      switch structure {
+      case .none, .resumed: []
+      case .own(let operation, _, let edit): operation.edit.rows + edit.rows
+      case .failed(let operation): operation.edit.rows
+      case .script(let script): Array(script.updated)
+      case .whole(let whole): whole.updated
+      }
+    let all = contents.map(\.row) + own
+    return own.isEmpty ? all : Set(all).ordered()
   }
 
   var isEmpty: Bool {
