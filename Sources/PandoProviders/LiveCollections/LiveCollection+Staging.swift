@@ -118,7 +118,6 @@ extension LiveCollection {
   func stageContents(
     _ rows: [LiveRow], _ staged: inout StagedList<T>, _ scope: PipelineScope
   ) {
-    guard !rows.isEmpty else { return }
     for (row, model) in state.withLock({ $0.committedModels(of: rows) }) {
       guard let regeneration = scope.regenerate(model, isConcerned: true) else { continue }
       if let new = regeneration.model as? T {

@@ -123,6 +123,16 @@ import Testing
     #expect(list.takeChanges() == [.changes([.update(index: 0)])])
   }
 
+  /// The newer contents were given to other rows, because their numbers were not in order.
+  @Test func `many elements that are twice in the list follow the newer ones`() {
+    let list = follower((0..<12).map { Contact($0, "a") })
+    let new = (0..<12).map { Contact($0, "new") }
+    let old = (0..<12).reversed().map { Contact($0, "old") }
+    list.provider.setData(old + new + [Contact(12)], cacheKey: nil)
+    manager.settle()
+    #expect(list.provider.data == new.reversed() + new + [Contact(12)])
+  }
+
   @Test func `nothing is left of a collection that has gone`() {
     do {
       let list = follower(Contact.list(1, 2))
