@@ -1,5 +1,5 @@
 import PandoModels
-import PandoStore
+public import PandoStore
 
 /// A model with a typed identifier that a core manager reads, writes and follows.
 ///
@@ -61,6 +61,9 @@ extension Entity {
 
   /// The name of the type.
   public static var identifierNamespace: String { modelTypeName }
+
+  /// The type of ``id``.
+  public static var identifierType: (any QueryRepresentable.Type)? { EntityIdentifier<Self>.self }
 }
 
 /// An entity in local stores: in memory, and on disk if it is a ``PersistentEntity``.

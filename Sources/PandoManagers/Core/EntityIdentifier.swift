@@ -209,24 +209,40 @@ extension EntityIdentifier: QueryRepresentable {
   }
 }
 
-/// The text form of local identifiers.
-package enum EntityIdentifierText {
-  package static let localPrefix = "local:"
+extension EntityIdentifier: TypedIdentifier {
+  /// The namespace of the entity type.
+  package static var namespace: String { E.identifierNamespace }
 
-  /// The identifier of a node: the namespace, a colon and the text of the identifier in it.
-  package static func modelIdentifier(_ text: String, in namespace: String) -> String {
-    var identifier = namespace
-    identifier.reserveCapacity(namespace.utf8.count + 1 + text.utf8.count)
-    identifier += ":"
-    identifier += text
-    return identifier
+  /// Whether the server names entities of the type by texts.
+  package static var hasTextKeys: Bool { E.RemoteID.self == String.self }
+
+  /// The identifier of the node with a key.
+  package static func nodeIdentifier(of value: QueryValue) -> String? {
+    EntityIdentifier(value)?.modelIdentifier
   }
 
-  /// The text after `local:`; `nil` if the text begins otherwise.
-  package static func localKey(of text: String) -> String? {
-    // Most texts differ in the first byte.
-    guard text.utf8.first == UInt8(ascii: "l") else { return nil }
-    guard text.utf8.starts(with: localPrefix.utf8) else { return nil }
-    return String(text.utf8.dropFirst(localPrefix.utf8.count))
+  /// The key of a node.
+  package static func value(ofNode identifier: String) -> QueryValue? {
+    EntityIdentifier(modelIdentifier: identifier)?.queryValue
+  }
+
+  /// Whether a key path is that of the protocol's requirement.
+  package static func isIdentifier(_ keyPath: AnyKeyPath) -> Bool { keyPath == \E.id }
+
+  /// The field of the protocol's requirement.
+  package static var field: any Sendable { QueryField(\E.id) }
+}
+
+extension EntityIdentifier {
+  /// The identifier with a value, if it can be one.
+  package init?(_ value: QueryValue) {
+    switch value {
+    case .integer(let number): self.init(text: String(number))
+    case .string(let text): self.init(text: text)
+    case .uuid(let uuid): self.init(text: uuid.uuidString)
+    default: return nil
+    }
+    // An integer and the text of its digits are two values.
+    guard queryValue == value else { return nil }
   }
 }

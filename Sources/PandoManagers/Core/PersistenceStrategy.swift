@@ -32,22 +32,3 @@ public enum PersistenceStrategy: Sendable, Hashable {
   /// Store the answer and remove nothing.
   public static var retainExtraLocalData: PersistenceStrategy { .persist(.retainExtraLocalData) }
 }
-
-/// Whether a server has the stored value of an entity.
-///
-/// ```swift
-/// let state = try store.read { try $0.synchronizationState(of: book.id) }
-/// if state == .refused { print("the server has refused it") }
-/// ```
-public enum SynchronizationState: String, Sendable, Codable, CaseIterable {
-  /// A server has sent or confirmed the stored value; fields that the server lacks may have changed since.
-  case synced
-  /// No write waits, and no server has confirmed the stored value.
-  ///
-  /// It was written in the context `local`, or its type merged an answer into an older value.
-  case unsynced
-  /// A write waits for the server.
-  case pending
-  /// A refused write waits for a decision by the program; see `RemoteEntity.refusalPolicy`.
-  case refused
-}

@@ -23,14 +23,14 @@ extension ModelSnapshot {
   func ranked<E: Queryable>(
     matching query: Query<E>, skipped: ([UndecodableRecord]) -> Void
   ) throws -> [RankedEntity<E>] {
-    let result = try entities(matching: query)
+    let result = try find(query)
     skipped(result.undecodable)
     return try result.entities.map { try ranked($0) }
   }
 
   /// A readable entity of a type as an example; `nil` if there is none.
   func example<E: Queryable>(of type: E.Type) -> E? {
-    try? entities(matching: Query<E>(limit: 1).skippingUndecodable).entities.first
+    try? find(Query<E>(limit: 1).skippingUndecodable).entities.first
   }
 
   private func ranked<E: Queryable>(_ entity: E) throws -> RankedEntity<E> {

@@ -16,6 +16,43 @@ extension ModelSnapshot {
     return try entity(
       currentIdentifier(of: identifier).modelIdentifier, as: E.self, &childCount)
   }
+
+  /// Returns the entities that a query asks for: another name of ``find(_:)``.
+  ///
+  /// - Parameter query: The query.
+  /// - Returns: The entities and their groups.
+  /// - Throws: As ``find(_:)``.
+  /// - Complexity: As ``find(_:)``.
+  public func entities<E: Queryable>(matching query: Query<E>) throws -> QueryResult<E> {
+    try find(query)
+  }
+
+  /// Returns the next page of the entities of a query: another name of ``find(_:after:)``.
+  ///
+  /// - Parameters:
+  ///   - query: The query.
+  ///   - entity: The last entity of the previous page; `nil` for the first page.
+  /// - Returns: The entities and their groups.
+  /// - Throws: As ``find(_:after:)``.
+  /// - Complexity: As ``find(_:after:)``.
+  public func entities<E: Queryable>(
+    matching query: Query<E>, after entity: E?
+  ) throws -> QueryResult<E> { try find(query, after: entity) }
+
+  /// Returns the identifiers of the entities that a query gives, in its order, without decoding them.
+  ///
+  /// - Parameters:
+  ///   - query: The query; its groups do not matter.
+  ///   - entity: The last one that was shown, as in ``find(_:after:)``.
+  /// - Returns: The identifiers.
+  /// - Throws: As ``find(_:after:)``.
+  /// - Complexity: As ``modelIdentifiers(matching:after:)``.
+  public func identifiers<E: Entity>(
+    matching query: Query<E>, after entity: E? = nil
+  ) throws -> [EntityIdentifier<E>] {
+    try modelIdentifiers(matching: query, after: entity)
+      .compactMap { EntityIdentifier(modelIdentifier: $0) }
+  }
 }
 
 extension ModelTransaction {

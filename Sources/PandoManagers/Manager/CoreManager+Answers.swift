@@ -47,7 +47,7 @@ extension CoreManager {
 
   /// Returns the entities of a query that follow a given one: the next page.
   ///
-  /// As with `ModelSnapshot.entities(matching:after:)`, inserts between two pages neither repeat nor skip
+  /// As with `ModelSnapshot.find(_:after:)`, inserts between two pages neither repeat nor skip
   /// an entity. The manager reads the whole result if the entities are not on disk, or if a server has
   /// ordered them and `id` is no key of the order.
   ///
@@ -58,12 +58,12 @@ extension CoreManager {
   /// - Returns: The entities of the next page.
   /// - Throws: As ``search(withQuery:in:)``; ``QueryError`` `lostPlace` if the entity has been deleted
   ///   and its position can't be found without it.
-  /// - Complexity: As `ModelSnapshot.entities(matching:after:)` if the disk answers; else as
+  /// - Complexity: As `ModelSnapshot.find(_:after:)` if the disk answers; else as
   ///   ``search(withQuery:in:)`` without offset and limit.
   public func search(
     withQuery query: Query<E>, after entity: E, in context: ReadContext<E> = .local
   ) async throws -> QueryResult<E> {
-    let told = try fromDisk(query, context) { try $0.entities(matching: query, after: entity) }
+    let told = try fromDisk(query, context) { try $0.find(query, after: entity) }
     if let told { return told }
     try query.validate()
     return try query.window(

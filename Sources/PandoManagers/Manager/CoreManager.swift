@@ -95,7 +95,7 @@ extension CoreManager {
   /// - Returns: The entities, in the order of the query.
   /// - Throws: ``QueryError`` for an invalid query; else as ``get(byID:in:)``.
   /// - Complexity: In memory O(*n* + *m* log *m*) for *n* entities of which *m* match. On disk as
-  ///   `ModelSnapshot.entities(matching:)`; in natural order, if a server has sent one, all matches are
+  ///   `ModelSnapshot.find(_:)`; in natural order, if a server has sent one, all matches are
   ///   read, whatever the limit. If the manager reads from the server: a request, and a write of its
   ///   answer.
   public func search(

@@ -1,4 +1,5 @@
 import PandoModels
+import PandoSystem
 
 /// Requests the changes of a type page by page; used by one task.
 final class SynchronizationRun<E: Entity> {

@@ -1,5 +1,6 @@
 import PandoModels
 import PandoStore
+import PandoSystem
 
 /// The effects of a page of changes beside its entities, in the same step.
 struct ChangesWrite<E: Entity>: Sendable {

@@ -285,11 +285,11 @@ extension ModelTransaction {
 extension ModelTransaction {
   /// Records that entities of a type have another order than that of their inserts.
   package mutating func markArranged(_ typeName: String) throws {
-    try setProperty("arranged/\(typeName)", to: [1])
+    try setProperty(QueueNames.arrangement(typeName), to: [1])
   }
 
-  /// Records that entities of all types have the order of their inserts.
-  mutating func forgetArrangement() throws { try forgetProperties("arranged/") }
+  /// Notes that entities stand in the order in which they come.
+  mutating func forgetArrangement() throws { try forgetProperties(QueueNames.arrangements) }
 
   /// Removes all requests of all clients, and the identifiers that servers have assigned.
   package mutating func forgetRequests() throws {
@@ -311,14 +311,7 @@ extension ModelTransaction {
   }
 }
 
-extension ModelSnapshot {
-  /// Whether entities of a type have another order than that of their inserts.
-  func isArranged(_ typeName: String) throws -> Bool {
-    try property("arranged/\(typeName)") != nil
-  }
-}
-
-/// Fits the tree of an answer to the writes since its request.
+/// Makes the tree of an answer fit what has been written since the request was made.
 ///
 /// A node inside it that is newer in the store keeps the stored value. A node removed later is left out.
 private struct AnswerFitting {

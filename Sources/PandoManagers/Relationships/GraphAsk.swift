@@ -1,4 +1,5 @@
 import PandoModels
+import PandoSystem
 
 /// Entities of one type to request together.
 struct GraphAsk: Sendable {

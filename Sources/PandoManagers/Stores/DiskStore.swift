@@ -68,7 +68,7 @@ extension DiskStore: LocalStoring {
   ///   - context: Ignored.
   /// - Returns: The entities, in the order of the query.
   /// - Throws: ``QueryError`` for an invalid query; else as ``get(withQuery:in:)``.
-  /// - Complexity: As `ModelSnapshot.entities(matching:)`; in natural order, if a server has sent one, all
+  /// - Complexity: As `ModelSnapshot.find(_:)`; in natural order, if a server has sent one, all
   ///   matches are read, whatever the limit.
   public func search(
     withQuery query: Query<E>, in context: ReadContext<E>
@@ -197,14 +197,6 @@ extension DiskStore {
 extension DiskStore {
   /// Answers a query from a snapshot.
   static func find(_ query: Query<E>, in snapshot: ModelSnapshot) throws -> QueryResult<E> {
-    try snapshot.entities(matching: query.current(in: snapshot))
-  }
-}
-
-extension Array where Element: Hashable {
-  /// The elements without repetitions, in the order of their first occurrences.
-  package var unique: [Element] {
-    var seen: Set<Element> = []
-    return filter { seen.insert($0).inserted }
+    try snapshot.find(query.current(in: snapshot))
   }
 }

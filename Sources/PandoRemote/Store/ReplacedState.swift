@@ -2,6 +2,7 @@ import FoundationEssentials
 import PandoManagers
 import PandoModels
 import PandoStore
+import PandoSystem
 
 /// The state that a write replaces.
 struct ReplacedState<E: RemoteEntity>: ReplacedNodes {

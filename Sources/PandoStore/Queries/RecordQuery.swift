@@ -83,6 +83,17 @@ package struct RecordPlace: Sendable {
   }
 }
 
+/// A question about the records of a query, in place of the records.
+package enum RecordQuestion: Sendable {
+  case count
+  case exists
+  case sum(RecordField)
+  case minimum(RecordField)
+  case maximum(RecordField)
+  /// The number of records per value; also used for the values alone.
+  case counts(RecordField)
+}
+
 /// The plan of a query.
 ///
 /// ```swift

@@ -77,6 +77,11 @@ extension ModelSnapshot {
     }
     return rank
   }
+
+  /// Whether the natural order of a type differs from the order in which its nodes were first stored.
+  func isArranged(_ typeName: String) throws -> Bool {
+    try property(QueueNames.arrangement(typeName)) != nil
+  }
 }
 
 extension StoreReader {

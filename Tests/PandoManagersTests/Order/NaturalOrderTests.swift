@@ -43,7 +43,7 @@ import Testing
     }
     guard let store else { return answers }
     try store.read { snapshot in
-      answers.append(("snapshot", texts(try snapshot.entities(matching: query).entities)))
+      answers.append(("snapshot", texts(try snapshot.find(query).entities)))
       let identifiers = try snapshot.identifiers(matching: query)
       answers.append(("snapshot's identifiers", identifiers.map(\.text)))
       let count = try snapshot.answer(.count, to: query)

@@ -54,7 +54,7 @@ import Testing
     _ query: Query<Book>, _ books: [Book], _ snapshot: borrowing ModelSnapshot, _ place: Comment
   ) throws {
     let expected = try query.apply(to: books).entities.map(\.id)
-    let found = try snapshot.entities(matching: query).entities.map(\.id)
+    let found = try snapshot.find(query).entities.map(\.id)
     let plan = try snapshot.explain(query)
     try #require(found == expected, "\(place), \(plan)")
     let identifiers = try snapshot.identifiers(matching: query)
@@ -81,7 +81,7 @@ import Testing
     found.removeAll { before.contains($0.id) }
     let rest = found.dropFirst(query.offset).map(\.id)
     let expected = Array(query.limit.map { rest.prefix($0) } ?? rest[...])
-    let page = try snapshot.entities(matching: query, after: last).entities.map(\.id)
+    let page = try snapshot.find(query, after: last).entities.map(\.id)
     let plan = try snapshot.explain(query)
     try #require(page == expected, "\(place), after \(last), \(plan)")
     let identifiers = try snapshot.identifiers(matching: query, after: last)
@@ -136,7 +136,7 @@ import Testing
       #expect(
         try snapshot.explain(newest).description
           == "Issue: index on status, author, created, in order (2000 in all)")
-      let found = try snapshot.entities(matching: newest).entities.map(\.created)
+      let found = try snapshot.find(newest).entities.map(\.created)
       #expect(found == (0..<20).map { 1990 - 10 * $0 })
       func plan(_ question: Question<Issue>, _ query: Query<Issue>) throws -> String {
         try snapshot.explain(question, to: query).description
@@ -178,7 +178,7 @@ import Testing
     defer { store.close() }
     let byAuthor = Query<Issue>(order: [.ascending(\.author)], limit: 5)
     var shown: [Int] = []
-    var page = try store.read { try $0.entities(matching: byAuthor) }
+    var page = try store.read { try $0.find(byAuthor) }
     var number = 1000
     while let last = page.entities.last {
       shown += page.entities.map(\.created)
@@ -190,16 +190,16 @@ import Testing
           id: .remote("\(number)"), status: "open", author: author, created: number)
         try store.write { try $0.set(new) }
       }
-      page = try store.read { try $0.entities(matching: byAuthor, after: last) }
+      page = try store.read { try $0.find(byAuthor, after: last) }
     }
     #expect(Set(shown).count == shown.count, "nothing comes twice")
     #expect(Set(shown).isSuperset(of: 0..<100), "nothing is left out")
     let gone = Issue(id: .remote("gone"), status: "open", author: "Ada", created: -1)
     #expect(throws: QueryError.self) {
-      try store.read { _ = try $0.entities(matching: byAuthor, after: gone) }
+      try store.read { _ = try $0.find(byAuthor, after: gone) }
     }
     let byID = Query<Issue>(order: [.ascending(\.author), .ascending(\.id)], limit: 1)
-    let next = try store.read { try $0.entities(matching: byID, after: gone) }
+    let next = try store.read { try $0.find(byID, after: gone) }
     #expect(next.entities.map(\.author) == ["Ben"], "as text, gone comes behind all numbers")
   }
 
@@ -430,14 +430,14 @@ extension BookMaker {
       let last = random.pick(tickets)
       try store.read { snapshot in
         let expected = try query.apply(to: tickets).entities
-        let found = try snapshot.entities(matching: query).entities
+        let found = try snapshot.find(query).entities
         let plan = try snapshot.explain(query)
         try #require(found == expected, "\(seed), \(round): \(query), \(plan)")
         let answer = try snapshot.answer(question, to: query)
         let how = try snapshot.explain(question, to: query)
         try #require(
           answer == Self.answer(question, expected), "\(seed), \(round): \(query), \(how)")
-        let next = try snapshot.entities(matching: query, after: last).entities
+        let next = try snapshot.find(query, after: last).entities
         try #require(
           next == (try Self.rest(query, after: last, tickets)),
           "\(seed), \(round): \(query), \(plan)")

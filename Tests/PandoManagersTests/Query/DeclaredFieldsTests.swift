@@ -114,14 +114,14 @@ import Testing
     }
     let byTitle = Query(filter: \StoredIssue.title == "Leak")
     let error = #expect(throws: ModelError.self) {
-      try store.read { try $0.entities(matching: byTitle) }
+      try store.read { try $0.find(byTitle) }
     }
     #expect(error?.code == .misdeclaredField)
     #expect(error?.field == "title")
     // Again and again, by whatever part of the query, and where it is explained.
-    #expect(throws: ModelError.self) { try store.read { try $0.entities(matching: byTitle) } }
+    #expect(throws: ModelError.self) { try store.read { try $0.find(byTitle) } }
     #expect(throws: ModelError.self) {
-      try store.read { try $0.entities(matching: Query<StoredIssue>(order: [.ascending(\.title)])) }
+      try store.read { try $0.find(Query<StoredIssue>(order: [.ascending(\.title)])) }
     }
     #expect(throws: ModelError.self) { try store.explain(byTitle) }
     // An index of it is not made.
@@ -129,7 +129,7 @@ import Testing
     #expect(try store.read { try $0.indexes() } == [])
     // What does not speak of the field is answered.
     let found = try store.read { snapshot in
-      try snapshot.entities(matching: Query(filter: \StoredIssue.due == 5)).count
+      try snapshot.find(Query(filter: \StoredIssue.due == 5)).count
     }
     #expect(found == 10)
   }
@@ -141,7 +141,7 @@ import Testing
       try $0.set(TreeNode("GrownIssue:1", type: "GrownIssue", fields: ["id": "1", "n": 3]))
     }
     func count(_ filter: Filter<GrownIssue>) throws -> Int {
-      try store.read { try $0.entities(matching: Query(filter: filter)).count }
+      try store.read { try $0.find(Query(filter: filter)).count }
     }
     #expect(try count(\.rank == 7) == 1)
     #expect(try count(\.number == 3) == 1)

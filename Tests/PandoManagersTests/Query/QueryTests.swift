@@ -101,7 +101,7 @@ import Testing
     defer { store.close() }
     func run(_ query: Query<Book>) throws { _ = try query.apply(to: Self.books) }
     func runStored(_ query: Query<Book>) throws {
-      _ = try store.read { try $0.entities(matching: query) }
+      _ = try store.read { try $0.find(query) }
     }
     for run in [run, runStored] {
       expectMistake(.negativeLimit, "Book: a query can't have the limit -1") {
@@ -226,7 +226,7 @@ private struct Branch: PersistentEntity {
       }
     }
     func ids(_ query: Query<Branch>) throws -> String {
-      try store.read { try $0.entities(matching: query).entities.map(\.id.text).joined() }
+      try store.read { try $0.find(query).entities.map(\.id.text).joined() }
     }
     #expect(try ids(Query(filter: \.parent == .remote("1"))) == "345")
     #expect(try ids(Query(filter: \.id == .remote("1"))) == "1")
@@ -287,7 +287,7 @@ private struct Branch: PersistentEntity {
         }
         return all
       }
-      let found = try store.read { try $0.entities(matching: query).entities }
+      let found = try store.read { try $0.find(query).entities }
       #expect(try found == query.apply(to: all).entities)
       return found.compactMap(\.id.remoteID)
     }
@@ -312,10 +312,10 @@ private struct Branch: PersistentEntity {
       try transaction.set(Self.old(2, rows: 3, room: "b"))
     }
     if withIndexes { try store.addIndexes(of: [Shelf.self]) }
-    let found = try store.read { try $0.entities(matching: Query(filter: \Shelf.rows == 3)) }
+    let found = try store.read { try $0.find(Query(filter: \Shelf.rows == 3)) }
     #expect(found.entities.map(\.id) == [.remote(2)])
     do {
-      _ = try store.read { try $0.entities(matching: Query<Shelf>.all) }
+      _ = try store.read { try $0.find(Query<Shelf>.all) }
       Issue.record("nothing was thrown")
     } catch let error as ModelError {
       #expect(error.identifier == "Shelf:1")

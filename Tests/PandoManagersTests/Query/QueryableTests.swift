@@ -32,14 +32,6 @@ private struct Person: Model, Codable, Equatable, Queryable {
   static let indexes: [EntityIndex<Person>] = [.indexed(\.name, \.age)]
 }
 
-private struct Misnamed: Model, Codable, Equatable, Queryable {
-  var name: String
-
-  var modelIdentifier: String? { "misnamed" }
-
-  static let fields: [EntityField<Misnamed>] = [.field(\.name, "title")]
-}
-
 /// Queries over models that are no entities: their identifiers may be anything.
 @Suite struct QueryableTests {
   private static func person(_ number: Int, _ random: inout SeededGenerator) -> Person {
@@ -133,7 +125,7 @@ private struct Misnamed: Model, Codable, Equatable, Queryable {
       let place: Comment = "seed \(seed), step \(step), \(query)"
       let expected = try query.apply(to: all).entities
       try store.read { snapshot in
-        try #require(try snapshot.entities(matching: query).entities == expected, place)
+        try #require(try snapshot.find(query).entities == expected, place)
         let identifiers = try snapshot.modelIdentifiers(matching: query)
         try #require(identifiers == expected.map(\.key), place)
         try #require(try snapshot.answer(.count, to: query).count == expected.count, place)
@@ -186,7 +178,7 @@ private struct Misnamed: Model, Codable, Equatable, Queryable {
       let free = ["c0", "c1", "c2"].filter { $0 != people["person 2"]?.city?.key }
       let place: Comment = "seed \(seed), step \(step)"
       try store.read { snapshot in
-        try #require(try snapshot.entities(matching: one).entities.map(\.key) == held, place)
+        try #require(try snapshot.find(one).entities.map(\.key) == held, place)
         try #require(try snapshot.modelIdentifiers(matching: other) == free, place)
         try #require(try snapshot.answer(.count, to: other).count == free.count, place)
         try #require(try snapshot.children(of: "person 1") == held, place)
@@ -196,97 +188,6 @@ private struct Misnamed: Model, Codable, Equatable, Queryable {
       last = held
     }
     #expect(throws: QueryError.self) { try one.apply(to: []) }
-  }
-
-  @Test func `an index answers, and a wrong name is refused`() throws {
-    let store = try ModelStore.temporary()
-    defer { store.close() }
-    try store.addIndexes(of: [Person.self])
-    try store.write { try $0.set(Person(key: "a", name: "Ada", age: 1)) }
-    let query = Query(filter: \Person.name == "Ada" && \.age == 1)
-    #expect("\(try store.explain(query))".contains("name"))
-    #expect(try store.read { try $0.entities(matching: query).entities.map(\.key) } == ["a"])
-    let error = #expect(throws: ModelError.self) {
-      try store.write { try $0.set(Misnamed(name: "x")) }
-    }
-    #expect(error?.code == .misdeclaredField)
-  }
-
-  @Test func `a model of another type under the identifier is not found`() throws {
-    let store = try ModelStore.temporary()
-    defer { store.close() }
-    try store.write { try $0.set(City(key: "a", name: "Aix")) }
-    #expect(try store.read { try $0.entities(matching: Query<Person>.all).isEmpty })
-    #expect(
-      try store.read {
-        try $0.entities(matching: Query<Person>(filter: .identifiers(["a"]))).isEmpty
-      })
-  }
-}
-
-/// Queries that no index answers are told.
-@Suite struct QueryScanTests {
-  @Test func `a scan of many records is told with its fields, and nothing else is`() throws {
-    let store = try ModelStore.temporary()
-    defer { store.close() }
-    try store.addIndexes(of: [Person.self])
-    let scans = Locked<[QueryScan]>([])
-    store.setScanHandler { scan in scans.withLock { $0.append(scan) } }
-    func add(_ numbers: Range<Int>) throws {
-      try store.write { transaction in
-        for number in numbers {
-          try transaction.set(Person(key: "\(number)", name: "\(number)", age: number % 7))
-        }
-      }
-    }
-    let byAge = Query(filter: \Person.age == 3, order: [.ascending(\.age), .ascending(\.name)])
-    try add(0..<999)
-    _ = try store.read { try $0.entities(matching: byAge) }
-    #expect(scans.withLock { $0 } == [])
-    try add(999..<1_000)
-    try store.read { snapshot in
-      _ = try snapshot.entities(matching: byAge)
-      _ = try snapshot.answer(.count, to: Query(filter: \Person.age > 3))
-      _ = try snapshot.entities(matching: Query<Person>.all)
-      _ = try snapshot.entities(matching: Query(filter: \Person.name == "5"))
-      _ = try snapshot.answer(.count, to: Query<Person>.all)
-    }
-    #expect(scans.withLock { $0.map(\.fields) } == [["age", "name"], ["age"]])
-    #expect(
-      scans.withLock { $0.first?.description }
-        == "Person: a query by age, name looked at all 1000 records")
-    #expect(scans.withLock { $0.map(\.recordCount) } == [1000, 1000])
-  }
-
-  @Test(arguments: [false, true])
-  func `a scan that its limit has ended says how many records it has looked at`(
-    hasOthers: Bool
-  ) throws {
-    let store = try ModelStore.temporary()
-    defer { store.close() }
-    let scans = Locked<[QueryScan]>([])
-    store.setScanHandler { scan in scans.withLock { $0.append(scan) } }
-    try store.write { transaction in
-      for number in 0..<(hasOthers ? 3_000 : 0) { try transaction.set(Leaflet(number: number)) }
-      for number in 0..<2_000 {
-        try transaction.set(Person(key: "\(number)", name: "\(number)", age: number % 2))
-      }
-    }
-    let found = try store.read {
-      try $0.entities(matching: Query(filter: \Person.age == 1, limit: 5)).entities
-    }
-    #expect(found.map(\.name) == ["1", "3", "5", "7", "9"])
-    _ = try store.read { try $0.answer(.exists, to: Query(filter: \Person.age == 1)) }
-    #expect(scans.withLock { $0.map(\.recordCount) } == [10, 2])
-    #expect(scans.withLock { $0.map(\.typeRecordCount) } == [2_000, 2_000])
-    #expect(
-      scans.withLock { $0.first?.description }
-        == "Person: a query by age looked at 10 of 2000 records")
-  }
-
-  private struct Leaflet: Model, Codable, Equatable {
-    var number: Int
-    var modelIdentifier: String? { "Leaflet:\(number)" }
   }
 
   @Test func `a container that has opened its store tells of scans as events`() async throws {

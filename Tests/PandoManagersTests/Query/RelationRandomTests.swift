@@ -18,12 +18,12 @@ import Testing
       try world.change(store)
       let place: Comment = "seed \(seed), round \(round)"
       try #require(try store.read { try $0.indexProblems() } == [], place)
-      let all = try store.read { try $0.entities(matching: Query<Chore>.all).entities }
+      let all = try store.read { try $0.find(Query<Chore>.all).entities }
       for _ in 0..<12 {
         let query = world.query()
         let expected = try query.apply(to: all).entities.map(\.id)
         let (found, plan) = try store.read { snapshot in
-          (try snapshot.entities(matching: query).entities.map(\.id), try snapshot.explain(query))
+          (try snapshot.find(query).entities.map(\.id), try snapshot.explain(query))
         }
         try #require(found == expected, "\(place): \(query), \(plan)")
         let whole = Query(filter: query.filter)

@@ -119,12 +119,12 @@ import Testing
     // Declared, with an index of it and without.
     let declared = Query(filter: Filter<Errand>.holds(\.chore.author, "Worker:4"))
     try store.write { transaction in
-      let chores = try transaction.snapshot.entities(matching: Query<Chore>.all).entities
+      let chores = try transaction.snapshot.find(Query<Chore>.all).entities
       for chore in chores { try transaction.set(Errand(id: .remote(chore.id.text), chore: chore)) }
     }
-    #expect(try store.read { try $0.entities(matching: declared).count } == 1)
+    #expect(try store.read { try $0.find(declared).count } == 1)
     try store.addIndexes(of: [Errand.self])
-    #expect(try store.read { try $0.entities(matching: declared).count } == 1)
+    #expect(try store.read { try $0.find(declared).count } == 1)
     #expect(try store.explain(declared).access == Self.index("chore.author"))
   }
 
@@ -209,8 +209,8 @@ import Testing
       }
       for name in ["B", "C", "D"] {
         try transaction.update(Worker.self, "Worker:ada") { $0.name = name }
-        let found = try transaction.snapshot.entities(
-          matching: Query<Chore>(filter: \.author.name == name)
+        let found = try transaction.snapshot.find(
+          Query<Chore>(filter: \.author.name == name)
         ).count
         #expect(found == 5)
       }
@@ -242,7 +242,7 @@ import Testing
       }
     }
     func count(_ filter: Filter<Parent>) throws -> Int {
-      try store.read { try $0.entities(matching: Query(filter: filter)).count }
+      try store.read { try $0.find(Query(filter: filter)).count }
     }
     for _ in 0..<2 {
       #expect(try count(\.kid.name == "Kim") == 4)
@@ -250,7 +250,7 @@ import Testing
       #expect(try count(.contains(\.kids, \.?.name, "Kim")) == 4)
       #expect(try count(\.kid.name == nil) == 0)
       let named = Query<Parent>(order: [.descending(\.kid.name), .ascending(\.kid.rank)], limit: 2)
-      #expect(try store.read { try $0.entities(matching: named).count } == 2)
+      #expect(try store.read { try $0.find(named).count } == 2)
       // Once more with indexes.
       try store.addIndexes(of: [Parent.self])
     }
@@ -382,7 +382,7 @@ import Testing
 
   private static func ids(_ query: Query<Chore>, _ store: ModelStore) throws -> [String] {
     try store.read {
-      try $0.entities(matching: query).entities.map { String("\($0.id)".dropFirst(6)) }
+      try $0.find(query).entities.map { String("\($0.id)".dropFirst(6)) }
     }
   }
 }

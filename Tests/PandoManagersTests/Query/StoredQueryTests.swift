@@ -36,7 +36,7 @@ import Testing
       for _ in 0..<25 {
         let query = random.query(books)
         let expected = try query.apply(to: books)
-        let found = try store.read { try $0.entities(matching: query) }
+        let found = try store.read { try $0.find(query) }
         let plan = try store.explain(query)
         // A book whose price is no number is not equal to itself.
         try #require(
@@ -94,7 +94,7 @@ import Testing
     try store.write { transaction in
       try transaction.set(Book(id: .remote("2"), title: "The second", year: 1990))
       try transaction.delete("Book:1")
-      let found = try transaction.snapshot.entities(matching: Query(filter: \Book.year == 1990))
+      let found = try transaction.snapshot.find(Query(filter: \Book.year == 1990))
       #expect(found.entities.map(\.id) == [.remote("2")])
     }
   }

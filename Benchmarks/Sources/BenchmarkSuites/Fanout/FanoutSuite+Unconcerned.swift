@@ -85,7 +85,7 @@ extension FanoutSuite {
             }, settle: {},
             checksum: {
               let jobs = try models.store.read {
-                try $0.entities(matching: Query<Job>.all).entities
+                try $0.find(Query<Job>.all).entities
               }
               let efforts = jobs.reduce(0) { $0 + $1.effort }
               return UInt64(jobs.count) << 32 + UInt64(efforts) + (bystanders?.checksum ?? 0)

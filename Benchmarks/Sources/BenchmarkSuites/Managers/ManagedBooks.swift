@@ -40,7 +40,7 @@ final class ManagedBooks: Sendable {
     let query = Query<Book>.all
     var checksum = BookChecksum()
     for _ in 0..<count {
-      let found = try latencies.time { try models.store.read { try $0.entities(matching: query) } }
+      let found = try latencies.time { try models.store.read { try $0.find(query) } }
       for book in found.entities { checksum.add(book) }
     }
     return checksum.value

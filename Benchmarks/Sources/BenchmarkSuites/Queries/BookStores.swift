@@ -20,7 +20,7 @@ final class PandoBooks: Sendable {
     var checksum = BookChecksum()
     for query in queries {
       try latencies.time {
-        let found = try models.store.read { try $0.entities(matching: query.query) }
+        let found = try models.store.read { try $0.find(query.query) }
         for book in found.entities { checksum.add(book) }
       }
     }

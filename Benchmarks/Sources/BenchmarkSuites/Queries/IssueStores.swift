@@ -23,8 +23,8 @@ final class PandoIssues: Sendable {
         try models.store.read { snapshot in
           switch query {
           case .newest(let status, let author):
-            let found = try snapshot.entities(
-              matching: Query(
+            let found = try snapshot.find(
+              Query(
                 filter: \Issue.status == status && \.author == author,
                 order: [.descending(\.created)], limit: IssueQuery.limit))
             for issue in found.entities { checksum.add(issue) }

@@ -34,7 +34,7 @@ extension ModelSnapshot {
   func page(
     _ filter: IssueFilter, after last: EntityIdentifier<Issue>? = nil, limit: Int
   ) throws -> IssuePage {
-    let issues = try entities(matching: filter.query(after: last, limit: limit)).entities
+    let issues = try find(filter.query(after: last, limit: limit)).entities
     return IssuePage(issues: issues, next: issues.count == limit ? issues.last?.id : nil)
   }
 
@@ -61,7 +61,7 @@ extension ModelSnapshot {
 
   /// The board.
   func board() throws -> [ColumnContent] {
-    try entities(matching: Query<Column>.all).entities.map { column in
+    try find(Query<Column>.all).entities.map { column in
       ColumnContent(column, try collection(column.cacheKey) ?? [])
     }
   }

@@ -1,9 +1,8 @@
 public import PandoModels
-public import PandoStore
 
 /// A model that queries can find, order, count and follow.
 ///
-/// Each ``Entity`` conforms. A model without a typed identifier conforms with one line:
+/// Every `Entity` is one. A model that has no typed identifier becomes one by a line:
 ///
 /// ```swift
 /// struct Person: Model, Codable, Equatable, Queryable {
@@ -11,7 +10,7 @@ public import PandoStore
 ///   var modelIdentifier: String? { name }
 ///   static let fields: [EntityField<Person>] = [.indexed(\.name)]
 /// }
-/// let named = try store.read { try $0.entities(matching: Query(filter: \Person.name ~= "^A")) }
+/// let named = try store.read { try $0.find(Query(filter: \Person.name ~= "^A")) }
 /// ```
 /// `ModelStore.addIndexes(of:)` makes the declared indexes; a container does that for its entities.
 /// ``Filter/identifiers(_:)`` finds nodes by their identifiers.
@@ -24,6 +23,11 @@ public protocol Queryable: Model, Codable, Equatable, FieldDeclaring {
 
   /// The indexes of several fields, and the unique ones; none by default.
   static var indexes: [EntityIndex<Self>] { get }
+
+  /// The type of the identifiers in the field `id`; `nil` for a type whose nodes have plain texts.
+  ///
+  /// Every `Entity` has its `EntityIdentifier`. Other types do not declare it.
+  static var identifierType: (any QueryRepresentable.Type)? { get }
 }
 
 extension Queryable {
@@ -37,6 +41,9 @@ extension Queryable {
 
   /// No indexes.
   public static var indexes: [EntityIndex<Self>] { [] }
+
+  /// None.
+  public static var identifierType: (any QueryRepresentable.Type)? { nil }
 
   /// Compares by `==`.
   ///
@@ -56,43 +63,27 @@ extension Queryable {
   }
 }
 
-// MARK: - Properties of entity types, for code that is generic over queryable types
+/// What a type with typed identifiers adds.
 extension Queryable {
-  /// The prefix of the nodes' identifiers; `nil` for any identifier.
-  static var nodeNamespace: String? { (self as? any Entity.Type)?.identifierNamespace }
+  /// The typed identifier; `nil` if nodes of the type have plain texts.
+  static var typedIdentifier: (any TypedIdentifier.Type)? {
+    guard let type = identifierType else { return nil }
+    return type as? any TypedIdentifier.Type
+  }
 
-  /// The node identifier of a value of ``QueryField/identifier``.
+  /// The common prefix of the identifiers of nodes, without a colon; `nil` if there is none.
+  package static var nodeNamespace: String? { typedIdentifier?.namespace }
+
+  /// The identifier of the node with a value of ``QueryField/identifier``.
   static func nodeIdentifier(of value: QueryValue) -> String? {
-    if let type = self as? any Entity.Type { return type.nodeIdentifier(ofKey: value) }
+    if let type = typedIdentifier { return type.nodeIdentifier(of: value) }
     if case .string(let identifier) = value { return identifier }
     return nil
   }
 
-  /// The value of ``QueryField/identifier`` for a node identifier.
+  /// The value of ``QueryField/identifier`` of a node.
   static func identifierValue(of identifier: String) -> QueryValue? {
-    if let type = self as? any Entity.Type { return type.keyValue(of: identifier) }
+    if let type = typedIdentifier { return type.value(ofNode: identifier) }
     return .string(identifier)
   }
-}
-
-extension Entity {
-  fileprivate static func nodeIdentifier(ofKey value: QueryValue) -> String? {
-    EntityIdentifier<Self>(value)?.modelIdentifier
-  }
-
-  fileprivate static func keyValue(of identifier: String) -> QueryValue? {
-    EntityIdentifier<Self>(modelIdentifier: identifier)?.queryValue
-  }
-
-  /// Whether a key path equals that to ``id``.
-  static func isIdentifier(_ keyPath: AnyKeyPath) -> Bool { keyPath == \Self.id }
-
-  /// The type of ``id``.
-  static var identifierType: any Any.Type { EntityIdentifier<Self>.self }
-
-  /// The field ``id``, for code that is generic over queryable types.
-  static var identifierField: any Sendable { QueryField(\Self.id) }
-
-  /// The namespace, if each text is a key.
-  static var textNamespace: String? { RemoteID.self == String.self ? identifierNamespace : nil }
 }

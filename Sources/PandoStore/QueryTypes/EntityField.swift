@@ -1,6 +1,4 @@
-public import PandoStore
-
-/// A field of an entity for filters and indexes.
+/// A declared field: filters can name it, and an index can contain it.
 ///
 /// ```swift
 /// static let fields: [EntityField<Issue>] = [
@@ -9,9 +7,9 @@ public import PandoStore
 ///   .indexed(\.dueDate, "due"),  // CodingKeys has: case dueDate = "due"
 /// ]
 /// ```
-/// The default name is that of the property. A key path can lead through children
-/// (`.indexed(\.author.name)`); Pando then updates the index when a child changes. ``QueryField`` names a
-/// child itself, and each element of a list.
+/// The default name is that of the property. A key path can lead through children, as in
+/// `.indexed(\.author.name)`: queries read their records, and the index follows their changes. ``QueryField``
+/// describes how to name a child itself, or each element of a list.
 public struct EntityField<E: Queryable>: Sendable {
   /// The key under which the field is coded.
   public let name: String

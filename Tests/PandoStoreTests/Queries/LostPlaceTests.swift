@@ -1,5 +1,4 @@
 import PandoFixtures
-import PandoManagers
 import PandoStore
 import Testing
 
@@ -28,7 +27,7 @@ import Testing
     var query = Query<Ticket>(order: order, limit: 3)
     query.skipsUndecodable = skipsUndecodable
     return try store.read { snapshot in
-      let found = try snapshot.entities(matching: query, after: ticket).entities
+      let found = try snapshot.find(query, after: ticket).entities
       let identifiers = try snapshot.modelIdentifiers(matching: query, after: ticket)
       #expect(identifiers == found.map { "Ticket:\($0.number)" })
       return found.map(\.number)

@@ -1,9 +1,8 @@
 import PandoModels
-import PandoStore
 import PandoSystem
 
-/// The entity types over the nodes of each namespace that this process has used.
-enum NamespaceTypes {
+/// The entity types that show the nodes of one namespace, as far as this process has used them.
+package enum NamespaceTypes {
   private struct Entry: Sendable {
     let type: ObjectIdentifier
     /// `nil` for a type that is no entity and so shares no nodes.
@@ -20,7 +19,7 @@ enum NamespaceTypes {
   /// The call also adds the type for the others of its namespace. A type with the name of the namespace
   /// counts without having been used.
   @discardableResult
-  static func others<E: Queryable>(of type: E.Type) -> [String] {
+  package static func others<E: Queryable>(of type: E.Type) -> [String] {
     let identity = ObjectIdentifier(type)
     return find(identity) ?? insert(identity, E.modelTypeName, E.nodeNamespace)
   }
@@ -60,21 +59,21 @@ extension ModelSnapshot {
   /// - Parameters:
   ///   - identifier: The identifier of the node.
   ///   - type: The entity type.
-  ///   - childCount: Set to the number of nodes read beside its own.
-  /// - Returns: The entity; `nil` if there is no such node, or if it lacks a required field of the type.
-  /// - Throws: `ModelError` if its own record can't be decoded; `StoreError`.
-  func entity<E: Queryable>(
+  ///   - childCount: Set to how many nodes were read for it beside its own.
+  /// - Returns: The entity; `nil` if there is no such node, or it lacks what the type requires.
+  /// - Throws: `ModelError` when its own record can't be decoded; `StoreError`.
+  package func entity<E: Queryable>(
     _ identifier: String, as type: E.Type, _ childCount: inout Int
   ) throws -> E? {
     if let own = try recordedModel(identifier, as: type, &childCount) { return own }
     if NamespaceTypes.others(of: type).isEmpty { return nil }
-    // A projection does not count its children, so there may be some.
+    // The number of read nodes is unknown; 1 stands for some.
     childCount = 1
     return try projection(identifier, as: type)
   }
 
   /// Whether a stored entity has no record of its type.
-  func isProjection<E: Queryable>(_ entity: E) throws -> Bool {
+  package func isProjection<E: Queryable>(_ entity: E) throws -> Bool {
     if NamespaceTypes.others(of: E.self).isEmpty { return false }
     return try !typeNames(of: entity.modelIdentifier ?? "").contains(E.modelTypeName)
   }

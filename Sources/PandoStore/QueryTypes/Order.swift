@@ -1,5 +1,3 @@
-package import PandoStore
-
 /// One key of the order of a result.
 ///
 /// ```swift
@@ -7,7 +5,7 @@ package import PandoStore
 /// let found = try await books.search(withQuery: newest)
 /// ```
 ///
-/// Entities with equal keys are in natural order.
+/// Entities that are equal by all keys stay in natural order.
 public struct Order<E: Queryable>: Hashable, Sendable {
   package enum Key: Hashable, Sendable {
     case field(QueryField<E>, isDescending: Bool)
@@ -59,17 +57,7 @@ public struct Order<E: Queryable>: Hashable, Sendable {
   }
 }
 
-extension Order where E: Entity {
-  /// The order of a list; other entities come last.
-  ///
-  /// - Parameter ids: The list.
-  /// - Returns: The key.
-  public static func identifiers(_ ids: [EntityIdentifier<E>]) -> Order {
-    Order(key: .identifiers(ids.map { ByteString($0.modelIdentifier) }))
-  }
-}
-
-/// Compares entities by the keys of an order.
+/// Compares entities by several keys.
 package struct EntitySorter<E: Queryable> {
   private enum Key {
     case field(QueryField<E>, isDescending: Bool)

@@ -1,11 +1,10 @@
 public import PandoModels
-package import PandoStore
 import PandoSystem
 
-/// A field in filters, orders and groups, given by a key path, or by its name for tools.
+/// A field in filters, orders and groups: named by its key path, or by tools by its name.
 ///
-/// A key path can lead through children: `\.author.name` is the name of the author's node. Other forms name
-/// the child itself, or several values:
+/// A key path can lead through children: `\.author.name` is the name of the author's node. A static method
+/// names a child, or a field with several values:
 ///
 /// ```swift
 /// static let fields: [EntityField<Issue>] = [
@@ -56,7 +55,7 @@ public struct QueryField<E: Queryable>: Sendable {
     self.init(keyPath, element: element, shape, .later(later), kinds: kinds, value: value)
   }
 
-  /// Makes a field from a key path; the value of an undeclared one is read from the decoded entity.
+  /// A field by its key path; the value of an undeclared one is read from the decoded entity.
   ///
   /// - Parameter keyPath: The place of the value in the entity.
   public init<Value: QueryRepresentable>(_ keyPath: any KeyPath<E, Value> & Sendable) {
@@ -76,8 +75,7 @@ public struct QueryField<E: Queryable>: Sendable {
     let value: @Sendable (E) -> QueryValue = { $0[keyPath: keyPath].queryValue }
     let known = KnownPath(
       keyPath, E.self,
-      isIdentifier: (E.self as? any Entity.Type)?.identifierType == Value.self, name: nil,
-      value: value)
+      isIdentifier: E.identifierType == Value.self, name: nil, value: value)
     self.init(
       keyPath, element: nil, .value, .known(known), kinds: { Value.queryKinds }, value: value)
   }
@@ -174,11 +172,11 @@ public struct QueryField<E: Queryable>: Sendable {
   var namesAllChildren: Bool { shape == .children }
   /// Whether its values are the identifiers of all parents.
   var namesHolders: Bool { shape == .holders }
-  /// Whether the store has its value and the entity does not.
+  /// Whether its value is in rows of a store beside the record.
   var isStoresOwn: Bool { shape == .holders || shape == .synchronization }
 
-  /// Whether its value may be in another node than the entity; unknown for an undeclared key path, so `true`.
-  var mayLeadThroughNodes: Bool {
+  /// Whether its value may be in another node than the entity's own; `true` for an undeclared key path.
+  package var mayLeadThroughNodes: Bool {
     !isIdentifier && (namesChildren || path.map(\.leadsOn) ?? true)
   }
 
@@ -248,9 +246,9 @@ private enum FieldShape: Sendable {
   case each
   /// All children of the entity.
   case children
-  /// All parents of the entity; only a store has them.
+  /// All that hold the entity; only a store has them.
   case holders
-  /// The synchronization state of the entity; only a store has it.
+  /// Whether a server has the entity as it is; only a store has it.
   case synchronization
 }
 
@@ -339,9 +337,7 @@ extension QueryField {
 
   /// The identifier: `id` of an entity, the node identifier of another model.
   static var identifier: QueryField {
-    if let type = E.self as? any Entity.Type, let field = type.identifierField as? QueryField {
-      return field
-    }
+    if let field = E.typedIdentifier?.field as? QueryField { return field }
     let value: @Sendable (E) -> QueryValue = { .identifier(of: $0) }
     let known = KnownPath(\E.self, E.self, isIdentifier: true, name: nil, value: value)
     return QueryField(
@@ -417,7 +413,8 @@ private final class KnownPath: Sendable {
     }
     mayBeIdentifier = mayBe
     isIdentifier = mayBe && Self.isIdentifier(keyPath, named: name)
-    textNamespace = isIdentifier ? (E.self as? any Entity.Type)?.textNamespace : nil
+    let typed = isIdentifier ? E.typedIdentifier : nil
+    textNamespace = typed?.hasTextKeys == true ? typed?.namespace : nil
   }
 
   /// Whether a key path leads to the entity's own identifier.
@@ -428,7 +425,7 @@ private final class KnownPath: Sendable {
     _ keyPath: PartialKeyPath<E>, named name: String?
   ) -> Bool {
     name == "id" || keyPath == \E.self || "\(keyPath)" == "\\\(E.self).id"
-      || (E.self as? any Entity.Type)?.isIdentifier(keyPath) == true
+      || E.typedIdentifier?.isIdentifier(keyPath) == true
   }
 
   private static func mayBeElsewhere<E: Queryable>(_ name: String, in type: E.Type) -> Bool {

@@ -1,14 +1,13 @@
 import FoundationEssentials
 import PandoModels
-package import PandoStore
 
-/// A filter, an order and a window over the entities of a type.
+/// A question for the entities of a type: which, in what order, and how many.
 ///
 /// ```swift
 /// Query(filter: \Book.year > 1990, order: [.descending(\.year), .ascending(\.title)], limit: 20)
 /// ```
-/// Uniqueness keeps the first match of each value in natural order. The rest is ordered, offset and limit
-/// select a window, and the window is grouped.
+/// The filter selects entities in natural order. `uniqueBy` keeps the first entity of each combination of
+/// values. The rest is ordered, offset and limit select a window, and the window is grouped.
 public struct Query<E: Queryable>: Hashable, Sendable {
   /// The condition for entities.
   public var filter: Filter<E>
@@ -20,21 +19,22 @@ public struct Query<E: Queryable>: Hashable, Sendable {
   public var uniqueBy: [QueryField<E>]
   /// The number of entities left out at the beginning.
   public var offset: Int
-  /// The largest number of entities; `nil` for all.
+  /// The largest number of entities in the result; `nil` for all.
   public var limit: Int?
-  /// Whether records that can't be decoded are left out and listed in ``QueryResult/undecodable``; otherwise
-  /// the query throws their error.
+  /// Whether a record that can't be decoded is left out and listed in ``QueryResult/undecodable``.
+  ///
+  /// Otherwise its error is thrown.
   public var skipsUndecodable = false
 
-  /// Makes a query; by default for all entities of the type.
+  /// Makes a query; without arguments it selects all entities of the type.
   ///
   /// - Parameters:
-  ///   - filter: The condition for entities.
-  ///   - order: The keys of the order, the most important first.
-  ///   - groupedBy: The field whose values form the groups.
-  ///   - uniqueBy: The fields of which only the first entity of each value is kept.
+  ///   - filter: Which entities match.
+  ///   - order: By which keys they are ordered, the most important first.
+  ///   - groupedBy: The field whose values make groups.
+  ///   - uniqueBy: The fields of whose values only the first entity each is kept.
   ///   - offset: The number of entities left out at the beginning.
-  ///   - limit: The largest number of entities; `nil` for all.
+  ///   - limit: The largest number of entities in the result; `nil` for all.
   public init(
     filter: Filter<E> = .all, order: [Order<E>] = [], groupedBy: QueryField<E>? = nil,
     uniqueBy: [QueryField<E>] = [], offset: Int = 0, limit: Int? = nil
@@ -64,26 +64,12 @@ public struct Query<E: Queryable>: Hashable, Sendable {
   }
 }
 
-extension Query where E: Entity {
-  /// Makes a query for entities by their identifiers, in their order.
-  ///
-  /// - Parameter ids: The identifiers.
-  public init(ids: [EntityIdentifier<E>]) {
-    self.init(filter: .ids(ids), order: [.identifiers(ids)])
-  }
-
-  /// The identifiers of the filter, if it has no other condition.
-  public var identifiers: [EntityIdentifier<E>]? {
-    identifierValues?.compactMap { EntityIdentifier($0) }
-  }
-}
-
 extension Query {
-  /// The node identifiers of the filter, if it has no other condition.
-  var nodeIdentifiers: [String]? { identifierValues?.compactMap(E.nodeIdentifier) }
+  /// The identifiers of the nodes asked for, if the filter asks for identifiers and for nothing else.
+  package var nodeIdentifiers: [String]? { identifierValues?.compactMap(E.nodeIdentifier) }
 
-  /// The values of the identifiers.
-  private var identifierValues: [QueryValue]? {
+  /// The values of the identifiers asked for.
+  package var identifierValues: [QueryValue]? {
     switch filter.tree {
     case .compare(let field, .equal, let value) where field.isIdentifier: [value]
     case .isIn(let field, let values) where field.isIdentifier: values.values
@@ -94,7 +80,7 @@ extension Query {
   /// Whether the result has all matches: no offset, no limit, no uniqueness.
   public var isUnbounded: Bool { offset == 0 && limit == nil && uniqueBy.isEmpty }
 
-  /// Throws if the query is invalid.
+  /// Checks the values of the query that the compiler can't check.
   ///
   /// - Throws: ``QueryError`` `negativeLimit`, `negativeOffset`, `invalidRegularExpression`, `wrongType`.
   /// - Complexity: O(*p*) for *p* comparisons of the filter and keys of the order.
@@ -130,7 +116,7 @@ extension Query {
     if filter.needsStore {
       throw QueryError(
         .needsStore, E.modelTypeName,
-        "only a store on disk knows who holds an entity, and whether a server has it")
+        "only a store can say who holds an entity, and whether a server has it")
     }
     var found = entities.filter(filter.matches)
     if !uniqueBy.isEmpty {
@@ -155,19 +141,5 @@ extension Query {
     var query = Query(filter: filter)
     query.skipsUndecodable = skipsUndecodable
     return query
-  }
-}
-
-extension EntityIdentifier {
-  /// Makes the identifier with a value; `nil` if the value is no key.
-  package init?(_ value: QueryValue) {
-    switch value {
-    case .integer(let number): self.init(text: String(number))
-    case .string(let text): self.init(text: text)
-    case .uuid(let uuid): self.init(text: uuid.uuidString)
-    default: return nil
-    }
-    // An integer and the text of its digits are different keys.
-    guard queryValue == value else { return nil }
   }
 }

@@ -1,9 +1,8 @@
 import PandoModels
-import PandoStore
 
 extension Filter {
-  /// Whether it uses a field whose value only a store has.
-  var needsStore: Bool {
+  /// Whether a comparison needs rows of a store beside the record of the model.
+  package var needsStore: Bool {
     var needsStore = false
     tree.forEachLeaf { leaf in
       if case .compare(let field, _, _) = leaf, field.isStoresOwn { needsStore = true }
@@ -29,8 +28,9 @@ extension ModelSnapshot {
       return Filter<E>.identifiers(try children(of: currentIdentifier(of: holder))).tree
     case .compare(let field, _, .string(let name)) where field.isStoresOwn:
       guard let state = SynchronizationState(rawValue: name) else { return tree }
+      let prefix = E.nodeNamespace.map { $0 + ":" } ?? ""
       let found = try identifiers(
-        ofType: E.modelTypeName, in: E.nodeNamespace ?? "", synchronized: state)
+        ofType: E.modelTypeName, prefix: prefix, synchronized: state)
       return Filter<E>.identifiers(found).tree
     case .and(let parts): return .and(try parts.map { try resolved($0) })
     case .or(let parts): return .or(try parts.map { try resolved($0) })

@@ -1,5 +1,4 @@
 public import FoundationEssentials
-public import PandoStore
 
 /// A type whose values can be compared in filters and kept in indexes.
 ///

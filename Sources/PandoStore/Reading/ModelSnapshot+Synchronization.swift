@@ -1,26 +1,7 @@
 import PandoModels
-public import PandoStore
 
 extension ModelSnapshot {
-  /// Returns whether a server has the stored value of an entity.
-  ///
-  /// The state of a removed entity is `pending` while its removal waits, `refused` after a server has refused
-  /// it, and else `unsynced`.
-  ///
-  /// ```swift
-  /// let state = try store.read { try $0.synchronizationState(of: issue.id) }
-  /// ```
-  /// - Parameter identifier: The identifier of the entity.
-  /// - Returns: The state.
-  /// - Throws: ``StoreError`` if the bytes on disk are damaged.
-  /// - Complexity: O(log *n*).
-  public func synchronizationState<E: Entity>(
-    of identifier: EntityIdentifier<E>
-  ) throws -> SynchronizationState {
-    try synchronizationState(of: currentIdentifier(of: identifier).modelIdentifier)
-  }
-
-  /// Returns whether a server has the stored value of a node.
+  /// Returns whether a server has a node as it is here.
   ///
   /// - Parameter modelIdentifier: The present identifier of the node; one that a server has replaced is
   ///   `unsynced`.
@@ -34,18 +15,19 @@ extension ModelSnapshot {
     return try sequenceState(of: modelIdentifier).isDated ? .synced : .unsynced
   }
 
-  /// Whether a write of a node waits for a server or for a decision about a refusal.
-  func isWaiting(_ modelIdentifier: String) throws -> Bool {
+  /// Whether a write of a node waits for a server, or was refused and is still here.
+  package func isWaiting(_ modelIdentifier: String) throws -> Bool {
     try property(QueueNames.mark(modelIdentifier)) != nil
   }
 
-  /// Whether the node has a refused change; until a decision, no answer to another request overwrites it.
-  func isRefused(_ modelIdentifier: String) throws -> Bool {
+  /// Whether something that a server has refused is still here: until that is decided, no answer to others
+  /// takes it away.
+  package func isRefused(_ modelIdentifier: String) throws -> Bool {
     try property(QueueNames.refusal(modelIdentifier)) != nil
   }
 
-  /// The sequence number of the first write that waits for a server; `nil` if none does.
-  var firstWaitingPlace: UInt64? {
+  /// The place of the first write that waits for a server; `nil` if none does.
+  package var firstWaitingPlace: UInt64? {
     get throws {
       var found: UInt64?
       try forEachProperty(withPrefix: QueueNames.waiting) { _, bytes in
@@ -61,20 +43,20 @@ extension ModelSnapshot {
 
   /// The identifiers of a type's nodes with a synchronization state.
   func identifiers(
-    ofType typeName: String, in namespace: String, synchronized state: SynchronizationState
+    ofType typeName: String, prefix: String, synchronized state: SynchronizationState
   ) throws -> [String] {
     let found: [String]
     switch state {
     case .pending, .refused:
       var marked: [String] = []
       let rows = state == .refused ? QueueNames.refusals : QueueNames.marks
-      try forEachProperty(withPrefix: rows + namespace + ":") { name, _ in
+      try forEachProperty(withPrefix: rows + prefix) { name, _ in
         marked.append(String(name.dropFirst(rows.count)))
         return true
       }
       found = marked
     case .synced, .unsynced:
-      found = try identifiers(ofType: typeName, prefix: namespace + ":")
+      found = try identifiers(ofType: typeName, prefix: prefix)
     }
     return try found.filter { try synchronizationState(of: $0) == state }
   }

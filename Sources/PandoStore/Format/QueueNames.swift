@@ -1,6 +1,4 @@
-import PandoStore
-
-/// The names of a queue's properties in a store.
+/// The names of a queue's rows among the properties of a store.
 ///
 /// | name | value |
 /// |---|---|
@@ -21,7 +19,9 @@ package enum QueueNames {
   package static let all = [waiting, failed, dropped, "queue-key/", marks, refusals, "alias/"]
   package static let marks = "queue-mark/"
   package static let refusals = "queue-refused/"
-  /// The prefix of the synchronization states of entity types.
+  /// What the names of the rows of arranged types begin with.
+  package static let arrangements = "arranged/"
+  /// What the names of the states of synchronized entity types begin with.
   package static let syncs = "sync/"
 
   package static func waiting(_ number: UInt64) -> String { waiting + digits(number) }
@@ -39,7 +39,10 @@ package enum QueueNames {
     IdentifierAlias.rowName(of: modelIdentifier)
   }
 
-  /// The name of the synchronization state of a type.
+  /// The row of a type whose entities have another natural order than the one of their first writes.
+  package static func arrangement(_ typeName: String) -> String { arrangements + typeName }
+
+  /// How far the entities of a type are in step with a server.
   package static func sync(_ typeName: String, client: String) -> String {
     PropertyName.bounded(syncs, client + "/" + typeName)
   }

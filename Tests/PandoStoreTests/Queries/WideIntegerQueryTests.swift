@@ -1,9 +1,6 @@
 import PandoFixtures
-import PandoManagers
 import PandoStore
 import Testing
-
-@testable import PandoManagersFixtures
 
 private struct Account: Model, Codable, Equatable, Queryable {
   var id: Int
@@ -34,7 +31,7 @@ private struct Account: Model, Codable, Equatable, Queryable {
     }
     func found(_ query: Query<Account>) throws -> [Int] {
       let expected = try query.apply(to: Self.accounts).entities.map(\.id)
-      let found = try store.read { try $0.entities(matching: query).entities.map(\.id) }
+      let found = try store.read { try $0.find(query).entities.map(\.id) }
       #expect(found == expected, "\(query)")
       return found
     }

@@ -1,9 +1,7 @@
-import PandoStore
-
-/// An index of several fields of an entity, or a unique index.
+/// An index of several fields of an entity together, or one that allows each value once.
 ///
-/// It answers equality of its first fields with a range or an order of the next one. With the index below,
-/// "the newest twenty open issues of Ada" reads twenty rows.
+/// It serves queries that fix its first fields by equality and use the next one for a range or an order.
+/// With the index below, a query for the newest twenty open issues of Ada reads twenty rows.
 ///
 /// ```swift
 /// struct Issue: PersistentEntity {
@@ -13,8 +11,8 @@ import PandoStore
 ///   ]
 /// }
 /// ```
-/// The key paths are those of declared `fields`. If a record lacks a field, its former name or default
-/// counts, for the order and for uniqueness.
+/// The key paths are those of declared `fields`. If a record lacks a field, the index contains the value
+/// under a former name, or the default.
 public struct EntityIndex<E: Queryable>: Sendable {
   private let fields: [Member]
 

@@ -1,16 +1,15 @@
 import PandoModels
-public import PandoStore
 import PandoSystem
 
-/// The condition of a query.
+/// A condition that selects entities.
 ///
-/// Operators over key paths let the compiler check names and types:
+/// It is written with operators over key paths, so the compiler checks names and types:
 ///
 /// ```swift
 /// \Book.year > 1990 && (\Book.title ~= "^The" || !(\Book.id >> seen))
 /// ```
-/// The operators are `== != < <= > >=`, `~=` (contains a match of a regular expression), `>>` (is one of),
-/// `&& || !`, and ``hasPrefix(_:_:)``. `<` and `>` compare values of one kind only: null is neither less nor
+/// The operators are `== != < <= > >=`, `~=` (a regular expression is found), `>>` (contained in),
+/// `&& || !`, and ``hasPrefix(_:_:)``. Values of different kinds have no order: null is neither less nor
 /// greater than a number.
 public struct Filter<E: Queryable>: Hashable, Sendable {
   package let tree: FilterTree<QueryField<E>>
@@ -38,7 +37,7 @@ public struct Filter<E: Queryable>: Hashable, Sendable {
     _ keyPath: any KeyPath<E, Value> & Sendable, _ prefix: String
   ) -> Filter { Filter(.prefix(QueryField(keyPath), prefix)) }
 
-  /// Texts with a match of a regular expression, as by `~=`, whose page describes the expressions.
+  /// A text that contains a match of a regular expression; the named form of `~=`, which describes the syntax.
   ///
   /// ```swift
   /// let dunes = Query<Book>(filter: .matches(\.title, "(?i)^dune"))
@@ -51,7 +50,7 @@ public struct Filter<E: Queryable>: Hashable, Sendable {
     _ keyPath: any KeyPath<E, Value> & Sendable, _ pattern: String
   ) -> Filter { keyPath ~= pattern }
 
-  /// One of several values, as by `>>`.
+  /// One of several values; the named form of `>>`.
   ///
   /// ```swift
   /// let old = Query<Book>(filter: .isIn(\.year, [1965, 1969]))
@@ -64,9 +63,9 @@ public struct Filter<E: Queryable>: Hashable, Sendable {
     _ keyPath: any KeyPath<E, Value> & Sendable, _ values: some Sequence<Value>
   ) -> Filter { keyPath >> values }
 
-  /// Entities that contain a node.
+  /// Entities that have a node as a child, in any field.
   ///
-  /// They are found by the dependency index of the store, without another index.
+  /// The dependency index of the store finds them. No other index is needed.
   ///
   /// - Parameter identifier: The identifier of the node.
   /// - Returns: The filter.
@@ -74,14 +73,14 @@ public struct Filter<E: Queryable>: Hashable, Sendable {
     compare(.children, .equal, identifier)
   }
 
-  /// Entities that are children of a node, at any place in it.
+  /// Children of a node, in any of its fields.
   ///
   /// ```swift
   /// let labels = Query<Label>(filter: .held(by: issue.id), order: [.ascending(\.name)])
   /// ```
-  /// Only a store on disk has the parents of an entity. Elsewhere, for example with a server in the context,
-  /// such a query throws ``QueryError`` `needsStore`, and ``matches(_:)`` returns `false`. A followed one is
-  /// read again after each commit that changes a node.
+  /// Only a store answers it, from its dependency index. Anywhere else the query throws ``QueryError``
+  /// `needsStore`, for example if the answer comes from a server; ``matches(_:)`` returns `false`. Pando
+  /// reads such a followed query again after each commit that changes a node.
   ///
   /// - Parameter identifier: The identifier of the parent node.
   /// - Returns: The filter.
@@ -94,9 +93,9 @@ public struct Filter<E: Queryable>: Hashable, Sendable {
   /// ```swift
   /// let refused = Query<Issue>(filter: .synchronizationState(.refused))
   /// ```
-  /// Only a store on disk has it; elsewhere such a query throws ``QueryError`` `needsStore`. A followed one
-  /// is read again if the state of an entity changes. `pending` and `refused` are found without reading other
-  /// entities; `synced` and `unsynced` look up the state of each entity of the type.
+  /// Only a store answers it; anywhere else the query throws ``QueryError`` `needsStore`. Pando reads such
+  /// a followed query again when the state of an entity changes. A query for `pending` or `refused` reads
+  /// no other entities. One for `synced` or `unsynced` looks up the state of each entity of the type.
   ///
   /// - Parameter state: The state.
   /// - Returns: The filter.
@@ -104,21 +103,13 @@ public struct Filter<E: Queryable>: Hashable, Sendable {
     compare(.synchronization, .equal, state.rawValue)
   }
 
-  /// Entities that are children of another entity, at any place in it.
-  ///
-  /// - Parameter id: The identifier of the parent.
-  /// - Returns: The filter.
-  public static func held<Parent: Entity>(by id: EntityIdentifier<Parent>) -> Filter {
-    held(by: id.modelIdentifier)
-  }
-
-  /// Entities with a given child in a field.
+  /// Entities whose field is a certain child.
   ///
   /// ```swift
   /// let mine = Query(filter: .holds(\Issue.assignee, "User:ada") && \Issue.status == .open)
   /// ```
-  /// The dependency index of the store finds the parents of a node. An index of `child(_:)` with other fields
-  /// finds them in the order of those fields.
+  /// The dependency index of the store finds them. An index of `child(_:)` and other fields finds them in
+  /// the order of these fields.
   ///
   /// - Parameters:
   ///   - keyPath: The place of the child in the entity.
@@ -148,37 +139,7 @@ public struct Filter<E: Queryable>: Hashable, Sendable {
     _ keyPath: any KeyPath<E, List> & Sendable, _ identifier: String
   ) -> Filter where List.Element: SimpleModel { compare(.each(keyPath), .equal, identifier) }
 
-  /// Entities with a given child entity in a field.
-  ///
-  /// - Parameters:
-  ///   - keyPath: The place of the child in the entity.
-  ///   - id: The identifier of the child.
-  /// - Returns: The filter.
-  public static func holds<Child: Entity>(
-    _ keyPath: any KeyPath<E, Child> & Sendable, _ id: EntityIdentifier<Child>
-  ) -> Filter { holds(keyPath, id.modelIdentifier) }
-
-  /// Entities with a given child entity in an optional field.
-  ///
-  /// - Parameters:
-  ///   - keyPath: The place of the child in the entity.
-  ///   - id: The identifier of the child.
-  /// - Returns: The filter.
-  public static func holds<Child: Entity>(
-    _ keyPath: any KeyPath<E, Child?> & Sendable, _ id: EntityIdentifier<Child>
-  ) -> Filter { holds(keyPath, id.modelIdentifier) }
-
-  /// Entities with a given child entity in a list.
-  ///
-  /// - Parameters:
-  ///   - keyPath: The place of the list in the entity.
-  ///   - id: The identifier of the child.
-  /// - Returns: The filter.
-  public static func holds<List: Collection & SendableMetatype>(
-    _ keyPath: any KeyPath<E, List> & Sendable, _ id: EntityIdentifier<List.Element>
-  ) -> Filter where List.Element: Entity { holds(keyPath, id.modelIdentifier) }
-
-  /// Entities with a given value in a list.
+  /// Entities in whose list a value is.
   ///
   /// - Parameters:
   ///   - keyPath: The place of the list in the entity.
@@ -224,15 +185,7 @@ public struct Filter<E: Queryable>: Hashable, Sendable {
   public func matches(_ entity: E) -> Bool { tree.matches { $0.value(entity) } }
 }
 
-extension Filter where E: Entity {
-  /// Entities with these identifiers.
-  ///
-  /// - Parameter ids: The identifiers.
-  /// - Returns: The filter.
-  public static func ids(_ ids: [EntityIdentifier<E>]) -> Filter { \E.id >> ids }
-}
-
-// MARK: - Filters by name, for tools
+/// Filters by name, for tools.
 extension Filter {
   /// Makes a comparison of a field with a value.
   ///
@@ -297,7 +250,7 @@ extension Filter {
     self.init(.prefix(field, prefix))
   }
 
-  /// Throws if the filter is invalid.
+  /// Checks the fields and patterns that the compiler can't check.
   ///
   /// - Throws: ``QueryError`` `invalidRegularExpression`, or `wrongType` for a pattern or a prefix of a field
   ///   without text.

@@ -1,5 +1,3 @@
-import PandoStore
-
 /// Entities whose field has a value.
 ///
 /// - Parameters:

@@ -1,6 +1,4 @@
-public import PandoStore
-
-/// The result of a query.
+/// What a query has found.
 ///
 /// ```swift
 /// let result = try await books.search(withQuery: Query(filter: \Book.year < 1900))
@@ -56,7 +54,7 @@ public struct QueryResult<E: Queryable>: Sendable {
   /// Makes a result without groups.
   ///
   /// - Parameter entities: The entities, in order.
-  init(ungrouped entities: [E]) {
+  package init(ungrouped entities: [E]) {
     self.entities = entities
     grouped = nil
   }

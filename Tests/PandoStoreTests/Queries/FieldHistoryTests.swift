@@ -1,5 +1,4 @@
 import PandoFixtures
-import PandoManagers
 import PandoModels
 import PandoStore
 import PandoSystem
@@ -40,7 +39,7 @@ import Testing
       }
       return all
     }
-    let found = try store.read { try $0.entities(matching: query).entities }
+    let found = try store.read { try $0.find(query).entities }
     #expect(try found == query.apply(to: all).entities)
     return found.map(\.id)
   }
@@ -214,7 +213,7 @@ import Testing
       try Self.program(path) { (store) throws in
         #expect(try store.addIndexes(of: [GermanBook.self]) == 1)
         let german = Query(filter: \GermanBook.language == "de")
-        #expect(try store.read { try $0.entities(matching: german).entities.count } == 200)
+        #expect(try store.read { try $0.find(german).entities.count } == 200)
         #expect(try store.explain(german).reason == nil)
         #expect(try store.read { try $0.indexes().count } == count)
         #expect(try store.verify().problems == [])

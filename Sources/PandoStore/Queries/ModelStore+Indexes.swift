@@ -1,0 +1,97 @@
+import PandoModels
+
+extension ModelStore {
+  /// Makes the indexes that model types declare and the store lacks.
+  ///
+  /// The rows of an index contain each record as the type reads it, with its former names and defaults.
+  /// If these declarations have changed since an index was made, its rows are made anew. All other
+  /// indexes stay, unless `dropping` removes them. If a program of a newer schema version has written
+  /// the type, the existing indexes stay as they are.
+  ///
+  /// ```swift
+  /// try store.addIndexes(of: [Book.self], dropping: .undeclared)
+  /// ```
+  /// - Parameters:
+  ///   - types: The types.
+  ///   - dropping: Which indexes of these types are removed.
+  /// - Returns: How many were made, or made anew.
+  /// - Throws: As ``ModelTransaction/addIndex(on:ofType:unique:)``; `QueryError` `unknownField` for an
+  ///   `EntityIndex` of a key path that is no declared field.
+  /// - Complexity: O(*n* log *n*) for *n* records of a type that gets or loses an index.
+  @discardableResult
+  public func addIndexes(
+    of types: [any Queryable.Type], dropping: IndexDropping = .nothing
+  ) throws -> Int {
+    let (made, dropped) = try read { snapshot in
+      try changes(for: types, dropping, snapshot)
+    }
+    guard !made.isEmpty || !dropped.isEmpty else { return 0 }
+    return try write { transaction in
+      for index in dropped { try transaction.dropIndex(on: index.fields, ofType: index.typeName) }
+      var count = 0
+      for index in made where try transaction.addIndex(index) { count += 1 }
+      return count
+    }
+  }
+
+  /// Which indexes are to be made, maybe anew, and which are to be dropped.
+  private func changes(
+    for types: [any Queryable.Type], _ dropping: IndexDropping, _ snapshot: ModelSnapshot
+  ) throws -> (made: [ModelIndex], dropped: [ModelIndex]) {
+    var made: [ModelIndex] = []
+    var dropped: [ModelIndex] = []
+    for type in types {
+      let wanted = try type.requireIndexes()
+      try snapshot.noteDeclaredIndexes(wanted, of: type)
+      let present = try snapshot.indexes(ofType: type.modelTypeName)
+      let missing = wanted.filter { !present.contains($0) }
+      try type.prove(missing, snapshot)
+      made += missing
+      // The other indexes are those of a newer program.
+      if try snapshot.hasNewerSchema(than: type) { continue }
+      for index in present {
+        if dropping == .undeclared, index.isUndeclared {
+          // One of the same fields that is declared takes its place.
+          dropped.append(index)
+          continue
+        }
+        let read = try snapshot.index(index, asReadBy: type.declaredFields)
+        if read.fallbacks != index.fallbacks { made.append(read) }
+      }
+    }
+    return (made, dropped)
+  }
+}
+
+/// Which indexes `addIndexes(of:dropping:)` removes.
+///
+/// ```swift
+/// try store.addIndexes(of: [Book.self], dropping: .undeclared)
+/// ```
+public enum IndexDropping: Sendable, Hashable {
+  /// None.
+  case nothing
+  /// The indexes of the given types that no program declares: see `ModelIndex.isUndeclared`.
+  ///
+  /// Do not use it while other programs need indexes of their own on these types.
+  case undeclared
+}
+
+extension Queryable {
+  /// The indexes that the type declares: of the fields that are indexed, and of several together.
+  package static var declaredIndexes: [ModelIndex] { (try? requireIndexes()) ?? [] }
+
+  /// The same, which throws if one names what is no field.
+  fileprivate static func requireIndexes() throws(QueryError) -> [ModelIndex] {
+    var all = fields.filter(\.isIndexed)
+      .map { ModelIndex(typeName: modelTypeName, paths: [$0.path], isUnique: false) }
+    for index in indexes { all.append(try index.stored()) }
+    return all
+  }
+
+  /// Compares the fields of indexes with records that are there.
+  fileprivate static func prove(_ indexes: [ModelIndex], _ snapshot: ModelSnapshot) throws {
+    let names = indexes.filter { $0.typeName == modelTypeName }.map(\.field)
+    try snapshot.prove(names.compactMap(declaredFields.open), of: Self.self)
+  }
+}
