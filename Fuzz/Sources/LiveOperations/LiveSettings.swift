@@ -6,7 +6,7 @@ public struct LiveSettings: Sendable, CustomStringConvertible {
     case store
     /// In a cache of the service's own.
     case cache
-    /// In memory, with core managers of types without a disk beside.
+    /// In the memory of a manager without a store.
     case memory
   }
 
@@ -16,6 +16,8 @@ public struct LiveSettings: Sendable, CustomStringConvertible {
   public var taskCount: Int
   /// Whether some calls have `updateCache: false`.
   public var isUnsaved = false
+  /// Whether the store has no file.
+  public var isInMemory = false
   /// How many entities the memory of a manager over a store holds; 0 for none.
   public var cacheLimit = 0
   /// How often all is awaited and compared.
@@ -39,11 +41,13 @@ public struct LiveSettings: Sendable, CustomStringConvertible {
     taskCount = choices.pick([1, 1, 2, 3])
     isUnsaved = choices.chance(30)
     cacheLimit = choices.pick([0, 2, 1_024])
+    isInMemory = choices.chance(30)
   }
 
   /// One line.
   public var description: String {
     "\(backing.rawValue), \(taskCount) \(taskCount == 1 ? "task" : "tasks")"
       + (isUnsaved ? ", some unsaved" : "") + (backing == .store ? ", cache of \(cacheLimit)" : "")
+      + (isInMemory ? ", no file" : "")
   }
 }

@@ -127,7 +127,6 @@ extension LiveActor {
 
   private func useManager(_ name: Int) async throws {
     guard let manager = world.container?[Models.Item.self] else { return }
-    if world.store == nil { return try await useMemory(manager, name) }
     switch choices.below(8) {
     case 0...2:
       let item = newItem(name, isWritten: true)
@@ -181,32 +180,5 @@ extension LiveActor {
       found.first { $0.name == name }?.number == number
         && all.first { $0.name == name }?.number == number,
       "item \(name): found \(found.map(\.text)) and \(all.map(\.text)), not #\(number ?? 0)")
-  }
-
-  /// Entities without a disk.
-  private func useMemory(_ manager: CoreManager<Models.Item>, _ name: Int) async throws {
-    switch choices.below(3) {
-    case 0...1:
-      let item = newItem(name, isWritten: true)
-      ledger.step(task, "memory sets \(item.text)")
-      memory[name] = item.number
-      try await ledger.awaiting("manager.set in memory") { _ = try await manager.set(item) }
-    default:
-      ledger.step(task, "memory removes \(name)")
-      // What the manager does not have is no concern of those who show it.
-      if memory[name] != nil { naive.delete(name, isWritten: true) }
-      memory[name] = nil
-      try await ledger.awaiting("manager.remove in memory") {
-        _ = try await manager.remove(atID: .remote(name))
-      }
-    }
-    let found = try await manager.get(byID: .remote(name))?.number
-    let all = try await manager.search(withQuery: .all).entities
-    ledger.require(
-      found == memory[name] && all.first { $0.name == name }?.number == memory[name],
-      "item \(name) in memory: found \(found ?? 0), not \(memory[name] ?? 0)")
-    var followed = manager.continuousSearch(withQuery: .all).values.makeAsyncIterator()
-    let first = try await followed.next()?.entities.first { $0.name == name }?.number
-    ledger.require(first == memory[name], "item \(name) in memory: followed \(first ?? 0)")
   }
 }

@@ -19,8 +19,6 @@ final class LiveActor: @unchecked Sendable {
   private let batch: BatchWatch
   var expectations: [Expectation] = []
   var spawned: [Task<Void, any Error>] = []
-  /// Contents of entities without a disk, by the task's own names.
-  var memory: [Int: Int] = [:]
   /// Which of its own lists a gated part of the round uses, so that what its calls return can be
   /// followed; `nil` outside.
   var followed: Int?

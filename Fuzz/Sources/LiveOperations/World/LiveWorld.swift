@@ -7,7 +7,7 @@ final class LiveWorld: Sendable {
   let ledger: Ledger
   let store: ModelStore?
   let cache: LiveCache?
-  /// Core managers: over the store, or of types without a disk.
+  /// Core managers over the store.
   let container: CoreManagerContainer?
   let managers: [DataModelManager]
   let views: [ManagerViews]
@@ -27,7 +27,10 @@ final class LiveWorld: Sendable {
       configuration.durability = .unsynchronized
       configuration.mapSizeInBytes = 16 << 20
       configuration.maximumMapSizeInBytes = 1 << 30
-      let store = try ModelStore(path: path, configuration: configuration)
+      let store =
+        settings.isInMemory
+        ? try ModelStore.inMemory(configuration: configuration)
+        : try ModelStore(path: path, configuration: configuration)
       let container = try CoreManagerContainer(
         entities: Models.Item.self, Models.Shelf.self, cacheLimit: settings.cacheLimit,
         diskStoreConfig: .store(store))
@@ -40,9 +43,8 @@ final class LiveWorld: Sendable {
       (store, container, self.cache) = (nil, nil, cache)
       managers = [DataModelManager(cacheDelegate: cache)]
     case .memory:
-      let container = try CoreManagerContainer(entities: Models.Item.self, Models.Shelf.self)
-      (store, self.container, cache) = (nil, container, nil)
-      managers = [container.dataModelManager]
+      (store, container, cache) = (nil, nil, nil)
+      managers = [DataModelManager()]
     }
     let names = names
     views = managers.map { ManagerViews($0, names, settings, ledger) }
