@@ -7,8 +7,8 @@ package struct WrittenNodes {
   private static let visitedMaximum = 1_000
 
   private let wanted: Set<ByteString>
-  /// True if a tree may contain older data of a node than a later tree of the write.
-  private let hasSeveralTrees: Bool
+  /// True if a model contains others, so that a node may occur in the write with several contents.
+  private let hasTrees: Bool
   private var models: [ByteString: any SimpleModel] = [:]
   private var visitsLeft: Int
   /// True if a node has several contents, or if the write has too many models.
@@ -30,7 +30,7 @@ package struct WrittenNodes {
   private init?(_ identifiers: [ByteString], in content: WrittenContent, visitedMaximum: Int) {
     guard content.isPlain, !content.hasDeletes else { return nil }
     wanted = Set(identifiers)
-    hasSeveralTrees = content.hasSeveralTrees
+    hasTrees = content.hasTrees
     visitsLeft = visitedMaximum
     for given in content.models {
       given.forEach { visit($0, isOneNode: given.areSingleNodes) }
@@ -43,7 +43,7 @@ package struct WrittenNodes {
   /// - Complexity: O(*n*) for *n* given models.
   static func areAllStored(in content: WrittenContent) -> Bool {
     guard content.isPlain else { return false }
-    if content.hasDeletes || !content.hasSeveralTrees { return true }
+    if content.hasDeletes || !content.hasTrees { return true }
     return WrittenNodes([], in: content, visitedMaximum: .max) != nil
   }
 
@@ -64,7 +64,7 @@ package struct WrittenNodes {
     if visitsLeft < 0 { isUnclear = true }
     guard !isUnclear, let identifier else { return !isUnclear }
     let key = ByteString(identifier)
-    if hasSeveralTrees || wanted.contains(key) {
+    if hasTrees || wanted.contains(key) {
       if let other = models.updateValue(node, forKey: key), !other.isEqual(to: node) {
         isUnclear = true
       }
@@ -74,10 +74,5 @@ package struct WrittenNodes {
 }
 
 extension WrittenContent {
-  fileprivate var hasSeveralTrees: Bool {
-    if models.allSatisfy(\.areSingleNodes) { return false }
-    var count = 0
-    for given in models { given.forEach { _ in count += 1 } }
-    return count > 1
-  }
+  fileprivate var hasTrees: Bool { !models.allSatisfy(\.areSingleNodes) }
 }

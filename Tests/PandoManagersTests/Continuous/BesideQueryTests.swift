@@ -38,6 +38,12 @@ private struct Part: Model, Codable, Equatable {
   init(_ key: String, _ name: String) { (modelIdentifier, self.name) = (key, name) }
 }
 
+private struct Pair: Model, Codable, Equatable {
+  var modelIdentifier: String?
+  var first: Counted
+  var second: Counted
+}
+
 private struct Job: Model, Codable, Equatable, Queryable {
   var modelIdentifier: String?
   var priority: Int
@@ -141,6 +147,28 @@ private struct Job: Model, Codable, Equatable, Queryable {
       await manager.drain()
       #expect(providers[0].data == Counted("c0", 1, part: Part("p", "stored")))
       #expect(providers[1].data == Counted("c1", 1, part: Part("p", "stored")))
+      try await store.write { try $0.set(Job(modelIdentifier: "t", priority: 1)) }
+    }
+  }
+
+  /// Fixed: a provider showed the content that the tree has at its own place.
+  @Test(arguments: [false, true])
+  func `a model inside a tree holds the child that the tree has last`(isOwn: Bool) async throws {
+    try await run { store, manager, providers in
+      let pair = Pair(
+        modelIdentifier: "pair", first: Counted("c0", 1, part: Part("p", "first")),
+        second: Counted("c1", 1, part: Part("p", "second")))
+      if isOwn {
+        let provider = DataProvider<Pair>(dataModelManager: manager)
+        try await provider.setData(pair).committed()
+      } else {
+        try await store.write { try $0.set(pair) }
+      }
+      await manager.drain()
+      #expect(providers[0].data == Counted("c0", 1, part: Part("p", "second")))
+      #expect(providers[1].data == Counted("c1", 1, part: Part("p", "second")))
+      let stored = try store.read { try $0.model("c0", as: Counted.self) }
+      #expect(providers[0].data == stored)
       try await store.write { try $0.set(Job(modelIdentifier: "t", priority: 1)) }
     }
   }
