@@ -101,7 +101,8 @@ enum LogRepair {
 
   /// Makes a store the newest copy of a log; its properties and tables of its own stay.
   ///
-  /// No process has the store open for writing. Its cursors expire unless the history of the copy contains its commits.
+  /// No process has the store open for writing. Its cursors and its commit numbers expire unless the history of the copy
+  /// contains its commits.
   ///
   /// - Returns: The position that the store has then; `nil` if the log has no copy.
   /// - Throws: ``StoreError`` `logLost` for a copy that is not of this log; ``LogFault``, `LMDBError`.
@@ -125,7 +126,16 @@ enum LogRepair {
       let isContinued = try row.map { row in
         try other.read { try $0.chain(at: row.position) } == row.chain
       }
-      try own.write { try replacement.apply(to: &$0, isContinued: isContinued ?? true) }
+      let meta = try own.rawTable("meta")
+      try own.write { transaction in
+        let history = try SharedRows.newestHistory(in: transaction, meta: meta)
+        try replacement.apply(to: &transaction, isContinued: isContinued ?? true)
+        // Where the log was begun again, its later commits have a mark that no lost one has.
+        let isSame = try SharedRows.newestHistory(in: transaction, meta: meta) == history
+        if isContinued == false, isSame {
+          try SharedRows.beginOwnHistory(in: &transaction, meta: meta, path: path)
+        }
+      }
     }
     return copy.row.position
   }

@@ -71,6 +71,46 @@ struct Histories: Equatable {
     parts[1].history = max(unsafe joined.withUnsafeBytes { unsafe XXHash64.hash($0) }, 1)
   }
 
+  /// Gives all commits up to one the mark of a store that lost others to them.
+  mutating func replace(by own: OwnHistory) {
+    parts = [(1, own.mark)] + parts.filter { $0.first > own.last }
+  }
+
   /// A random mark for a new history.
   static func newMark() -> UInt64 { UInt64.random(in: 1...UInt64.max) }
+}
+
+/// The history of the commits that came with a copy in the place of a store's own: the row `own-history` of the `meta`
+/// table.
+///
+/// ```
+/// offset 0      8      16
+///        ┌──────┬──────┐
+///        │ mark │ last │   little endian
+///        └──────┴──────┘
+/// ```
+/// Replicas share the histories of their log, so a number of a lost commit is also the number of another one. This store
+/// alone gives its commits up to `last` a mark of its own, and so refuses all numbers from before.
+struct OwnHistory {
+  static let key = Array("own-history".utf8)
+
+  let mark: UInt64
+  /// The newest commit of the copy.
+  let last: UInt64
+
+  init(mark: UInt64, last: UInt64) { (self.mark, self.last) = (mark, last) }
+
+  init(_ bytes: Span<UInt8>) throws {
+    guard bytes.count == 16, let mark = ByteFields.littleEndian(bytes, at: 0, width: 8),
+      let last = ByteFields.littleEndian(bytes, at: 8, width: 8)
+    else { throw StoreError.damaged("own-history", "the row is malformed") }
+    (self.mark, self.last) = (mark, last)
+  }
+
+  var bytes: [UInt8] {
+    var bytes: [UInt8] = []
+    ByteFields.append(mark, width: 8, to: &bytes)
+    ByteFields.append(last, width: 8, to: &bytes)
+    return bytes
+  }
 }

@@ -2,8 +2,18 @@ import PandoLMDB
 import PandoModels
 
 extension StoreReader {
-  /// The histories of the store.
+  /// The histories of the store, as its commit numbers name them.
   func histories() throws -> Histories {
+    var histories = try sharedHistories()
+    let key = OwnHistory.key
+    if let bytes = try snapshot.bytes(forKey: key.span, in: tables.meta) {
+      histories.replace(by: try OwnHistory(bytes))
+    }
+    return histories
+  }
+
+  /// The histories that all replicas have.
+  func sharedHistories() throws -> Histories {
     let key = Histories.key
     guard let bytes = try snapshot.bytes(forKey: key.span, in: tables.meta) else {
       return Histories()

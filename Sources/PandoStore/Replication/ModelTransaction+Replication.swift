@@ -27,7 +27,7 @@ extension ModelTransaction {
     try setReplicationRow(row)
     try setChain(EntryChain(), at: row.position - 1)
     try setChain(row.chain, at: row.position)
-    var histories = try session.reading { try $0.histories() }
+    var histories = try session.reading { try $0.sharedHistories() }
     histories.begin(row.history, at: session.nextCommitNumber)
     try session.put(histories)
     session.state.counters.isReplicated = true

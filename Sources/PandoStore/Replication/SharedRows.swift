@@ -44,6 +44,36 @@ extension SharedRows {
   }
 }
 
+extension SharedRows {
+  /// The mark of the newest history that all replicas have; 0 if there is none.
+  package static func newestHistory(
+    in transaction: borrowing WriteTransaction, meta: RawTable
+  ) throws -> UInt64 {
+    let key = historiesKey
+    guard let bytes = try transaction.bytes(forKey: key.span, in: meta) else { return 0 }
+    return try Histories(bytes).newest
+  }
+
+  /// Gives all commits of a store a mark of its own, because a copy has other commits under the numbers of some.
+  ///
+  /// - Parameters:
+  ///   - transaction: A transaction of the store, after the rows of the copy were written.
+  ///   - meta: Its table `meta`.
+  ///   - path: The store, for errors.
+  /// - Throws: `LMDBError`; ``StoreError`` if the row of the counters is damaged.
+  package static func beginOwnHistory(
+    in transaction: inout WriteTransaction, meta: RawTable, path: String
+  ) throws {
+    var counters: [UInt8] = []
+    if let bytes = try transaction.bytes(forKey: countersKey.span, in: meta) {
+      counters = Array(copying: bytes)
+    }
+    let last = try StoreState(counters.span, path: path).commitNumber
+    let (key, bytes) = (OwnHistory.key, OwnHistory(mark: Histories.newMark(), last: last).bytes)
+    try transaction.put(bytes.span, forKey: key.span, in: meta)
+  }
+}
+
 extension ModelStore {
   /// The environment of the store's rows.
   package var environment: Environment { core.environment }

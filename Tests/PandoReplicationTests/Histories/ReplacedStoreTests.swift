@@ -58,6 +58,55 @@ import Testing
     }
   }
 
+  /// Fixed: a lost commit and the one in its place have one number and one history.
+  @Test(arguments: [0, 3, 5, 12])
+  func `a number of a lost commit expires, also when the store has come as far`(count: Int)
+    async throws
+  {
+    let log = MemoryLog()
+    try await withTemporaryDirectory { path in
+      let (first, second) = try (open("\(path)/a", log), open("\(path)/b", log))
+      try await write(0..<5, "both", to: first)
+      try await second.caughtUp()
+      await second.close()
+      let length = log.messages.count
+      let common = try first.store.read { try $0.commitNumber }
+      try await write(5..<10, "lost", to: first)
+      let lost = try first.store.read { try $0.commitNumber }
+      await first.close()
+      log.truncate(to: length)
+      let other = try open("\(path)/b", log)
+      try await write(5..<5 + count, "kept", to: other)
+      try await other.putSnapshot()
+      try await ReplicatedStore.replace(path: "\(path)/a", log: MemoryConnection(log))
+      let again = try open("\(path)/a", log)
+      try await again.caughtUp()
+      let next = try again.store.read { try $0.commitNumber }
+      try await write(20..<32, "later", to: other)
+      try await again.caughtUp()
+      for number in [common, lost] {
+        let error = #expect(throws: StoreError.self) {
+          try again.store.read { _ = try $0.changes(since: number) }
+        }
+        #expect(error?.code == .changesExpired, "\(error as Any)")
+      }
+      // What was read since the replacement goes on, and is the machine's own.
+      let changes = try again.store.read { try $0.changes(since: next) }
+      #expect(changes.flatMap(\.inserted) == (20..<32).map { "Leaf:\($0)" })
+      let error = #expect(throws: StoreError.self) {
+        try other.store.read { _ = try $0.changes(since: next) }
+      }
+      #expect(error?.code == .changesExpired)
+      let contents = try [again, other].map { store in
+        try store.store.read { try $0.commitNumber.value }
+      }
+      #expect(contents[0] == contents[1])
+      #expect(try again.store.verify().isClean)
+      await again.close()
+      await other.close()
+    }
+  }
+
   @Test func `a cursor stays where a copy has what the store had come to`() async throws {
     let log = MemoryLog()
     try await withTemporaryDirectory { path in
