@@ -43,35 +43,15 @@ final class CollectionOperation<T: SimpleModel>: ManagedOperation {
   func write(_ transaction: inout ModelTransaction) throws {
     let count = try transaction.snapshot.collectionCount(cacheKey)
     if count == nil, !request.creates { throw DataProviderError.noSuchCollection(cacheKey) }
-    guard let type = T.self as? any (SimpleModel & Codable).Type else {
-      throw DataProviderError.notCodable(T.self)
-    }
     let list = StoredList<T>(cacheKey, count ?? 0)
     let placed = try request.placed { try $0.index(in: list, transaction.snapshot) }
     isLeft.withLock { $0 = placed == nil }
     guard let placed else { return }
     if let refusal = placed.refusal(count: list.count, cacheKey) { throw refusal }
-    try write(placed, &transaction, as: type)
-  }
-
-  private func write<C: SimpleModel & Codable>(
-    _ request: ListRequest<T>, _ transaction: inout ModelTransaction, as type: C.Type
-  ) throws {
-    guard let models = request.models as? [C] else { throw DataProviderError.notCodable(T.self) }
-    switch request {
-    case .set: try transaction.setCollection(cacheKey, to: models)
-    case .append: try transaction.append(models, toCollection: cacheKey)
-    case .insert(_, let index):
-      try transaction.insert(models, at: index, inCollection: cacheKey)
-    case .update(_, let index):
-      try transaction.update(models[0], at: index, inCollection: cacheKey)
-    case .removeOne(let index):
-      try transaction.removeElements(in: index..<(index + 1), fromCollection: cacheKey)
-    case .remove(let range): try transaction.removeElements(in: range, fromCollection: cacheKey)
-    case .move(let from, let to):
-      try transaction.moveElement(from: from, to: to, inCollection: cacheKey)
-    case .placed: preconditionFailure("a request whose index was not looked up")
-    }
+    var appends = false
+    if case .append = placed { appends = true }
+    try transaction.carryOut(
+      placed.plan(count: list.count), placed.models, inCollection: cacheKey, appends: appends)
   }
 
   func write(to cache: any CacheDelegate) async throws {
@@ -135,12 +115,9 @@ final class CollectionOperation<T: SimpleModel>: ManagedOperation {
 extension ListRequest {
   /// Applies a change with valid positions to elements that no provider shows.
   fileprivate func applied(to list: [T]) -> [T] {
-    var rows = LiveList<T>(rows: (0..<UInt32(list.count)).map { $0 }, models: list)
-    let edit = edit(in: rows) { count in
-      (UInt32(list.count)..<UInt32(list.count + count)).map { $0 }
-    }
-    _ = rows.apply(edit)
-    return rows.models
+    var list = list
+    _ = list.carryOut(plan(count: list.count), models)
+    return list
   }
 }
 

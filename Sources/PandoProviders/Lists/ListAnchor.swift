@@ -1,48 +1,61 @@
 import PandoConsistency
+import PandoModels
+
+/// An element of a list as the maker of an edit saw it.
+///
+/// A live list finds it by its row number. A stored list finds it by its identifier, or by equality
+/// if it has none, nearest to its former position.
+struct ListElement<T: SimpleModel>: Sendable {
+  let row: LiveRow
+  let place: Int
+  let model: T
+}
 
 /// A position between two elements that stays meaningful when the list changes.
 ///
 /// The anchor stands before the element that followed it, at the current position of that element.
 /// If that element was removed, the anchor stands behind the element that preceded it. If both were
 /// removed, it stands at its original index, or at the end of a shorter list.
-enum ListAnchor: Sendable {
+enum ListAnchor<T: SimpleModel>: Sendable {
   /// Behind all elements of any list.
   case end
   /// Between two elements; `nil` at an end of the list.
-  case between(LiveRow?, LiveRow?, index: Int)
+  case between(ListElement<T>?, ListElement<T>?, index: Int)
 
   /// Makes an anchor before a position.
   ///
   /// - Parameters:
-  ///   - index: 0 to the count of `rows`.
-  ///   - rows: The list to which `index` belongs.
-  ///   - hidden: The position in `rows` of an element that `index` does not count.
-  init(_ index: Int, in rows: [LiveRow], without hidden: Int? = nil) {
-    func row(_ index: Int) -> LiveRow? {
+  ///   - index: 0 to the count of `list`.
+  ///   - list: The list to which `index` belongs.
+  ///   - hidden: The position in `list` of an element that `index` does not count.
+  init(_ index: Int, in list: LiveList<T>, without hidden: Int? = nil) {
+    func element(_ index: Int) -> ListElement<T>? {
       let place = Hiding(hidden).actual(index)
-      return rows.indices.contains(place) ? rows[place] : nil
+      return list.rows.indices.contains(place) ? list.element(at: place) : nil
     }
-    self = .between(index > 0 ? row(index - 1) : nil, row(index), index: index)
+    self = .between(index > 0 ? element(index - 1) : nil, element(index), index: index)
   }
 
-  /// Returns the anchor's position in the current list.
+  /// Returns the anchor's position in another list.
   ///
   /// - Parameters:
-  ///   - rows: The current list.
+  ///   - count: The count of elements of the list.
   ///   - hidden: The position of an element that the result does not count.
+  ///   - find: Finds the elements of the anchor.
   /// - Returns: 0 to the count of the counted elements.
-  func resolve(in rows: [LiveRow], without hidden: Int? = nil) -> Int {
-    let count = rows.count - (hidden == nil ? 0 : 1)
+  func resolve(
+    count: Int, without hidden: Int? = nil, _ find: ListEdit<T>.Search
+  ) rethrows -> Int {
     let hiding = Hiding(hidden)
-    switch self {
-    case .end: return count
-    case .between(let before, let after, let index):
-      // The list is unchanged in most cases.
-      let guess = hiding.actual(index)
-      if let after, rows.indices.contains(guess), rows[guess] == after { return index }
-      if let after, let place = rows.firstIndex(of: after) { return hiding.visible(place) }
-      if let before, let place = rows.firstIndex(of: before) { return hiding.visible(place) + 1 }
-      return min(index, count)
+    let others = Set(hidden.map { [$0] } ?? [])
+    let count = count - others.count
+    guard case .between(let before, let after, let index) = self else { return count }
+    if let after, let place = try find(after, hiding.actual(index), others) {
+      return hiding.visible(place)
     }
+    if let before, let place = try find(before, hiding.actual(index - 1), others) {
+      return hiding.visible(place) + 1
+    }
+    return min(index, count)
   }
 }

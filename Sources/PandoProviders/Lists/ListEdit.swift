@@ -1,23 +1,26 @@
 import PandoConsistency
 import PandoModels
 
-/// A change of a list that identifies elements by row number, not by position.
+/// A change of a list that identifies elements, not positions.
 ///
-/// Positions may change before the edit is carried out; row numbers do not.
+/// Positions may change before the edit is carried out.
 indirect enum ListEdit<T: SimpleModel>: Sendable {
   /// Replaces the whole list.
   case set(LiveList<T>)
-  case insert(LiveList<T>, at: ListAnchor)
+  case insert(LiveList<T>, at: ListAnchor<T>)
   /// Replaces the model of an element.
-  case update(LiveRow, T)
-  case remove([LiveRow])
-  case move(LiveRow, to: ListAnchor)
+  case update(ListElement<T>, T)
+  case remove([ListElement<T>])
+  case move(ListElement<T>, to: ListAnchor<T>)
+
+  /// Finds an element in a list, near a position, except at some positions.
+  typealias Search = (ListElement<T>, _ near: Int, _ others: Set<Int>) throws -> Int?
 
   /// The inserted or updated rows, in order.
   var rows: [LiveRow] {
     switch self {
     case .set(let list), .insert(let list, _): list.rows
-    case .update(let row, _): [row]
+    case .update(let element, _): [element.row]
     case .remove, .move: []
     }
   }
@@ -31,62 +34,74 @@ indirect enum ListEdit<T: SimpleModel>: Sendable {
     }
   }
 
-  /// Returns true if the edit inserts a row or replaces its model.
-  func sets(_ row: LiveRow) -> Bool {
-    switch self {
-    case .set(let list), .insert(let list, _): list.rows.contains(row)
-    case .update(let updated, _): updated == row
-    case .remove, .move: false
+  /// True if the edit inserts behind all elements of any list.
+  var isAppend: Bool {
+    if case .insert(_, .end) = self { true } else { false }
+  }
+
+  /// Returns the edit for the elements at planned positions of a list.
+  ///
+  /// Several elements may share an identifier, so that these may differ from those of the edit.
+  func fitted(to plan: ListPlan, in list: LiveList<T>) -> ListEdit<T> {
+    switch (self, plan) {
+    case (.insert(let new, .between), .insert(let range)):
+      .insert(new, at: ListAnchor(range.lowerBound, in: list))
+    case (.update(_, let model), .update(let index)): .update(list.element(at: index), model)
+    case (.remove, .remove(let ranges)): .remove(ranges.joined().map(list.element))
+    case (.move, .move(let from, let to)):
+      .move(list.element(at: from), to: ListAnchor(to, in: list, without: from))
+    default: self
     }
   }
 
-  /// Returns the edit for the row at the planned position.
-  ///
-  /// Several elements may share an identifier, so that row may differ from the one in the edit.
-  func fitted(to plan: ListPlan, in rows: [LiveRow]) -> ListEdit<T> {
-    guard case .update(_, let model) = self, case .update(let index) = plan else { return self }
-    return .update(rows[index], model)
+  /// Returns the positions that the edit changes in a live list.
+  func plan(in rows: [LiveRow]) -> ListPlan {
+    plan(count: rows.count) { element, place, _ in rows.place(of: element.row, near: place) }
   }
 
-  /// Returns the positions that the edit changes in the current list.
-  func plan(in rows: [LiveRow]) -> ListPlan {
+  /// Returns the positions that the edit changes in a list.
+  ///
+  /// - Parameters:
+  ///   - count: The count of elements of the list.
+  ///   - find: Finds the elements of the edit.
+  /// - Returns: `nothing` if the edited elements are missing.
+  func plan(count: Int, _ find: Search) rethrows -> ListPlan {
     switch self {
     case .set: return .set
     case .insert(let list, let anchor):
-      let index = anchor.resolve(in: rows)
+      let index = try anchor.resolve(count: count, find)
       return .insert(index..<(index + list.rows.count))
-    case .update(let row, _):
-      return rows.firstIndex(of: row).map { .update($0) } ?? .nothing
-    case .remove(let removed):
-      let ranges = Self.ranges(of: removed, in: rows)
-      return ranges.isEmpty ? .nothing : .remove(ranges)
-    case .move(let row, let anchor):
-      guard let from = rows.firstIndex(of: row) else { return .nothing }
-      return .move(from: from, to: anchor.resolve(in: rows, without: from))
-    }
-  }
-
-  /// Returns the positions of rows as ranges.
-  private static func ranges(of removed: [LiveRow], in rows: [LiveRow]) -> [Range<Int>] {
-    var places: [Int] = []
-    var expected = 0
-    for row in removed {
-      // Removed rows are neighbours in most cases.
-      if expected < rows.count, rows[expected] == row {
-        places.append(expected)
-      } else if let place = rows.firstIndex(of: row) {
-        places.append(place)
-        expected = place
-      } else {
-        continue
+    case .update(let element, _):
+      return try find(element, element.place, []).map { .update($0) } ?? .nothing
+    case .remove(let elements):
+      var places: Set<Int> = []
+      for element in elements {
+        if let place = try find(element, element.place, places) { places.insert(place) }
       }
-      expected += 1
+      return places.isEmpty ? .nothing : .remove(places.joinedToRanges())
+    case .move(let element, let anchor):
+      guard let from = try find(element, element.place, []) else { return .nothing }
+      return .move(from: from, to: try anchor.resolve(count: count, without: from, find))
     }
-    return places.joinedToRanges()
   }
 }
 
-extension [Int] {
+extension [LiveRow] {
+  /// Returns the position of a row.
+  ///
+  /// - Complexity: O(*d*) for a distance *d* to `place`.
+  fileprivate func place(of row: LiveRow, near place: Int) -> Int? {
+    var (low, high) = (Swift.min(Swift.max(place, 0), count) - 1, Swift.max(place, 0))
+    while low >= 0 || high < count {
+      if high < count, self[high] == row { return high }
+      if low >= 0, self[low] == row { return low }
+      (low, high) = (low - 1, high + 1)
+    }
+    return nil
+  }
+}
+
+extension Collection<Int> {
   /// Sorts positions and joins adjacent ones to ranges.
   func joinedToRanges() -> [Range<Int>] {
     var ranges: [Range<Int>] = []

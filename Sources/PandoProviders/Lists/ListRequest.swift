@@ -45,6 +45,20 @@ enum ListRequest<T: SimpleModel>: Sendable {
     return try index(place).map(make)
   }
 
+  /// Returns the changed positions of a list of `count` elements.
+  func plan(count: Int) -> ListPlan {
+    switch self {
+    case .set: .set
+    case .insert(let models, let index): .insert(index..<(index + models.count))
+    case .append(let models): .insert(count..<(count + models.count))
+    case .update(_, let index): .update(index)
+    case .removeOne(let index): .remove([index..<(index + 1)])
+    case .remove(let range): range.isEmpty ? .nothing : .remove([range])
+    case .move(let from, let to): .move(from: from, to: to)
+    case .placed: preconditionFailure("a request whose index was not looked up")
+    }
+  }
+
   /// Returns an edit that identifies the elements by row number.
   ///
   /// - Parameters:
@@ -57,15 +71,14 @@ enum ListRequest<T: SimpleModel>: Sendable {
       .set(LiveList(rows: list.rows(for: models, takeRows: takeRows), models: models))
     case .insert(let models, let index):
       .insert(
-        LiveList(rows: takeRows(models.count), models: models),
-        at: ListAnchor(index, in: list.rows))
+        LiveList(rows: takeRows(models.count), models: models), at: ListAnchor(index, in: list))
     case .append(let models):
       .insert(LiveList(rows: takeRows(models.count), models: models), at: .end)
-    case .update(let model, let index): .update(list.rows[index], model)
-    case .removeOne(let index): .remove([list.rows[index]])
-    case .remove(let range): .remove(Array(list.rows[range]))
+    case .update(let model, let index): .update(list.element(at: index), model)
+    case .removeOne(let index): .remove([list.element(at: index)])
+    case .remove(let range): .remove(range.map(list.element))
     case .move(let from, let to):
-      .move(list.rows[from], to: ListAnchor(to, in: list.rows, without: from))
+      .move(list.element(at: from), to: ListAnchor(to, in: list, without: from))
     case .placed: preconditionFailure("a request whose index was not looked up")
     }
   }

@@ -8,6 +8,11 @@ struct LiveList<T: SimpleModel>: Sendable {
   var rows: [LiveRow] = []
   var models: [T] = []
 
+  /// The element at a position.
+  func element(at place: Int) -> ListElement<T> {
+    ListElement(row: rows[place], place: place, model: models[place])
+  }
+
   /// Returns the position of a row; `nil` if the row is not in the list.
   ///
   /// - Complexity: O(*n*), one comparison of integers a row.

@@ -16,53 +16,19 @@ struct StoredList<T: SimpleModel> {
     self.count = count
   }
 
-  /// Returns the position of the nearest matching element, except the element at `hidden`.
+  /// Returns the position of the nearest matching element, except those at other positions.
   ///
   /// - Complexity: O(log *n*) if the element is at its earlier position, else up to O(*n*).
   func find(
-    _ model: T, near place: Int, besides hidden: Int? = nil, _ snapshot: ModelSnapshot
+    _ model: T, near place: Int, besides others: Set<Int>, _ snapshot: ModelSnapshot
   ) throws -> Int? {
     let middle = max(0, min(place, count))
     for reach in [0, Self.nearby, count] {
       let range = (middle - reach)..<(middle + reach + 1)
-      let places = try matches(model, in: range, snapshot).filter { $0 != hidden }
-      if let found = Self.nearest(to: place, in: places) { return found }
+      let places = try matches(model, in: range, snapshot).filter { !others.contains($0) }
+      if let found = places.min(by: { abs($0 - place) < abs($1 - place) }) { return found }
     }
     return nil
-  }
-
-  /// Returns the positions of several elements, each position once.
-  ///
-  /// Missing elements are left out.
-  func find(_ seen: [SeenElement<T>], _ snapshot: ModelSnapshot) throws -> [Int] {
-    var taken: Set<Int> = []
-    for element in seen {
-      guard let place = try find(element.model, near: element.place, snapshot) else { continue }
-      if taken.insert(place).inserted { continue }
-      let others = try matches(element.model, in: 0..<count, snapshot)
-        .filter { !taken.contains($0) }
-      if let other = Self.nearest(to: element.place, in: others) { taken.insert(other) }
-    }
-    return Array(taken)
-  }
-
-  /// Returns the current position of a place between two elements.
-  ///
-  /// Neither the place nor the result counts the element at `hidden`.
-  func find(_ seen: SeenPlace<T>, _ hidden: Int?, _ snapshot: ModelSnapshot) throws -> Int {
-    let hiding = Hiding(hidden)
-    let (behind, ahead) = (hiding.actual(seen.place), hiding.actual(seen.place - 1))
-    if let after = seen.after,
-      let place = try find(after, near: behind, besides: hidden, snapshot)
-    {
-      return hiding.visible(place)
-    }
-    if let before = seen.before,
-      let place = try find(before, near: ahead, besides: hidden, snapshot)
-    {
-      return hiding.visible(place) + 1
-    }
-    return min(seen.place, hidden == nil ? count : count - 1)
   }
 
   /// Returns the position of the first element with an identifier.
@@ -79,10 +45,6 @@ struct StoredList<T: SimpleModel> {
       }
     }
     return nil
-  }
-
-  private static func nearest(to place: Int, in places: [Int]) -> Int? {
-    places.min { abs($0 - place) < abs($1 - place) }
   }
 
   /// Returns the positions of matching elements in the part of a range that is inside the list.

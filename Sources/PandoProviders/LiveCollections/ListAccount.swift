@@ -113,9 +113,9 @@ struct ListAccount<T: SimpleModel> {
   private func change(_ before: Before, _ state: ListState<T>) -> Found {
     if isReset(before.view) { return (.reset, []) }
     if let hint = hint(before.view) {
-      guard hint != .changes([]), case .update(let row, _)? = confirmed?.operation.edit
+      guard hint != .changes([]), case .update(let element, _)? = confirmed?.operation.edit
       else { return (hint, []) }
-      return (hint, [row])
+      return (hint, [element.row])
     }
     let rows = state.rows(in: before.view)
     let models = state.models(of: touched, in: before.view)

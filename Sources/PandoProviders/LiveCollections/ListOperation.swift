@@ -8,10 +8,8 @@ import PandoSystem
 final class ListOperation<T: SimpleModel>: ManagedOperation {
   let collection: LiveCollection<T>
   let edit: ListEdit<T>
-  /// The edit in terms of stored rows; `nil` if the stored rows do not change or are not loaded.
+  /// The edit of the stored list; `nil` if that does not change.
   let written: ListEdit<T>?
-  /// The edit for a stored list that is loaded only when the edit runs.
-  let storedEdit: StoredEdit<T>?
   /// True if the element may exist in the shown list only.
   ///
   /// The stored list then stays unchanged.
@@ -30,24 +28,16 @@ final class ListOperation<T: SimpleModel>: ManagedOperation {
   private let hasSetModel = Locked(false)
   /// True if the edited element was no longer in the shown list.
   private let isLost = Locked(false)
-  /// The list to write to a custom cache.
-  private let cached = Locked(Cached.unknown)
-
-  private enum Cached {
-    /// The collection has to be loaded from the cache.
-    case unknown
-    /// The stored elements after this edit.
-    case list([T])
-  }
+  /// The stored elements after this edit; `nil` if they have to be loaded from a custom cache.
+  private let cached = Locked<[T]?>(nil)
 
   init(
-    _ edit: ListEdit<T>, _ writing: StoredWriting<T>, isWritten: Bool,
+    _ edit: ListEdit<T>, writing written: ListEdit<T>?, mayBeAbsent: Bool, isWritten: Bool,
     of collection: LiveCollection<T>, by member: UInt64?, number editNumber: UInt64,
     change: CollectionChange, context: (any Sendable)?
   ) {
-    written = writing.edit
-    storedEdit = writing.stored
-    mayBeAbsent = writing.mayBeAbsent
+    self.written = written
+    self.mayBeAbsent = mayBeAbsent
     self.isWritten = isWritten
     self.editNumber = editNumber
     self.edit = edit
@@ -78,10 +68,13 @@ final class ListOperation<T: SimpleModel>: ManagedOperation {
     hasSetModel.withLock { $0 = false }
     guard let cacheKey = collection.cacheKey else { return }
     var plan: ListPlan?
-    do {
-      plan = try storedEdit?.write(&transaction, cacheKey, makes: true)
-    } catch let error as DataProviderError where error.code == .superseded && mayBeAbsent {
-      plan = .nothing
+    if let written {
+      let count = try transaction.snapshot.collectionCount(cacheKey)
+      let found = try written.plan(in: cacheKey, count: count ?? 0, transaction)
+      if found == .nothing, !mayBeAbsent { throw DataProviderError.gone(cacheKey) }
+      try transaction.carryOut(
+        found, written.models, inCollection: cacheKey, appends: count == nil || written.isAppend)
+      plan = found
     }
     if plan == nil || plan == .nothing, case .update(_, let model) = edit,
       let identifier = model.modelIdentifier, try transaction.snapshot.contains(identifier)
@@ -94,14 +87,20 @@ final class ListOperation<T: SimpleModel>: ManagedOperation {
   }
 
   func write(to cache: any CacheDelegate) async throws {
-    guard let cacheKey = collection.cacheKey, let storedEdit else { return }
-    switch cached.withLock({ $0 }) {
-    case .list(let models):
-      try await cache.setCollection(models, forKey: cacheKey, context: context)
-    case .unknown:
-      try await storedEdit.write(
-        to: cache, cacheKey, makes: true, mayBeAbsent: mayBeAbsent, context: context)
+    guard let cacheKey = collection.cacheKey, let written else { return }
+    var list = cached.withLock { $0 } ?? []
+    if case .set = written {
+      list = written.models
+    } else if cached.withLock({ $0 == nil }) {
+      list = try await cache.collection(forKey: cacheKey, as: T.self, context: context) ?? []
+      let plan = written.plan(in: list)
+      if plan == .nothing {
+        if mayBeAbsent { return }
+        throw DataProviderError.gone(cacheKey)
+      }
+      _ = list.carryOut(plan, written.models)
     }
+    try await cache.setCollection(list, forKey: cacheKey, context: context)
   }
 
   var obstacle: (any Error)? {
@@ -132,7 +131,7 @@ final class ListOperation<T: SimpleModel>: ManagedOperation {
       outcome.finish(.failure(error))
     }
     if collection.isCached, written != nil, let models = collection.storedModels {
-      cached.withLock { $0 = .list(models) }
+      cached.withLock { $0 = models }
     }
     collection.retireIfUnused()
   }

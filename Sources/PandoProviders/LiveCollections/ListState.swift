@@ -141,9 +141,6 @@ struct ListState<T: SimpleModel>: Sendable {
 
 /// Committed models.
 extension ListState {
-  /// Returns true if a pending edit sets the contents of a row.
-  func isHidden(_ row: LiveRow) -> Bool { pending.contains { $0.operation.edit.sets(row) } }
-
   /// Returns the committed models of rows; missing rows are left out.
   ///
   /// - Parameter rows: In ascending order.

@@ -101,16 +101,17 @@ extension LiveCollection {
       return request.isNothing ? .success(.done) : .failure(DataProviderError.gone(cacheKey ?? ""))
     }
     let writes = updatesCache && isStored
-    var writing = StoredWriting<T>()
-    if writes { writing = state.writing(edit, plan) } else if isStored { state.beginUnwritten() }
+    var written: (edit: ListEdit<T>?, mayBeAbsent: Bool) = (nil, false)
+    if writes { written = state.writing(edit, plan) } else if isStored { state.beginUnwritten() }
     let isSilent = state.list.isUnchanged(by: edit, plan)
     let told = isSilent ? .changes([]) : plan.change
     let change = state.change(edit, told, toldTo: index, tellsCommitted: tellsCommitted)
     let step = state.list.carryOut(edit, plan)
     state.editCount += 1
     let operation = ListOperation(
-      edit, writing, isWritten: writes, of: self, by: index.map { state.members[$0].number },
-      number: state.editCount, change: change, context: context)
+      edit, writing: written.edit, mayBeAbsent: written.mayBeAbsent, isWritten: writes, of: self,
+      by: index.map { state.members[$0].number }, number: state.editCount, change: change,
+      context: context)
     state.pending.append(PendingEdit(operation: operation, step: step))
     state.lastUpdated = operation.date
     if let index { state.members[index].tellings.noteGap() }

@@ -420,7 +420,7 @@ extension ListState {
       return CommittedStep(edit: operation.edit, step: list.apply(operation.edit))
     }
     guard plan.fits(list.rows.count) else { return nil }
-    let edit = operation.edit.fitted(to: plan, in: list.rows)
+    let edit = operation.edit.fitted(to: plan, in: list)
     return CommittedStep(edit: edit, step: list.carryOut(edit, plan))
   }
 }

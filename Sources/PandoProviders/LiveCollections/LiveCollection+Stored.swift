@@ -147,7 +147,7 @@ extension LiveCollection {
       return []
     }
     if plan == .nothing { return [] }
-    let edit = written.fitted(to: plan, in: list.rows)
+    let edit = written.fitted(to: plan, in: list)
     var touched = Set(edit.rows)
     if case .move(let from, _) = plan { touched.insert(list.rows[from]) }
     if let step = stored.list?.carryOut(edit, plan) { touched.formUnion(step.oldRows) }

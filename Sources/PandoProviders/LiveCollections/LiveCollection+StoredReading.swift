@@ -111,7 +111,7 @@ extension LiveList {
   fileprivate mutating func carryOutStored(_ operation: ListOperation<T>) {
     guard let written = operation.written else { return }
     let plan = operation.committedPlan ?? written.plan(in: rows)
-    if plan.fits(rows.count) { _ = carryOut(written.fitted(to: plan, in: rows), plan) }
+    if plan.fits(rows.count) { _ = carryOut(written.fitted(to: plan, in: self), plan) }
   }
 
   /// Applies the changes between an older stored list and this one to a shown list.

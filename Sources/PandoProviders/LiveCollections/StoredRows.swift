@@ -17,22 +17,6 @@ struct StoredRows<T: SimpleModel>: Sendable {
   var shadows: [LiveRow: LiveRow] = [:]
 }
 
-/// The effect of an edit on the stored list.
-final class StoredWriting<T: SimpleModel> {
-  /// The edit in terms of stored rows; `nil` if they do not change.
-  let edit: ListEdit<T>?
-  /// The edit in terms of identifiers and positions.
-  let stored: StoredEdit<T>?
-  /// True if the element may exist in the shown list only.
-  let mayBeAbsent: Bool
-
-  init(edit: ListEdit<T>? = nil, stored: StoredEdit<T>? = nil, mayBeAbsent: Bool = false) {
-    self.edit = edit
-    self.stored = stored
-    self.mayBeAbsent = mayBeAbsent
-  }
-}
-
 extension ListState {
   /// True if the stored elements may differ from the committed ones, pending edits included.
   var isApart: Bool { stored?.isApart ?? false || unwrittenCount > 0 }
@@ -44,29 +28,27 @@ extension ListState {
     return committed
   }
 
-  /// Makes the stored form of an edit of the shown list.
+  /// Makes the edit of the stored list for an edit of the shown list.
   ///
   /// - Parameters:
   ///   - edit: The edit, before it is carried out.
   ///   - plan: Its positions in the shown list.
-  /// - Returns: The edit of the stored list.
-  mutating func writing(_ edit: ListEdit<T>, _ plan: ListPlan) -> StoredWriting<T> {
-    guard isApart else {
-      return StoredWriting(edit: edit, stored: StoredEdit(edit, plan, in: list))
-    }
-    guard var view = takeStoredView() else {
-      return StoredWriting(edit: edit, stored: StoredEdit(edit, plan, in: list), mayBeAbsent: true)
+  /// - Returns: The edit, `nil` if the stored list does not change. `mayBeAbsent` is true if the
+  ///   element may exist in the shown list only, or another commit may remove it before.
+  mutating func writing(
+    _ edit: ListEdit<T>, _ plan: ListPlan
+  ) -> (edit: ListEdit<T>?, mayBeAbsent: Bool) {
+    guard isApart, var view = takeStoredView() else {
+      return (edit.fitted(to: plan, in: list), isApart)
     }
     defer { storedView = view }
-    guard let written = edit.written(plan, shown: list.rows, stored: view.rows) else {
-      return StoredWriting()
+    guard let written = edit.written(plan, shown: list.rows, stored: view) else {
+      return (nil, false)
     }
     let storedPlan = written.plan(in: view.rows)
-    // Another commit may remove the element from the stored list before this edit is written.
-    let writing = StoredWriting(
-      edit: written, stored: StoredEdit(written, storedPlan, in: view), mayBeAbsent: true)
+    let fitted = written.fitted(to: storedPlan, in: view)
     _ = view.carryOut(written, storedPlan)
-    return writing
+    return (fitted, true)
   }
 
   /// Prepares for an edit that will be shown and not written.
@@ -93,22 +75,23 @@ extension ListEdit {
   /// New elements go before the next shown element that is stored. If there is none, they go behind
   /// the preceding one.
   fileprivate func written(
-    _ plan: ListPlan, shown: [LiveRow], stored: [LiveRow]
+    _ plan: ListPlan, shown: [LiveRow], stored: LiveList<T>
   ) -> ListEdit<T>? {
     switch (self, plan) {
     case (.insert(let new, .between), .insert(let range)):
-      let place = Self.place(range.lowerBound, shown, stored)
+      let place = Self.place(range.lowerBound, shown, stored.rows)
       return .insert(new, at: ListAnchor(place, in: stored))
-    case (.update(let row, _), _): return stored.contains(row) ? self : nil
-    case (.remove(let rows), _):
-      let rows = rows.filter { stored.contains($0) }
-      return rows.isEmpty ? nil : .remove(rows)
-    case (.move(let row, _), .move(let shownFrom, let to)):
-      guard let from = stored.firstIndex(of: row) else { return nil }
-      var (shown, rest) = (shown, stored)
+    case (.update(let element, _), _): return stored.rows.contains(element.row) ? self : nil
+    case (.remove(let elements), _):
+      let elements = elements.filter { stored.rows.contains($0.row) }
+      return elements.isEmpty ? nil : .remove(elements)
+    case (.move(let element, _), .move(let shownFrom, let to)):
+      guard let from = stored.position(of: element.row) else { return nil }
+      var (shown, rest) = (shown, stored.rows)
       shown.remove(at: shownFrom)
       rest.remove(at: from)
-      return .move(row, to: ListAnchor(Self.place(to, shown, rest), in: stored, without: from))
+      return .move(
+        element, to: ListAnchor(Self.place(to, shown, rest), in: stored, without: from))
     default: return self
     }
   }
