@@ -143,7 +143,7 @@ final class IdentifierMerge<E: LocalEntity> {
       $0.target.identifierNamespace == E.identifierNamespace
     }
     guard !relationships.isEmpty else { return }
-    var changed: [R] = []
+    var changed: [(old: R, new: R)] = []
     try transaction.snapshot.forEachModel(of: type) { entity in
       var renamed = entity
       for relationship in relationships
@@ -152,14 +152,14 @@ final class IdentifierMerge<E: LocalEntity> {
       }) {
         relationship.replacing(&renamed, old.modelIdentifier, new.modelIdentifier)
       }
-      if renamed != entity { changed.append(renamed) }
+      if renamed != entity { changed.append((entity, renamed)) }
       return true
     }
-    for entity in changed {
-      let state = try transaction.snapshot.sequenceState(of: entity.id.modelIdentifier)
-      // This also marks the entity as the root of a tree.
-      try transaction.set(entity)
-      try restore(state, of: entity.id.modelIdentifier, in: &transaction)
+    for (old, new) in changed {
+      let state = try transaction.snapshot.sequenceState(of: new.id.modelIdentifier)
+      // A child stays one.
+      try transaction.set(new, replacing: old)
+      try restore(state, of: new.id.modelIdentifier, in: &transaction)
     }
   }
 }

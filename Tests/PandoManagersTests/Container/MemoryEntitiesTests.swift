@@ -40,13 +40,20 @@ import Testing
     }
   }
 
+  private struct Crate: LocalEntity, DeletionRuled {
+    static let modelTypeName = "MemoryCrate"
+    static let deletionRules: [DeletionRule] = [.owned("tickets")]
+    var id: EntityIdentifier<Crate>
+    var tickets: [Ticket] = []
+  }
+
   private let server = APIClientDouble()
 
   private func withContainer(
     besideDisk: Bool, _ body: (CoreManagerContainer) async throws -> Void
   ) async throws {
     let container = try CoreManagerContainer(
-      entities: Lamp.self, Room.self, Ticket.self, Book.self, client: server,
+      entities: Lamp.self, Room.self, Ticket.self, Crate.self, Book.self, client: server,
       diskStoreConfig: besideDisk ? .temporary() : .none)
     try await body(container)
     await container.close()
@@ -144,6 +151,25 @@ import Testing
       #expect(try await tickets.get(byID: .local("a"))?.id == .remote("7"))
       #expect(try await tickets.get(byID: .remote("1"))?.other == .remote("7"))
       #expect(try await tickets.all().count == 2)
+    }
+  }
+
+  /// Fixed: who named the entity became the root of a tree, and stayed when its owner went.
+  @Test(arguments: [false, true])
+  func `a child that names an entity stays a child when the server assigns an identifier`(
+    besideDisk: Bool
+  ) async throws {
+    try await withContainer(besideDisk: besideDisk) { container in
+      let tickets = container[Ticket.self]
+      let json = #"{"id":"7","text":"made"}"#
+      server.answer(.post, "/tickets", with: APIResponse(status: 200, body: Data(json.utf8)))
+      let child = Ticket(id: .remote("1"), text: "names", other: .local("a"))
+      try await container[Crate.self].set(Crate(id: .remote("c"), tickets: [child]))
+      let made = try await tickets.set(Ticket(id: .local("a"), text: "made"), in: .localAndRemote)
+      try await made.confirmed()
+      #expect(try await tickets.get(byID: .remote("1"))?.other == .remote("7"))
+      try await container[Crate.self].remove(atID: .remote("c"))
+      #expect(try await tickets.all().entities.map(\.id) == [.remote("7")])
     }
   }
 
