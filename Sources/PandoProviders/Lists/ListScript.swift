@@ -1,5 +1,6 @@
 import PandoConsistency
 import PandoModels
+import PandoSystem
 
 /// The changes of a commit to the committed list, in terms of row numbers.
 ///
@@ -11,7 +12,6 @@ struct ListScript<T: SimpleModel>: Sendable {
   /// The inserted rows, in the order of the changes.
   private(set) var inserted: [LiveRow] = []
   private(set) var deleted: Set<LiveRow> = []
-  private(set) var updated: Set<LiveRow> = []
   /// The new models of inserted and updated rows that remain in the list.
   private(set) var models: [LiveRow: T] = [:]
 
@@ -36,7 +36,6 @@ struct ListScript<T: SimpleModel>: Sendable {
       switch change {
       case .update(let index):
         guard rows.indices.contains(index) else { return nil }
-        updated.insert(rows[index])
       case .delete(let index):
         guard rows.indices.contains(index) else { return nil }
         deleted.insert(rows.remove(at: index))
@@ -55,14 +54,38 @@ struct ListScript<T: SimpleModel>: Sendable {
     }
   }
 
-  /// True if no change inserts or moves an element.
-  var onlyLoses: Bool {
-    changes.allSatisfy { change in
-      switch change {
-      case .update, .delete: true
-      case .insert, .move: false
-      }
+  /// Gives an element that was removed and inserted again its former row.
+  ///
+  /// Members are then notified of a move instead of a deletion and an insertion.
+  ///
+  /// - Parameters:
+  ///   - models: Returns the models of removed rows.
+  ///   - kept: Removed rows that another list keeps.
+  /// - Returns: The former row for each new one.
+  @discardableResult
+  mutating func keepRows(
+    of models: ([LiveRow]) -> [(row: LiveRow, model: T)], besides kept: Set<LiveRow> = []
+  ) -> [LiveRow: LiveRow] {
+    if inserted.isEmpty || deleted.isEmpty { return [:] }
+    var gone: [ByteString: LiveRow] = [:]
+    for (row, model) in models(deleted.subtracting(kept).ordered()) {
+      if let identifier = model.modelIdentifier { gone[ByteString(identifier)] = row }
     }
+    var returning: [LiveRow: LiveRow] = [:]
+    for row in inserted {
+      guard let identifier = self.models[row]?.modelIdentifier else { continue }
+      returning[row] = gone.removeValue(forKey: ByteString(identifier))
+    }
+    renumber(returning)
+    return returning
+  }
+
+  /// Replaces the numbers of inserted rows.
+  mutating func renumber(_ numbers: [LiveRow: LiveRow]) {
+    if numbers.isEmpty { return }
+    rows = rows.map { numbers[$0] ?? $0 }
+    inserted = inserted.map { numbers[$0] ?? $0 }
+    models = Dictionary(models.map { (numbers[$0] ?? $0, $1) }) { $1 }
   }
 
   /// Applies the changes to the committed list.

@@ -23,18 +23,32 @@ extension LiveList {
     return rows[..<before] + middle + rows[(rows.count - after)...]
   }
 
-  /// Returns the rows that both lists have with different models.
+  /// Rows with their models.
+  typealias Rows = [(row: LiveRow, model: T)]
+
+  /// Returns the rows that both lists have with different models, and those that only one has.
   ///
   /// - Complexity: O(*n*).
-  func updatedRows(since old: LiveList<T>) -> [LiveRow] {
+  func difference(
+    since old: LiveList<T>
+  ) -> (updated: Rows, inserted: Rows, removed: Set<LiveRow>) {
+    var difference = (updated: Rows(), inserted: Rows(), removed: Set<LiveRow>())
     if rows == old.rows {
-      return rows.indices.filter { !models[$0].isEqual(to: old.models[$0]) }.map { rows[$0] }
+      for (index, model) in models.enumerated() where !model.isEqual(to: old.models[index]) {
+        difference.updated.append((rows[index], model))
+      }
+      return difference
     }
-    let places = Dictionary(zip(old.rows, old.rows.indices)) { first, _ in first }
-    return zip(rows, models).compactMap { row, model in
-      guard let place = places[row], !model.isEqual(to: old.models[place]) else { return nil }
-      return row
+    var places = Dictionary(zip(old.rows, old.rows.indices)) { first, _ in first }
+    for (row, model) in zip(rows, models) {
+      guard let place = places.removeValue(forKey: row) else {
+        difference.inserted.append((row, model))
+        continue
+      }
+      if !model.isEqual(to: old.models[place]) { difference.updated.append((row, model)) }
     }
+    difference.removed = Set(places.keys)
+    return difference
   }
 
   /// Returns true if two models stand for the same element.

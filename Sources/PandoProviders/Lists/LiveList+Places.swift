@@ -17,6 +17,14 @@ extension LiveList {
     placesByIndex(of: wanted).map { (wanted[$0.index], $0.place) }
   }
 
+  /// Returns the models of rows; rows that are not in the list are left out.
+  ///
+  /// - Parameter wanted: Rows in ascending order.
+  /// - Returns: The rows and models found, in any order.
+  func models(of wanted: [LiveRow]) -> [(row: LiveRow, model: T)] {
+    places(of: wanted).map { ($0.row, models[$0.place]) }
+  }
+
   /// Returns the positions of rows, each with its index in `wanted`.
   ///
   /// - Parameter wanted: Rows in ascending order.

@@ -13,6 +13,11 @@ struct LiveList<T: SimpleModel>: Sendable {
     ListElement(row: rows[place], place: place, model: models[place])
   }
 
+  mutating func append(_ row: LiveRow, _ model: T) {
+    rows.append(row)
+    models.append(model)
+  }
+
   /// Returns the position of a row; `nil` if the row is not in the list.
   ///
   /// - Complexity: O(*n*), one comparison of integers a row.

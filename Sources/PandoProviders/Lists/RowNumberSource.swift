@@ -14,7 +14,7 @@ struct RowNumberSource: Sendable {
   /// - Parameter first: The first number.
   init(startingAt first: LiveRow = 0) {
     next = first
-    end = .max
+    end = .firstStored
   }
 
   /// Allocates numbers.
@@ -32,9 +32,9 @@ struct RowNumberSource: Sendable {
     }
     var largest: Range<LiveRow> = 0..<0
     var start: LiveRow = 0
-    for row in inUse().ordered() + [.max] where row >= start {
+    for row in inUse().ordered() + [.firstStored] where row >= start {
       if row - start > largest.upperBound - largest.lowerBound { largest = start..<row }
-      start = row == .max ? row : row + 1
+      start = row + 1
     }
     precondition(largest.count >= count, "no free numbers for \(count) rows")
     next = largest.lowerBound

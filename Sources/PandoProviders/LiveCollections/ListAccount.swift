@@ -37,8 +37,8 @@ struct ListAccount<T: SimpleModel> {
     confirmed = state.confirmed(by: staged)
     touched = staged.touched
     for member in state.members {
-      let view =
-        tellsCommitted ? state.view(of: member.viewer, ending: staged.operations) : .shown
+      let view = state.view(
+        of: member.viewer, ending: staged.operations, tellsCommitted: tellsCommitted)
       indexes.append(add(view, state))
     }
     if state.isObserved { observed = add(.committed, state) }
@@ -130,9 +130,9 @@ struct ListAccount<T: SimpleModel> {
   private func isReset(_ view: ToldView) -> Bool {
     switch staged.structure {
     case .whole(let whole): return whole.telling == .reset
-    case .own(let operation, _, _) where operation.determinesList:
+    case .confirmed(let operation) where operation.determinesList:
       return !view.knows(operation) && !(confirmed?.isSilent ?? false)
-    case .none, .own, .failed, .script, .resumed: return false
+    case .none, .confirmed, .failed, .script, .resumed: return false
     }
   }
 
@@ -154,89 +154,5 @@ struct ListAccount<T: SimpleModel> {
       return RowDifference.changes(in: old, deleted: deleted, updated: updated)
     }
     return RowDifference.changes(from: old, to: new, updated: updated)
-  }
-}
-
-/// The list that a member's delegate last received.
-///
-/// Without a store, that is the shown list. With a store, it is the committed list with the
-/// member's own pending edits on top. Other members are notified of an edit when it is committed.
-enum ToldView {
-  /// The committed list: none of the pending edits is the member's own.
-  case committed
-  /// The shown list: all pending edits are the member's own.
-  case shown
-  /// The committed list with some of the pending edits on top.
-  case own(ListViewer)
-
-  func isSame(as other: ToldView) -> Bool {
-    switch (self, other) {
-    case (.committed, .committed), (.shown, .shown): true
-    default: false
-    }
-  }
-
-  /// Returns true if the list has a pending edit.
-  func knows<T>(_ operation: ListOperation<T>) -> Bool {
-    switch self {
-    case .committed: false
-    case .shown: true
-    case .own(let viewer): viewer.knows(operation)
-    }
-  }
-}
-
-extension ListState {
-  /// Returns the list that a member's delegate has before and after an update that ends edits.
-  fileprivate func view(of viewer: ListViewer, ending: [ListOperation<T>]) -> ToldView {
-    let known = pending.count { viewer.knows($0.operation) }
-    let knownAfter = known - ending.count { viewer.knows($0) }
-    if known == 0, knownAfter == 0 { return .committed }
-    let isShown = known == pending.count && knownAfter == pending.count - ending.count
-    return isShown ? .shown : .own(viewer)
-  }
-
-  fileprivate func rows(in view: ToldView) -> [LiveRow] {
-    switch view {
-    case .shown: list.rows
-    case .committed: committedRows
-    case .own(let viewer): rows(committedRows, knownTo: viewer)
-    }
-  }
-
-  /// Returns the models of rows in a list, and perhaps of rows that are not in it.
-  private func foundModels(of rows: [LiveRow], in view: ToldView) -> [(row: LiveRow, model: T)] {
-    switch view {
-    case .shown: return list.places(of: rows).map { ($0.row, list.models[$0.place]) }
-    case .committed: return committedModels(of: rows)
-    case .own(let viewer):
-      let edits = pending.map(\.operation).filter { viewer.knows($0) }.map(\.edit)
-      return committedModels(of: rows) + edits.flatMap { Array(zip($0.rows, $0.models)) }
-    }
-  }
-
-  /// Returns the models of rows in a list; `nil` for rows that are not in it.
-  ///
-  /// - Parameters:
-  ///   - rows: In ascending order.
-  ///   - view: The list.
-  /// - Returns: The models.
-  fileprivate func models(of rows: [LiveRow], in view: ToldView) -> [T?] {
-    var found: [T?] = Array(repeating: nil, count: rows.count)
-    for (row, model) in foundModels(of: rows, in: view) {
-      if let index = rows.binarySearch(for: row, by: \.self) { found[index] = model }
-    }
-    return found
-  }
-
-  /// True if the committed list has observers.
-  fileprivate var isObserved: Bool { members.contains { $0.observed != nil } }
-
-  /// The pending edit that an update commits at its shown positions.
-  func confirmed(by staged: StagedList<T>) -> PendingEdit<T>? {
-    guard case .own(let operation, let plan, _) = staged.structure, let first = pending.first,
-      first.operation === operation, plan == nil || plan == first.step.plan
-    else { return nil }
-    return first
   }
 }

@@ -8,7 +8,7 @@
     /// - Complexity: O(*n* + *p*) for *n* elements and *p* elements of pending edits.
     func checkInvariants() {
       Self.check(list, "the shown list")
-      if let stored = stored?.list { Self.check(stored, "the stored list") }
+      if let stored = stored.list { Self.check(stored, "the stored list") }
       var copy = self
       copy.rewind()
       Self.check(copy.list, "the committed list")
@@ -27,10 +27,6 @@
           Self.check(frozen.told, "the list that a paused member received")
         }
       }
-      precondition(unwrittenCount >= 0, "\(unwrittenCount) pending edits are not written")
-      precondition(
-        pending.count >= unwrittenCount,
-        "\(unwrittenCount) of \(pending.count) pending edits are not written")
     }
 
     private static func check(_ list: LiveList<T>, _ name: String) {

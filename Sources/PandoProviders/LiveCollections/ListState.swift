@@ -26,8 +26,7 @@ struct PendingEdit<T: SimpleModel>: Sendable {
 ///   change. If the committed elements change, `rewind()` undoes the pending edits and `replay()`
 ///   carries them out again.
 /// - `members`, `tellingCount`, `isTelling` and `limitHitCount` serve the notifications.
-/// - `stored`, `storedView` and `unwrittenCount` serve lists whose stored elements differ from the
-///   committed ones.
+/// - `stored` serves lists whose stored elements differ from the committed ones.
 struct ListState<T: SimpleModel>: Sendable {
   var list = LiveList<T>() {
     didSet { version &+= 1 }
@@ -49,12 +48,8 @@ struct ListState<T: SimpleModel>: Sendable {
   var isCommittedPresent = false
   /// True if the committed elements are loaded from the store or cache.
   var isLoaded = false
-  /// The stored elements if they may differ from the committed ones; changed on the pipeline only.
-  var stored: StoredRows<T>?
-  /// The stored elements with the pending edits on top; made at its first use.
-  var storedView: LiveList<T>?
-  /// The count of pending edits that are not written to the store or cache.
-  var unwrittenCount = 0
+  /// The stored elements; changed on the pipeline only.
+  var stored = StoredElements<T>.asShown
   /// True if the store could not be read, so that the committed elements may differ from the stored
   /// ones.
   var isOutOfStep = false
@@ -82,7 +77,8 @@ struct ListState<T: SimpleModel>: Sendable {
 
   /// True if a commit can be shown only after all elements are read.
   var needsWhole: Bool {
-    !isLoaded || isOutOfStep || !hidden.isEmpty || (stored.map { $0.list == nil } ?? false)
+    if case .unread = stored { return true }
+    return !isLoaded || isOutOfStep || !hidden.isEmpty
   }
 
   /// True if a pending edit sets all elements.
@@ -112,31 +108,6 @@ struct ListState<T: SimpleModel>: Sendable {
     for edit in pending.reversed() { list.undo(edit.step) }
     return list
   }
-
-  /// Returns true if a member has all pending edits.
-  func allAreKnown(to viewer: ListViewer) -> Bool {
-    pending.allSatisfy { viewer.knows($0.operation) }
-  }
-
-  /// Returns the committed rows with the pending edits on top that a member has.
-  func rows(_ committed: [LiveRow], knownTo viewer: ListViewer) -> [LiveRow] {
-    var rows = committed
-    for pending in pending where viewer.knows(pending.operation) {
-      let edit = pending.operation.edit
-      _ = rows.carryOut(edit.plan(in: rows), edit.rows)
-    }
-    return rows
-  }
-
-  /// Returns the list that a member's delegate has after all its notifications.
-  func told(to viewer: ListViewer, tellsCommitted: Bool) -> LiveList<T> {
-    if !tellsCommitted || allAreKnown(to: viewer) { return list }
-    var told = committed
-    for edit in pending where viewer.knows(edit.operation) {
-      _ = told.apply(edit.operation.edit)
-    }
-    return told
-  }
 }
 
 /// Committed models.
@@ -151,8 +122,7 @@ extension ListState {
     for row in rows {
       if let model = replacedModel(of: row) { found.append((row, model)) } else { rest.append(row) }
     }
-    for (row, place) in list.places(of: rest) { found.append((row, list.models[place])) }
-    return found
+    return found + list.models(of: rest)
   }
 
   /// Sets new contents of committed rows, below the pending edits.

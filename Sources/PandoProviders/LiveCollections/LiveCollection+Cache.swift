@@ -13,10 +13,13 @@ extension LiveCollection {
   func isGone(_ operation: ListOperation<T>) -> Bool {
     state.withLock { state in
       guard operation.isWritten else { return state.isGone(operation) }
-      guard state.isLoaded, !state.isOutOfStep else { return false }
-      guard let stored = state.stored else { return state.isGone(operation) }
-      guard let list = stored.list, state.isGone(operation) else { return false }
-      return operation.written.map { $0.plan(in: list.rows) == .nothing } ?? true
+      guard state.isLoaded, !state.isOutOfStep, state.isGone(operation) else { return false }
+      switch state.stored {
+      case .asShown: return true
+      case .unread: return false
+      case .list(let list):
+        return operation.written.map { $0.plan(in: list.rows) == .nothing } ?? true
+      }
     }
   }
 
@@ -30,8 +33,7 @@ extension LiveCollection {
   func removeUnread(
     _ identifiers: [String], from cache: any CacheDelegate, context: (any Sendable)?
   ) async throws {
-    let isUnread = state.withLock { $0.stored.map { $0.list == nil } ?? false }
-    guard isUnread, let cacheKey,
+    guard case .unread = state.withLock({ $0.stored }), let cacheKey,
       var list = try await cache.collection(forKey: cacheKey, as: T.self, context: context)
     else { return }
     let count = list.count

@@ -101,15 +101,14 @@ extension LiveCollection {
       return request.isNothing ? .success(.done) : .failure(DataProviderError.gone(cacheKey ?? ""))
     }
     let writes = updatesCache && isStored
-    var written: (edit: ListEdit<T>?, mayBeAbsent: Bool) = (nil, false)
-    if writes { written = state.writing(edit, plan) } else if isStored { state.beginUnwritten() }
+    let written = writes ? state.writing(edit, plan) : (nil, false)
     let isSilent = state.list.isUnchanged(by: edit, plan)
     let told = isSilent ? .changes([]) : plan.change
     let change = state.change(edit, told, toldTo: index, tellsCommitted: tellsCommitted)
     let step = state.list.carryOut(edit, plan)
     state.editCount += 1
     let operation = ListOperation(
-      edit, writing: written.edit, mayBeAbsent: written.mayBeAbsent, isWritten: writes, of: self,
+      edit, writing: written.0, mayBeAbsent: written.1, isWritten: writes, of: self,
       by: index.map { state.members[$0].number }, number: state.editCount, change: change,
       context: context)
     state.pending.append(PendingEdit(operation: operation, step: step))
@@ -147,9 +146,9 @@ extension ListState {
       let plan = members[index].frozen?.told.apply(edit).plan
       return plan?.change ?? shown
     }
-    let viewer = members[index].viewer
-    if !tellsCommitted || shown == .reset || allAreKnown(to: viewer) { return shown }
-    return edit.plan(in: rows(committedRows, knownTo: viewer)).change
+    let view = view(of: members[index].viewer, tellsCommitted: tellsCommitted)
+    if shown == .reset || view.isSame(as: .shown) { return shown }
+    return edit.plan(in: rows(in: view)).change
   }
 
   /// Queues the change of an edit for all members except the acting one.
@@ -180,9 +179,9 @@ extension ListState {
       members[index].frozen?.date = telling.date
       return
     }
-    let viewer = members[index].viewer
+    let view = view(of: members[index].viewer, tellsCommitted: tellsCommitted)
     var tellings = exchange(&members[index].tellings, with: TellingQueue())
-    tellings.append(telling) { told(to: viewer, tellsCommitted: tellsCommitted).models }
+    tellings.append(telling) { list(in: view).models }
     members[index].tellings = tellings
     if members[index].tellings.count >= limits.undeliveredCallbacksMaximum {
       freeze(index, .limit, tellsCommitted: tellsCommitted)

@@ -128,13 +128,11 @@ extension LiveCollection {
     let isNeeded = state.withLock { !$0.isLoaded || $0.isOutOfStep || !$0.isCommittedPresent }
     if isNeeded, case .success(let models) = result {
       hide(hidden)
-      let update = LiveUpdate()
-      var staged = StagedList(self, update)
-      let telling: StagedList<T>.Telling =
-        state.withLock { $0.isLoaded } ? .difference : .nobody
-      stageRead(
-        joined(models, since: number, scope), telling, update, [], rows: [], &staged, scope)
-      scope.publish([staged], update)
+      var change = ListUpdate<T>(update: LiveUpdate())
+      change.read = joined(models, since: number, scope)
+      let (isLoaded, isApart) = state.withLock { ($0.isLoaded, $0.stored.isApart) }
+      if !isLoaded { change.telling = .nobody }
+      scope.publish([stageWhole(change, isApart: isApart, scope)], change.update)
     }
     let (waiters, data) = state.withLock { state in
       (exchange(&state.waiters, with: []), state.isPresent ? state.list.models : nil)

@@ -7,8 +7,7 @@ extension LiveCollection {
   ///
   /// - Returns: `nil` if `member` is not a member.
   func observed(by member: UInt64) -> ObservedState<LiveList<T>>? {
-    state.withLock { state in
-      guard let index = state.index(of: member) else { return nil }
+    withMember(member) { state, index in
       if let observed = state.members[index].observed { return observed }
       let observed = ObservedState(state.committed)
       state.members[index].observed = observed
@@ -20,8 +19,7 @@ extension LiveCollection {
   ///
   /// - Returns: `nil` if `member` is not a member.
   func tracking(of member: UInt64) -> ProviderTracking? {
-    state.withLock { state in
-      guard let index = state.index(of: member) else { return nil }
+    withMember(member) { state, index in
       if let tracking = state.members[index].tracking { return tracking }
       let tracking = ProviderTracking()
       state.members[index].tracking = tracking
@@ -35,8 +33,7 @@ extension LiveCollection {
     _ observed: ObservedState<LiveList<T>>?, _ tracking: ProviderTracking?, to member: UInt64
   ) {
     if observed == nil, tracking == nil { return }
-    state.withLock { state in
-      guard let index = state.index(of: member) else { return }
+    withMember(member) { state, index in
       state.members[index].observed = observed
       state.members[index].tracking = tracking
       if tracking != nil { state.isTracked = true }
@@ -47,7 +44,7 @@ extension LiveCollection {
 
   /// Returns the committed list of the collection; `nil` if `member` is not a member.
   func committed(of member: UInt64) -> LiveList<T>? {
-    state.withLock { state in state.index(of: member) == nil ? nil : state.committed }
+    withMember(member) { state, _ in state.committed }
   }
 
   /// Notifies tracked readers of the shown list, on the delivery target.

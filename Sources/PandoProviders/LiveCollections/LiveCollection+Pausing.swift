@@ -8,11 +8,9 @@ extension LiveCollection {
   ///
   /// - Returns: `false` if `member` is not a member.
   func pause(_ member: UInt64, _ reason: PauseReasons) -> Bool {
-    state.withLock { state in
-      guard let index = state.index(of: member) else { return false }
+    withMember(member) { state, index in
       state.freeze(index, reason, tellsCommitted: tellsCommitted)
-      return true
-    }
+    } != nil
   }
 
   /// Removes one reason to pause.
@@ -22,8 +20,7 @@ extension LiveCollection {
   /// - Returns: True if it was the last reason, so that ``endPause(of:)`` must be published; `nil`
   ///   if `member` is not a member.
   func beginResume(_ member: UInt64, _ reason: PauseReasons) -> Bool? {
-    state.withLock { state in
-      guard let index = state.index(of: member) else { return nil }
+    withMember(member) { state, index in
       guard state.members[index].frozen?.reasons.remove(reason) != nil else { return false }
       return state.members[index].standstill == nil
     }
@@ -35,10 +32,7 @@ extension LiveCollection {
   ///
   /// - Returns: `nil` if the member was paused again, or has left.
   func endPause(of member: UInt64) -> ResumedMember? {
-    let isOnItsWay = state.withLock { state in
-      state.index(of: member).map { state.members[$0].isOnItsWayBack } ?? false
-    }
-    guard isOnItsWay else { return nil }
+    guard withMember(member, { $0.members[$1].isOnItsWayBack }) ?? false else { return nil }
     var update = LiveUpdate()
     // `thaw` computes the date of the change itself.
     update.date = .distantPast
@@ -49,16 +43,13 @@ extension LiveCollection {
 
   /// Returns true if the member is paused; `nil` if it is not a member.
   func isPaused(_ member: UInt64) -> Bool? {
-    state.withLock { state in
-      state.index(of: member).map { state.members[$0].standstill != nil }
-    }
+    withMember(member) { $0.members[$1].standstill != nil }
   }
 
   /// Restarts a paused member with the current elements, without a notification.
   func restart(_ member: UInt64) {
-    state.withLock { state in
-      guard let index = state.index(of: member), let frozen = state.members[index].frozen
-      else { return }
+    withMember(member) { state, index in
+      guard let frozen = state.members[index].frozen else { return }
       _ = state.members[index].tellings.joined()
       state.members[index].frozen = ListMember.Frozen(
         shown: state.list, told: state.list, lastUpdated: state.lastUpdated,
@@ -80,7 +71,8 @@ extension ListState {
       return
     }
     members[index].frozen = ListMember.Frozen(
-      shown: list, told: told(to: members[index].viewer, tellsCommitted: tellsCommitted),
+      shown: list,
+      told: list(in: view(of: members[index].viewer, tellsCommitted: tellsCommitted)),
       lastUpdated: lastUpdated, reasons: reason)
   }
 

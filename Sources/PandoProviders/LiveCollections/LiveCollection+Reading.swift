@@ -46,7 +46,7 @@ extension LiveCollection {
 
   func loses(_ nodes: Set<ByteString>) -> Bool {
     state.withLock { state in
-      let models = state.committed.models + (state.stored?.list?.models ?? [])
+      let models = state.committed.models + (state.stored.list?.models ?? [])
       let isConcerned = models.contains { !nodes.isDisjoint(with: $0.nodeIdentifiers) }
       if isConcerned { state.hidden.add(nodes) }
       return isConcerned

@@ -3,6 +3,37 @@ import PandoModels
 import PandoStore
 import PandoSystem
 
+/// An update, as one list takes it.
+///
+/// - `operations`, `changes` and `read` say what becomes of the list: `changes` stand alone, and
+///   `models` belong to them; `telling` belongs to `read`.
+/// - `rows` and `storedRows` say which elements contain changed nodes.
+struct ListUpdate<T: SimpleModel> {
+  let update: LiveUpdate
+  /// The pending edits that the update commits, in order.
+  var operations: [ListOperation<T>] = []
+  /// The changes of a commit that is not an edit of this list.
+  var changes: [CollectionChangeInformation]?
+  /// The new models of `changes`, by their positions after all changes.
+  var models: [Int: T] = [:]
+  /// The elements, if they were read as a whole.
+  var read: ReadElements<T>?
+  /// The kind of notification of `read`.
+  var telling = StagedList<T>.Telling.difference
+  /// The shown rows that contain changed nodes.
+  var rows: [LiveRow] = []
+  /// The rows of separate stored elements that contain changed nodes.
+  var storedRows: [LiveRow] = []
+
+  /// The rows that the edits insert or update.
+  var editedRows: [LiveRow] { operations.flatMap(\.edit.rows) }
+}
+
+/// Staging of updates on the pipeline.
+///
+/// Most updates are staged in place: the commit of the first pending edit, a few changes by others,
+/// or new contents. Any other update is staged as a whole: both the shown and the stored elements
+/// after it are computed and compared with those before it.
 extension LiveCollection {
   func commit(
     _ change: CollectionChange, _ content: ListContent?, _ operation: (any ManagedOperation)?
@@ -33,89 +64,131 @@ extension LiveCollection {
     }
   }
 
-  /// Returns the pending edits of this list among the operations of an update.
-  private func pendingOperations(_ operations: [any LiveOperation]) -> [ListOperation<T>] {
-    let own = operations.compactMap { $0 as? ListOperation<T> }
-    if own.isEmpty { return [] }
-    return state.withLock { state in
-      own.filter { operation in state.pending.contains { $0.operation === operation } }
-    }
-  }
-
   func stage(
     _ update: LiveUpdate, rows: [LiveRow], _ scope: PipelineScope
   ) -> (any StagedChange)? {
-    var staged = StagedList(self, update)
-    let operations = pendingOperations(update.operations)
-    let operation = operations.last
-    let commit = cacheKey.flatMap { update.topics[ByteString($0)] as? CollectionCommit<T> }
-    if case .whole(let models, let isReset) = commit {
-      stageRead(
-        overlaid(models, update, scope), isReset ? .reset : .difference, update, operations,
-        rows: rows, &staged, scope)
-      return staged
+    let change = listUpdate(update, rows: rows, scope)
+    var isApart = isApart(in: change, scope)
+    if !isApart, let staged = stageInPlace(change, &isApart, scope) {
+      return staged.isEmpty ? nil : staged
     }
-    if operations.count > 1 || !isStored && !operations.isEmpty && !update.departed.isEmpty {
-      stage(operations, update, rows: rows, &staged, scope)
-      return staged
-    }
-    var stored = storedRows(before: update, commit, operation, rows: rows, scope)
-    var handled: Set<LiveRow> = []
-    var touched: Set<LiveRow> = []
-    switch (commit, operation) {
-    case (.changes(let changes, let read), nil):
-      let models = overlaid(read, update, scope)
-      if stored == nil, let list = listWithReturning(changes, models, rows, scope) {
-        stage(ReadElements(list), .difference, [], &staged, scope)
-        return staged
-      }
-      (handled, touched) = stage(changes, models, update, &stored, &staged, scope)
-    case (_, let operation?):
-      handled = stage(
-        operation, stored == nil ? operation.committedPlan : nil, &staged, scope)
-    default: break
-    }
-    var rows = handled.isEmpty ? rows : rows.filter { !handled.contains($0) }
-    if !update.departed.isEmpty {
-      let departed = stageDeparted(
-        rows, update, besides: isStored && stored == nil ? update.storedDeparted : [:], &staged,
-        scope)
-      rows.removeAll { departed.contains($0) }
-    }
-    stageContents(rows, &staged, scope)
-    if stored == nil, isStored, !staged.removed.isEmpty {
-      if isCached {
-        noteLoss(update)
-      } else if !noteUnreadLoss() {
-        // The store reports its own deletions. This removal was not written, so the stored list is
-        // kept apart.
-        stored = StoredRows(list: state.withLock { $0.storedList }, isApart: true)
-      }
-    }
-    if let stored,
-      operation != nil || !touched.isEmpty || !staged.isEmpty || !stored.shadows.isEmpty
-    {
-      stageStored(
-        stored, touched: touched, update, operation, rows: rows, handled: handled, &staged, scope)
-    }
+    let staged = stageWhole(change, isApart: isApart, scope)
     return staged.isEmpty ? nil : staged
   }
 
-  /// Stages elements that were read as a whole.
-  func stageRead(
-    _ read: ReadElements<T>, _ telling: StagedList<T>.Telling, _ update: LiveUpdate,
-    _ operations: [ListOperation<T>], rows: [LiveRow], _ staged: inout StagedList<T>,
-    _ scope: PipelineScope
-  ) {
-    if case .reset = telling {
-    } else if stageReadApart(read, telling, update, operations, rows: rows, &staged, scope) {
-      return
+  private func listUpdate(
+    _ update: LiveUpdate, rows: [LiveRow], _ scope: PipelineScope
+  ) -> ListUpdate<T> {
+    let firstStored = rows.firstIndex { $0.isStored } ?? rows.count
+    var change = ListUpdate<T>(
+      update: update, rows: Array(rows[..<firstStored]),
+      storedRows: rows[firstStored...].map(\.shown))
+    let own = update.operations.compactMap { $0 as? ListOperation<T> }
+    if !own.isEmpty {
+      change.operations = state.withLock { state in
+        own.filter { operation in state.pending.contains { $0.operation === operation } }
+      }
     }
-    stage(read, telling, operations, &staged, scope)
+    switch cacheKey.flatMap({ update.topics[ByteString($0)] as? CollectionCommit<T> }) {
+    case .whole(let models, let isReset):
+      change.read = overlaid(models, update, scope)
+      change.telling = isReset ? .reset : .difference
+    case .changes(let changes, let models) where change.operations.isEmpty:
+      change.changes = changes
+      change.models = overlaid(models, update, scope)
+    case .changes, .own, nil: break
+    }
+    return change
+  }
+}
+
+/// Staging in place, for a list whose shown elements are the stored ones.
+extension LiveCollection {
+  /// Stages an update without computing the list.
+  ///
+  /// - Parameters:
+  ///   - change: The update.
+  ///   - isApart: Set to true if the update makes shown and stored elements differ.
+  ///   - scope: Regenerates the elements.
+  /// - Returns: `nil` if the update must be staged as a whole.
+  private func stageInPlace(
+    _ change: ListUpdate<T>, _ isApart: inout Bool, _ scope: PipelineScope
+  ) -> StagedList<T>? {
+    guard change.read == nil, change.operations.count <= 1,
+      isStored || change.update.departed.isEmpty
+    else { return nil }
+    var staged = StagedList(self, change.update)
+    var handled: Set<LiveRow> = []
+    if let operation = change.operations.first {
+      guard let step = state.withLock({ $0.confirmedStep(of: operation) }) else { return nil }
+      handled = stage(operation, step, &staged, scope)
+    } else if let changes = change.changes {
+      let script = state.withLock { state in
+        state.needsWhole
+          ? nil : state.script(changes, change.models, on: state.committedRows)
+      }
+      if var script {
+        script.keepRows { rows in state.withLock { $0.committedModels(of: rows) } }
+        handled = stage(script, &staged, scope)
+      } else {
+        reload(scope)
+      }
+    }
+    stageContents(change.rows.filter { !handled.contains($0) }, &staged, scope)
+    if isStored, !staged.removed.isEmpty {
+      if isCached {
+        noteLoss(change.update)
+      } else if !noteUnreadLoss() {
+        // The store reports its own deletions. This removal was not written.
+        isApart = true
+        return nil
+      }
+    }
+    return staged
+  }
+
+  /// Stages the commit of the first pending edit at its shown positions.
+  ///
+  /// - Returns: The rows that the edit affects.
+  private func stage(
+    _ operation: ListOperation<T>, _ step: ListStep<T>, _ staged: inout StagedList<T>,
+    _ scope: PipelineScope
+  ) -> Set<LiveRow> {
+    staged.structure = .confirmed(operation)
+    if step.plan == .nothing {
+      operation.noteAbsence()
+      return []
+    }
+    let edit = operation.edit
+    let rows = Set(edit.rows)
+    for (row, old) in zip(step.oldRows, step.oldModels) where !rows.contains(row) {
+      scope.register(self, row: row, old: old, new: nil)
+    }
+    for (row, model) in zip(edit.rows, edit.models) {
+      // The update may carry newer data of a node, in another type or as stored.
+      let new = scope.regenerate(model)?.model as? T
+      if let new { staged.contents.append((row, new)) }
+      scope.register(self, row: row, old: nil, new: new ?? model)
+    }
+    return rows.union(step.oldRows)
+  }
+
+  /// Stages changes by others.
+  ///
+  /// - Returns: The rows that the changes affect.
+  private func stage(
+    _ script: ListScript<T>, _ staged: inout StagedList<T>, _ scope: PipelineScope
+  ) -> Set<LiveRow> {
+    staged.structure = .script(script)
+    for row in script.deleted.subtracting(script.inserted) {
+      scope.register(self, row: row, old: nil, new: nil)
+    }
+    for (row, model) in script.models { scope.register(self, row: row, old: nil, new: model) }
+    return script.deleted.union(script.models.keys)
   }
 
   /// Stages new contents of committed elements that contain changed nodes.
-  func stageContents(
+  private func stageContents(
     _ rows: [LiveRow], _ staged: inout StagedList<T>, _ scope: PipelineScope
   ) {
     for (row, model) in state.withLock({ $0.committedModels(of: rows) }) {
@@ -128,262 +201,208 @@ extension LiveCollection {
         scope.register(self, row: row, old: model, new: nil)
       }
     }
-    staged.contents.sort { $0.row < $1.row }
+    staged.contents = staged.contents.ordered { $0.row < $1.row }
   }
 
-  /// Stages the removal of committed elements that were deleted in between.
-  ///
-  /// Used where the shown elements differ from the stored ones.
-  ///
-  /// - Returns: The rows of the elements.
-  private func stageDeparted(
-    _ rows: [LiveRow], _ update: LiveUpdate, besides others: [ByteString: [Int]],
-    _ staged: inout StagedList<T>, _ scope: PipelineScope
-  ) -> Set<LiveRow> {
-    var departed: Set<LiveRow> = []
-    for (row, model) in state.withLock({ $0.committedModels(of: rows) }) {
-      guard let identifier = model.modelIdentifier.map({ ByteString($0) }),
-        update.departed[identifier] != nil, others[identifier] == nil
-      else { continue }
-      departed.insert(row)
-      staged.removed.append(row)
-      scope.register(self, row: row, old: model, new: nil)
-    }
-    return departed
-  }
-
-  /// Stages the commit of a pending edit.
-  ///
-  /// - Parameters:
-  ///   - operation: The edit.
-  ///   - plan: The positions of the edit; `nil` to compute them from the current list.
-  ///   - staged: The staged change of the shown list.
-  ///   - scope: Regenerates the elements.
-  /// - Returns: The rows that the edit affects.
-  func stage(
-    _ operation: ListOperation<T>, _ plan: ListPlan?, _ staged: inout StagedList<T>,
-    _ scope: PipelineScope
-  ) -> Set<LiveRow> {
-    guard let step = state.withLock({ $0.committedStep(of: operation, plan) }) else {
-      // The plan does not fit, so the committed list differs from the stored one. It is read again.
-      staged.structure = .failed(operation)
-      reload(scope)
-      return []
-    }
-    staged.structure = .own(operation, plan, step.edit)
-    if step.step.plan == .nothing {
-      staged.isGone = true
-      operation.noteAbsence()
-      return []
-    }
-    let old = LiveList(rows: step.step.oldRows, models: step.step.oldModels)
-    var new = LiveList(rows: step.edit.rows, models: step.edit.models)
-    for index in new.rows.indices {
-      // The update may carry newer data of a node, in another type or as stored.
-      guard let model = scope.regenerate(new.models[index])?.model as? T else { continue }
-      new.models[index] = model
-      staged.contents.append((new.rows[index], model))
-    }
-    register(from: old, to: new, scope)
-    return Set(old.rows + new.rows)
-  }
-
-  /// Stages the commit of several pending edits, without reading the list.
-  private func stage(
-    _ operations: [ListOperation<T>], _ update: LiveUpdate, rows: [LiveRow],
-    _ staged: inout StagedList<T>, _ scope: PipelineScope
-  ) {
-    let old = state.withLock { $0.committed }
-    var shown = old
-    shown.carryOut(operations, of: update)
-    shown.regenerate(Set(rows).union(operations.flatMap(\.edit.rows)), scope)
-    stageWhole(
-      shown, since: old, .difference, operations, isPresent: true, isRead: false, &staged, scope)
-  }
-
-  /// Stages a commit that is not an edit of this collection.
-  ///
-  /// - Returns: `handled` rows have their staged contents; `touched` rows may differ from their
-  ///   stored contents.
-  private func stage(
-    _ changes: [CollectionChangeInformation], _ models: [Int: T], _ update: LiveUpdate,
-    _ stored: inout StoredRows<T>?, _ staged: inout StagedList<T>, _ scope: PipelineScope
-  ) -> (handled: Set<LiveRow>, touched: Set<LiveRow>) {
-    let count = changes.count { if case .insert = $0 { true } else { false } }
-    let (committed, newRows, needsWhole) = state.withLock { state in
-      (state.committedRows, state.takeRows(count), state.needsWhole)
-    }
-    let storedRows = stored?.list?.rows ?? committed
-    guard !needsWhole,
-      let storedScript = ListScript(changes, models, on: storedRows, newRows: newRows),
-      let script = stored == nil
-        ? storedScript
-        : storedScript.shown(
-          in: committed, stored: storedRows, keeping: rowsOfOthers(stored, update))
-    else {
-      reload(scope)
-      return ([], [])
-    }
-    let handled = script.deleted.union(script.updated).subtracting(script.inserted)
-    let old = state.withLock { $0.committedModels(of: handled.ordered()) }
-    for (row, model) in old where script.deleted.contains(row) || script.models[row] != nil {
-      let new = script.deleted.contains(row) ? nil : script.models[row]
-      scope.register(self, row: row, old: model, new: new)
-    }
-    for row in script.inserted {
-      guard let model = script.models[row] else { continue }
-      if scope.hasVanished(model) {
-        staged.removed.append(row)
-      } else {
-        scope.register(self, row: row, old: nil, new: model)
-      }
-    }
-    staged.structure = .script(script)
-    guard var list = stored?.list else { return (handled, handled) }
-    storedScript.carryOut(on: &list)
-    for row in storedScript.updated {
-      if let model = storedScript.models[row] { list.replace(row, by: model) }
-    }
-    stored?.list = list
-    let touched = handled.union(storedScript.deleted).union(storedScript.updated)
-    return (handled, touched.union(storedScript.inserted))
-  }
-
-  /// Returns rows whose stored element was deleted, while they show another element.
-  private func rowsOfOthers(_ stored: StoredRows<T>?, _ update: LiveUpdate) -> Set<LiveRow> {
-    guard let stored, !stored.shadows.isEmpty, !update.deleted.isEmpty else { return [] }
-    func isDeleted(_ model: T?) -> Bool {
-      model?.modelIdentifier.map { update.deleted.contains(ByteString($0)) } ?? false
-    }
-    let shown = state.withLock { $0.committedModels(of: stored.shadows.keys.ordered()) }
-    return Set(
-      shown.compactMap { row, model in
-        !isDeleted(model) && isDeleted(stored.list?.model(of: row)) ? row : nil
-      })
-  }
-
-  /// Stages a list that was read as a whole.
-  private func stage(
-    _ read: ReadElements<T>, _ telling: StagedList<T>.Telling, _ operations: [ListOperation<T>],
-    _ staged: inout StagedList<T>, _ scope: PipelineScope
-  ) {
-    let (old, rows, stored) = state.withLock { state in
-      let old = state.committed
-      var base = old
-      for operation in operations { _ = base.apply(operation.edit) }
-      return (old, base.rows(for: read.models) { state.takeRows($0) }, state.stored)
-    }
-    stageWhole(
-      read.shown(rows), since: old, telling, operations, isPresent: read.isPresent, &staged, scope)
-    // Over a store, `placeShadows` finds differing contents by comparison. Only uneven lists are
-    // kept apart.
-    if isStored, read.isUneven || (read.differs && isCached) {
-      var new = StoredRows(
-        list: read.stored(rows), isApart: true, shadows: stored?.shadows ?? [:])
-      placeShadows(&new, nil, staged, scope)
-      staged.stored = StoredChange(rows: new)
-    } else if let stored {
-      endStored(stored, &staged, scope)
-    }
-  }
-
-  /// Stages the replacement of all committed elements.
-  func stageWhole(
-    _ new: LiveList<T>, since old: LiveList<T>, _ telling: StagedList<T>.Telling,
-    _ operations: [ListOperation<T>], isPresent: Bool, isRead: Bool = true,
-    _ staged: inout StagedList<T>, _ scope: PipelineScope
-  ) {
-    staged.structure = .whole(
-      StagedList.Whole(
-        list: new, updated: new.updatedRows(since: old) + operations.flatMap(\.edit.rows),
-        isPresent: isPresent, isRead: isRead, telling: telling, operations: operations))
-    register(from: old, to: new, scope)
-  }
-
-  /// Replaces rows in the registry.
-  private func register(from old: LiveList<T>, to new: LiveList<T>, _ scope: PipelineScope) {
-    if old.rows == new.rows {
-      for index in old.rows.indices {
-        scope.register(
-          self, row: old.rows[index], old: old.models[index], new: new.models[index])
-      }
-      return
-    }
-    var gone: [LiveRow: T] = [:]
-    for (row, model) in zip(old.rows, old.models) { gone[row] = model }
-    for (row, model) in zip(new.rows, new.models) {
-      scope.register(self, row: row, old: gone.removeValue(forKey: row), new: model)
-    }
-    for row in old.rows {
-      guard let model = gone[row] else { continue }
-      scope.register(self, row: row, old: model, new: nil)
-    }
+  /// Records the removal of stored elements whose models were deleted.
+  private func noteLoss(_ update: LiveUpdate) {
+    (update.operation as? DeleteOperation)?.noteLoss(of: self)
   }
 }
 
-extension LiveList {
-  /// Carries out pending edits of a shown list, with the update's deletions between them.
-  mutating func carryOut(_ operations: [ListOperation<T>], of update: LiveUpdate) {
-    carryOut(operations, of: update, update.departed) { list, operation in
-      if list.apply(operation.edit).plan == .nothing { operation.noteAbsence() }
-    }
+/// Staging as a whole.
+extension LiveCollection {
+  /// Returns true if shown and stored elements differ before an update, or may differ after it.
+  private func isApart(in change: ListUpdate<T>, _ scope: PipelineScope) -> Bool {
+    guard isStored, change.telling != .reset else { return false }
+    let update = change.update
+    // An edit that was made while both lists differed may have another position in each of them.
+    return state.withLock { $0.stored.isApart }
+      || change.operations.contains { $0.written == nil || $0.mayBeAbsent }
+      || update.departed != update.storedDeparted
+      || isCached && !change.rows.isEmpty && !isWritten(update)
+      || change.models.values.contains { scope.hasVanished($0) }
   }
 
-  /// Carries out pending edits by a closure, with deletions between them.
+  /// Returns true if the update's changes are in the store or cache.
+  private func isWritten(_ update: LiveUpdate) -> Bool {
+    if update.changeSet != nil { return true }
+    guard let operation = update.operation as? any ManagedOperation else { return !isCached }
+    return operation.isWritten
+  }
+
+  /// Stages an update by the shown and stored elements after it.
   ///
   /// - Parameters:
-  ///   - operations: The edits.
-  ///   - update: The update that contains the edits.
-  ///   - departed: The deleted nodes, each with the counts of operations that precede its
-  ///     deletions.
-  ///   - body: Carries an edit out.
-  mutating func carryOut(
-    _ operations: [ListOperation<T>], of update: LiveUpdate, _ departed: [ByteString: [Int]],
-    _ body: (inout LiveList<T>, ListOperation<T>) -> Void
-  ) {
-    guard !departed.isEmpty else {
-      for operation in operations { body(&self, operation) }
-      return
+  ///   - change: The update.
+  ///   - isApart: True if both may differ.
+  ///   - scope: Regenerates the elements.
+  /// - Returns: The staged change; it is empty if the update changes nothing.
+  func stageWhole(
+    _ change: ListUpdate<T>, isApart: Bool, _ scope: PipelineScope
+  ) -> StagedList<T> {
+    let update = change.update
+    var staged = StagedList(self, update)
+    let (old, oldStored, former, isLoaded) = state.withLock {
+      ($0.committed, $0.storedList, $0.stored, $0.isLoaded)
     }
-    var rest = operations[...]
-    var start = 0
-    for (place, operation) in update.operations.enumerated() {
-      guard let next = rest.first, next === operation else { continue }
-      rest.removeFirst()
-      remove(departed, in: start...place)
-      body(&self, next)
-      start = place + 1
-    }
-    remove(departed, in: start...Int.max)
-  }
-
-  /// Removes elements that were deleted after a count of operations in `range`.
-  private mutating func remove(_ departed: [ByteString: [Int]], in range: ClosedRange<Int>) {
-    remove(
-      Set(
-        zip(rows, models).compactMap { row, model in
-          guard let identifier = model.modelIdentifier,
-            let places = departed[ByteString(identifier)],
-            places.contains(where: range.contains)
-          else { return nil }
-          return row
-        }))
-  }
-
-  /// Sets the contents that the running update gives to rows.
-  ///
-  /// Rows of deleted models are removed.
-  mutating func regenerate(_ concerned: Set<LiveRow>, _ scope: PipelineScope) {
-    var gone: Set<LiveRow> = []
-    for (row, place) in places(of: concerned.ordered()) {
-      guard let regeneration = scope.regenerate(models[place]) else { continue }
-      if let new = regeneration.model as? T {
-        models[place] = new
-      } else if regeneration.model == nil {
-        gone.insert(row)
+    let isSet = change.operations.contains { $0.isWritten && $0.determinesList }
+    var (shown, stored) = (old, isApart ? oldStored ?? (isSet ? LiveList() : nil) : nil)
+    if isApart || !isStored {
+      shown.carryOut(change.operations, of: update, update.departed) { list, operation in
+        if list.apply(operation.edit).plan == .nothing { operation.noteAbsence() }
+      }
+      // The changes by others contain their deletions.
+      let departed = change.changes == nil ? update.storedDeparted : [:]
+      stored?.carryOut(change.operations, of: update, departed) { _ = $0.carryOutStored($1) }
+    } else {
+      for operation in change.operations {
+        if change.read != nil {
+          // Positions in the stored list count elements that can't be decoded.
+          _ = shown.apply(operation.edit)
+        } else if !shown.carryOutStored(operation) {
+          // The committed list differs from the stored one, so it is read again.
+          staged.structure = .failed(operation)
+          reload(scope)
+          return staged
+        }
       }
     }
-    remove(gone)
+    var fresh: Set<LiveRow> = []
+    if let changes = change.changes {
+      fresh = take(changes, change, &shown, &stored, scope)
+    } else if let read = change.read {
+      let isKnown = isLoaded || change.operations.contains(where: \.determinesList)
+      take(read, isApart: isApart, isKnown: isKnown, &shown, &stored)
+    }
+    if isApart || change.read == nil {
+      let gone = shown.regenerate(
+        change.rows.filter { !fresh.contains($0) }, change.editedRows, scope)
+      var isLost = !isApart && !gone.isEmpty
+      shown.remove(gone)
+      if isWritten(update) {
+        let lost = stored?.regenerate(change.storedRows, change.editedRows, scope) ?? []
+        if isCached, !lost.isEmpty {
+          stored?.remove(lost)
+          isLost = true
+        }
+      }
+      if isCached, isLost { noteLoss(update) }
+    }
+    var next = StoredElements<T>.asShown
+    if isApart || change.read != nil, isStored {
+      let isExact = isCached
+      next = .unread
+      if let stored { next = shown.isSame(as: stored, isExact: isExact) ? .asShown : .list(stored) }
+    }
+    let updated = register(from: old, to: shown, scope) { $0 }
+    _ = register(from: former.list ?? LiveList(), to: next.list ?? LiveList(), scope) { $0.stored }
+    if former.isApart || next.isApart { staged.stored = next }
+    let isRead = change.read != nil
+    if !isRead, stageConfirmed(change.operations, shown, since: old, &staged) { return staged }
+    if isRead || !change.operations.isEmpty || !updated.isEmpty || shown.rows != old.rows {
+      staged.structure = .whole(
+        StagedList.Whole(
+          list: shown, updated: updated.map(\.row) + change.editedRows,
+          isPresent: isApart ? true : change.read?.isPresent ?? true, isRead: isRead,
+          telling: change.telling, operations: change.operations))
+    }
+    return staged
+  }
+
+  /// Stages the commit of the first pending edit, if the shown list has it at its shown positions.
+  private func stageConfirmed(
+    _ operations: [ListOperation<T>], _ shown: LiveList<T>, since old: LiveList<T>,
+    _ staged: inout StagedList<T>
+  ) -> Bool {
+    guard operations.count == 1,
+      let first = state.withLock({ $0.pending.first }), first.operation === operations[0]
+    else { return false }
+    var expected = old
+    _ = expected.carryOut(first.operation.edit, first.step.plan)
+    guard expected.rows == shown.rows else { return false }
+    staged.structure = .confirmed(first.operation)
+    staged.contents = shown.difference(since: expected).updated.ordered { $0.row < $1.row }
+    return true
+  }
+
+  /// Applies changes by others to the shown and stored elements, which differ.
+  ///
+  /// - Returns: The rows with contents of the changes.
+  private func take(
+    _ changes: [CollectionChangeInformation], _ change: ListUpdate<T>,
+    _ shown: inout LiveList<T>, _ stored: inout LiveList<T>?, _ scope: PipelineScope
+  ) -> Set<LiveRow> {
+    let found = state.withLock { state in
+      state.needsWhole ? nil : stored.flatMap { state.script(changes, change.models, on: $0.rows) }
+    }
+    guard let base = stored, var script = found else {
+      reload(scope)
+      return []
+    }
+    // A row whose stored element was deleted may show another element.
+    let deleted = change.update.deleted
+    func isDeleted(_ model: T?) -> Bool {
+      model?.modelIdentifier.map { deleted.contains(ByteString($0)) } ?? false
+    }
+    let kept = script.deleted.filter { row in
+      !deleted.isEmpty && isDeleted(base.model(of: row)) && !isDeleted(shown.model(of: row))
+    }
+    guard var shownScript = script.shown(in: shown.rows, stored: base.rows, keeping: kept) else {
+      reload(scope)
+      return []
+    }
+    let returning = script.keepRows(of: base.models(of:), besides: kept)
+    shownScript.renumber(returning)
+    shownScript.carryOut(on: &shown)
+    var list = base
+    script.carryOut(on: &list)
+    stored = list
+    shown.remove(
+      Set(script.inserted.filter { script.models[$0].map(scope.hasVanished) ?? false }))
+    return Set(script.models.keys)
+  }
+
+  /// Applies elements that were read to the shown and stored elements.
+  ///
+  /// If both differ, elements that exist in the shown list only stay there. The changes of the
+  /// stored list since its last read are applied to the shown list.
+  private func take(
+    _ read: ReadElements<T>, isApart: Bool, isKnown: Bool, _ shown: inout LiveList<T>,
+    _ stored: inout LiveList<T>?
+  ) {
+    let rows = (stored ?? shown).rows(for: read.models) { count in
+      state.withLock { $0.takeRows(count) }
+    }
+    let (new, newShown) = read.lists(rows)
+    if !isApart {
+      shown = newShown
+    } else if !isKnown {
+      // No edit has set the whole list, so elements that are only shown follow those that were
+      // read.
+      let isRead = Set(newShown.rows)
+      let others = zip(shown.rows, shown.models).filter { !isRead.contains($0.0) }
+      shown = LiveList(
+        rows: newShown.rows + others.map(\.0), models: newShown.models + others.map(\.1))
+    } else if let base = stored {
+      shown.follow(from: base, to: new, shown: newShown)
+    }
+    stored = new
+  }
+
+  /// Registers the rows that differ between two lists.
+  ///
+  /// - Returns: The rows that both lists have with different models.
+  private func register(
+    from old: LiveList<T>, to new: LiveList<T>, _ scope: PipelineScope,
+    as number: (LiveRow) -> LiveRow
+  ) -> [(row: LiveRow, model: T)] {
+    let difference = new.difference(since: old)
+    for (row, model) in difference.updated + difference.inserted {
+      scope.register(self, row: number(row), old: nil, new: model)
+    }
+    for row in difference.removed { scope.register(self, row: number(row), old: nil, new: nil) }
+    return difference.updated
   }
 }
 
@@ -395,32 +414,20 @@ extension ListOperation {
   }
 }
 
-/// The effect of an edit on the committed list.
-final class CommittedStep<T: SimpleModel> {
-  let edit: ListEdit<T>
-  let step: ListStep<T>
-
-  init(edit: ListEdit<T>, step: ListStep<T>) {
-    self.edit = edit
-    self.step = step
-  }
-}
-
 extension ListState {
-  /// Returns the effect of a pending edit on the committed list; `nil` if `plan` does not fit.
-  fileprivate func committedStep(
-    of operation: ListOperation<T>, _ plan: ListPlan?
-  ) -> CommittedStep<T>? {
-    guard let index = pending.firstIndex(where: { $0.operation === operation }) else { return nil }
-    if index == 0, plan == nil || plan == pending[0].step.plan {
-      return CommittedStep(edit: operation.edit, step: pending[0].step)
-    }
-    var list = committed
-    guard let plan else {
-      return CommittedStep(edit: operation.edit, step: list.apply(operation.edit))
-    }
-    guard plan.fits(list.rows.count) else { return nil }
-    let edit = operation.edit.fitted(to: plan, in: list)
-    return CommittedStep(edit: edit, step: list.carryOut(edit, plan))
+  /// Returns the effect of an edit that is the first pending one and was stored at its shown
+  /// positions; else `nil`.
+  fileprivate func confirmedStep(of operation: ListOperation<T>) -> ListStep<T>? {
+    guard let first = pending.first, first.operation === operation else { return nil }
+    let plan = operation.committedPlan
+    return plan == nil || plan == first.step.plan ? first.step : nil
+  }
+
+  /// Makes a script of changes by others; returns `nil` if they don't fit the rows.
+  fileprivate mutating func script(
+    _ changes: [CollectionChangeInformation], _ models: [Int: T], on rows: [LiveRow]
+  ) -> ListScript<T>? {
+    let newRows = takeRows(changes.numberOfInsertedElements())
+    return ListScript(changes, models, on: rows, newRows: newRows)
   }
 }

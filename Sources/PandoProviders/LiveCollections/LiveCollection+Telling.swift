@@ -80,7 +80,7 @@ extension LiveCollection {
   /// - Returns: True if the caller runs there.
   func tellMemberHere(_ member: UInt64) -> Bool {
     manager.consistencyManager.deliverer.callHere {
-      while let (provider, untold) = state.withLock({ $0.takeUntold(of: member) }) {
+      while let (provider, untold) = withMember(member, { $0.takeUntold(at: $1) }) {
         provider?.tell(untold.telling, untold.list)
       }
     }
@@ -102,8 +102,8 @@ extension LiveCollection {
     of member: UInt64, _ number: UInt64
   ) -> ((any CollectionMember<T>)?, ListTelling<T>)? {
     var tracking: ProviderTracking?
-    let next = state.withLock { state -> Due? in
-      guard let index = state.index(of: member), state.members[index].isTold else { return nil }
+    let next = withMember(member) { state, index -> Due? in
+      guard state.members[index].isTold else { return nil }
       if state.members[index].tellings.isDue(number) {
         var untold: (telling: ListTelling<T>, list: [T])?
         if !state.members[index].tellings.isFirstTold {
@@ -157,10 +157,8 @@ extension ListState {
 
   /// Takes the next notification that was not sent to a member's delegate.
   fileprivate mutating func takeUntold(
-    of member: UInt64
+    at index: Int
   ) -> ((any CollectionMember<T>)?, (telling: ListTelling<T>, list: [T]))? {
-    guard let index = index(of: member), let untold = members[index].tellings.takeUntold()
-    else { return nil }
-    return (members[index].provider, untold)
+    members[index].tellings.takeUntold().map { (members[index].provider, $0) }
   }
 }

@@ -100,38 +100,37 @@ extension LiveCollection {
       shelf.setList(cacheKey, to: list.models, scope)
     }
     guard isAdded else { return }
-    for (row, model) in zip(list.rows, list.models) {
-      scope.register(self, row: row, old: model, new: nil)
-    }
     if let cacheKey { scope.unsubscribe(self, from: cacheKey) }
     scope.remove(self)
   }
 }
 
-/// The state that members see.
+/// The state that members see; `nil` if the provider is not a member.
 extension LiveCollection {
-  /// Returns the elements that a member shows; `nil` if it is not a member.
-  func data(of member: UInt64) -> [T]? {
+  /// Calls a closure with the index of a member, under the lock.
+  func withMember<Result>(
+    _ member: UInt64, _ body: (inout ListState<T>, Int) -> Result?
+  ) -> Result? {
     state.withLock { state in
       guard let index = state.index(of: member) else { return nil }
-      return state.members[index].standstill?.shown.models ?? state.list.models
+      return body(&state, index)
     }
+  }
+
+  /// Returns the elements that a member shows.
+  func data(of member: UInt64) -> [T]? {
+    withMember(member) { $0.members[$1].standstill?.shown.models ?? $0.list.models }
   }
 
   /// Returns the count of elements that a member shows.
   func count(of member: UInt64) -> Int? {
-    state.withLock { state in
-      guard let index = state.index(of: member) else { return nil }
-      return state.members[index].standstill?.shown.rows.count ?? state.list.rows.count
-    }
+    withMember(member) { ($0.members[$1].standstill?.shown ?? $0.list).rows.count }
   }
 
   /// Returns the time of the last change to the elements that a member shows.
   func lastUpdated(of member: UInt64) -> Date? {
-    state.withLock { state in
-      guard let index = state.index(of: member) else { return nil }
-      if let still = state.members[index].standstill { return still.lastUpdated }
-      return state.lastUpdated
+    withMember(member) { state, index in
+      state.members[index].standstill.map(\.lastUpdated) ?? state.lastUpdated
     }
   }
 }
@@ -160,7 +159,7 @@ extension ListState {
     for edit in pending {
       rows += edit.step.oldRows + edit.operation.edit.rows
     }
-    if let stored { rows += (stored.list?.rows ?? []) + stored.shadows.values }
+    rows += stored.list?.rows ?? []
     for member in members {
       if let frozen = member.frozen { rows += frozen.shown.rows + frozen.told.rows }
     }

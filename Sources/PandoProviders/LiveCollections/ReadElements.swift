@@ -5,69 +5,33 @@ import PandoModels
 ///
 /// The forms differ if other live trees show newer data of its nodes.
 struct ReadElements<T: SimpleModel> {
-  struct Element {
-    /// `nil` if the element is no longer stored.
-    var stored: T?
-    /// `nil` if the element is not shown.
-    var shown: T?
-  }
-
-  /// After `compare()`, each element is stored or shown or both.
-  private(set) var elements: [Element] = []
+  /// `nil` stands for an element that is no longer stored.
+  var stored: [T?]
+  /// `nil` stands for an element that is not shown.
+  var shown: [T?]
   /// True if the collection exists.
   let isPresent: Bool
-  /// True if the stored and the shown form of an element differ.
-  private(set) var differs = false
-  /// True if an element is only stored or only shown.
-  private(set) var isUneven = false
 
   /// Makes elements whose stored and shown forms are equal.
   init(_ models: [T]?) {
     isPresent = models != nil
-    elements = (models ?? []).map { Element(stored: $0, shown: $0) }
-  }
-
-  /// Sets the shown form of each element.
-  mutating func show(_ shown: [(any SimpleModel)?]) { replace(\.shown, by: shown) }
-
-  /// Sets the stored form of each element.
-  mutating func store(_ stored: [(any SimpleModel)?]) { replace(\.stored, by: stored) }
-
-  private mutating func replace(
-    _ part: WritableKeyPath<Element, T?>, by models: [(any SimpleModel)?]
-  ) {
-    for (index, model) in zip(elements.indices, models) {
-      elements[index][keyPath: part] = model as? T
-    }
-  }
-
-  /// Removes elements that are neither stored nor shown, and computes `isUneven` and `differs`.
-  mutating func compare() {
-    elements.removeAll { $0.stored == nil && $0.shown == nil }
-    isUneven = elements.contains { $0.stored == nil || $0.shown == nil }
-    differs = elements.contains { element in
-      guard let stored = element.stored, let shown = element.shown else { return false }
-      return !stored.isEqual(to: shown)
-    }
+    stored = models ?? []
+    shown = stored
   }
 
   /// The shown form of each element, or its stored form if it is not shown.
-  var models: [T] { elements.compactMap { $0.shown ?? $0.stored } }
+  var models: [T] { zip(shown, stored).compactMap { $0 ?? $1 } }
 
-  /// Returns the stored elements with their rows.
-  func stored(_ rows: [LiveRow]) -> LiveList<T> { list(\.stored, rows) }
-
-  /// Returns the shown elements with their rows.
-  func shown(_ rows: [LiveRow]) -> LiveList<T> { list(\.shown, rows) }
-
-  private func list(_ part: KeyPath<Element, T?>, _ rows: [LiveRow]) -> LiveList<T> {
-    var list = LiveList<T>()
-    for (row, element) in zip(rows, elements) {
-      guard let model = element[keyPath: part] else { continue }
-      list.rows.append(row)
-      list.models.append(model)
+  /// Returns the stored and the shown elements with the rows of `models`.
+  func lists(_ rows: [LiveRow]) -> (stored: LiveList<T>, shown: LiveList<T>) {
+    var lists = (stored: LiveList<T>(), shown: LiveList<T>())
+    var rest = rows[...]
+    for (stored, shown) in zip(stored, shown) where stored != nil || shown != nil {
+      let row = rest.removeFirst()
+      if let stored { lists.stored.append(row, stored) }
+      if let shown { lists.shown.append(row, shown) }
     }
-    return list
+    return lists
   }
 }
 
@@ -85,12 +49,11 @@ extension LiveCollection {
     var read = ReadElements(models)
     guard let models else { return read }
     if let number {
-      read.show(scope.join(models, since: number))
-      read.store(scope.joinWritten(models, since: number))
+      read.shown = scope.join(models, since: number).map { $0 as? T }
+      read.stored = scope.joinWritten(models, since: number).map { $0 as? T }
     } else {
-      read.show(manager.joined(models, scope))
+      read.shown = manager.joined(models, scope).map { $0 as? T }
     }
-    read.compare()
     return read
   }
 
@@ -100,12 +63,10 @@ extension LiveCollection {
   ) -> ReadElements<T> {
     var read = ReadElements(models)
     guard update.overlaysLists, let models else { return read }
-    read.show(
-      models.map { model in
-        guard let regeneration = scope.regenerate(model) else { return model }
-        return regeneration.model
-      })
-    read.compare()
+    read.shown = models.map { model in
+      guard let regeneration = scope.regenerate(model) else { return model }
+      return regeneration.model as? T
+    }
     return read
   }
 

@@ -8,22 +8,19 @@ struct StagedList<T: SimpleModel>: StagedChange {
   /// The effect on positions.
   indirect enum Structure: Sendable {
     case none
-    /// A pending edit is committed.
-    ///
-    /// The plan has its positions in the committed list; `nil` stands for those that the current
-    /// list gives. The edit names the rows at these positions.
-    case own(ListOperation<T>, ListPlan?, ListEdit<T>)
+    /// The first pending edit is committed at its shown positions.
+    case confirmed(ListOperation<T>)
     /// A pending edit has failed.
     case failed(ListOperation<T>)
     /// The list changed by a commit that is not an edit of this collection.
     case script(ListScript<T>)
-    /// The list was read as a whole, or set by several edits.
+    /// The list was read or computed as a whole.
     case whole(Whole)
     /// A member's pause has ended.
     case resumed(UInt64)
   }
 
-  /// A list that was read as a whole, or that results from several edits.
+  /// A list that was read or computed as a whole.
   struct Whole: Sendable {
     var list: LiveList<T>
     /// The rows of both lists, and the rows of its own edits, whose contents may have changed.
@@ -52,12 +49,10 @@ struct StagedList<T: SimpleModel>: StagedChange {
   var structure = Structure.none
   /// Rows with new contents, in ascending order.
   var contents: [(row: LiveRow, model: T)] = []
-  /// The change of the separate stored elements; `nil` if there is none.
-  var stored: StoredChange<T>?
-  /// True if the stored list changed at other positions than expected.
-  var isStoredElsewhere = false
-  /// True if the element of the committed edit was removed before.
-  var isGone = false
+  /// The stored elements after the update; `nil` if they do not change.
+  ///
+  /// Those that equal the shown ones change together with them.
+  var stored: StoredElements<T>?
   /// Rows that are removed because their models were deleted.
   var removed: [LiveRow] = []
   private let told = Locked(Told())
@@ -76,10 +71,15 @@ struct StagedList<T: SimpleModel>: StagedChange {
 
   /// The pending edits that the update ends.
   var operations: [ListOperation<T>] {
+    if case .failed(let operation) = structure { [operation] } else { committed }
+  }
+
+  /// The pending edits that the update commits.
+  var committed: [ListOperation<T>] {
     switch structure {
-    case .own(let operation, _, _), .failed(let operation): [operation]
+    case .confirmed(let operation): [operation]
     case .whole(let whole): whole.operations
-    case .none, .script, .resumed: []
+    case .none, .failed, .script, .resumed: []
     }
   }
 
@@ -88,9 +88,8 @@ struct StagedList<T: SimpleModel>: StagedChange {
     let own: [LiveRow] =
       switch structure {
       case .none, .resumed: []
-      case .own(let operation, _, let edit): operation.edit.rows + edit.rows
-      case .failed(let operation): operation.edit.rows
-      case .script(let script): Array(script.updated)
+      case .confirmed(let operation), .failed(let operation): operation.edit.rows
+      case .script(let script): Array(script.models.keys)
       case .whole(let whole): whole.updated
       }
     let all = contents.map(\.row) + own
@@ -119,10 +118,4 @@ struct StagedList<T: SimpleModel>: StagedChange {
     collection.reportLimits()
     if !batches.isEmpty { told.withLock { $0.batches = batches } }
   }
-}
-
-/// The effect of an update on the stored elements of a collection.
-struct StoredChange<T: SimpleModel>: Sendable {
-  /// The new stored elements; `nil` if they equal the committed ones.
-  var rows: StoredRows<T>?
 }

@@ -1,0 +1,104 @@
+import PandoConsistency
+import PandoModels
+import PandoSystem
+
+/// The list that a member's delegate last received.
+///
+/// Without a store, that is the shown list. With a store, it is the committed list with the
+/// member's own pending edits on top. Other members are notified of an edit when it is committed.
+enum ToldView {
+  /// The committed list: none of the pending edits is the member's own.
+  case committed
+  /// The shown list: all pending edits are the member's own.
+  case shown
+  /// The committed list with some of the pending edits on top.
+  case own(ListViewer)
+
+  func isSame(as other: ToldView) -> Bool {
+    switch (self, other) {
+    case (.committed, .committed), (.shown, .shown): true
+    default: false
+    }
+  }
+
+  /// Returns true if the list has a pending edit.
+  func knows<T>(_ operation: ListOperation<T>) -> Bool {
+    switch self {
+    case .committed: false
+    case .shown: true
+    case .own(let viewer): viewer.knows(operation)
+    }
+  }
+}
+
+extension ListState {
+  /// Returns the list that a member's delegate has before and after an update that ends edits.
+  func view(
+    of viewer: ListViewer, ending: [ListOperation<T>] = [], tellsCommitted: Bool
+  ) -> ToldView {
+    guard tellsCommitted else { return .shown }
+    let known = pending.count { viewer.knows($0.operation) }
+    let knownAfter = known - ending.count { viewer.knows($0) }
+    if known == 0, knownAfter == 0 { return .committed }
+    let isShown = known == pending.count && knownAfter == pending.count - ending.count
+    return isShown ? .shown : .own(viewer)
+  }
+
+  func rows(in view: ToldView) -> [LiveRow] {
+    switch view {
+    case .shown: return list.rows
+    case .committed: return committedRows
+    case .own(let viewer):
+      var rows = committedRows
+      for edit in pending.map(\.operation) where viewer.knows(edit) {
+        _ = rows.carryOut(edit.edit.plan(in: rows), edit.edit.rows)
+      }
+      return rows
+    }
+  }
+
+  func list(in view: ToldView) -> LiveList<T> {
+    switch view {
+    case .shown: return list
+    case .committed: return committed
+    case .own(let viewer):
+      var told = committed
+      for edit in pending.map(\.operation) where viewer.knows(edit) { _ = told.apply(edit.edit) }
+      return told
+    }
+  }
+
+  /// Returns the models of rows in a list, and perhaps of rows that are not in it.
+  private func foundModels(of rows: [LiveRow], in view: ToldView) -> [(row: LiveRow, model: T)] {
+    switch view {
+    case .shown: return list.models(of: rows)
+    case .committed: return committedModels(of: rows)
+    case .own(let viewer):
+      let edits = pending.map(\.operation).filter { viewer.knows($0) }.map(\.edit)
+      return committedModels(of: rows) + edits.flatMap { Array(zip($0.rows, $0.models)) }
+    }
+  }
+
+  /// Returns the models of rows in a list; `nil` for rows that are not in it.
+  ///
+  /// - Parameters:
+  ///   - rows: In ascending order.
+  ///   - view: The list.
+  /// - Returns: The models.
+  func models(of rows: [LiveRow], in view: ToldView) -> [T?] {
+    var found: [T?] = Array(repeating: nil, count: rows.count)
+    for (row, model) in foundModels(of: rows, in: view) {
+      if let index = rows.binarySearch(for: row, by: \.self) { found[index] = model }
+    }
+    return found
+  }
+
+  /// True if the committed list has observers.
+  var isObserved: Bool { members.contains { $0.observed != nil } }
+
+  /// The pending edit that an update commits at its shown positions.
+  func confirmed(by staged: StagedList<T>) -> PendingEdit<T>? {
+    guard case .confirmed = staged.structure else { return nil }
+    return pending.first
+  }
+}
