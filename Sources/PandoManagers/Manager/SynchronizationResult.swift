@@ -5,7 +5,7 @@
 /// print(done.kind, done.storedCount, "stored,", done.removedCount, "removed")
 /// ```
 public struct SynchronizationResult<E: Entity>: Sendable {
-  /// What a synchronization requested.
+  /// The kinds of data that a synchronization requests.
   public enum Kind: Sendable, Hashable {
     /// Everything: there was no cursor, or the last full synchronization was interrupted.
     case full
@@ -15,7 +15,7 @@ public struct SynchronizationResult<E: Entity>: Sendable {
     case expired
   }
 
-  /// What was requested.
+  /// The kind of the requested data.
   public internal(set) var kind: Kind = .incremental
   /// The number of stored pages.
   public internal(set) var pageCount = 0

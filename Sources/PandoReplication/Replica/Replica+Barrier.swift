@@ -154,7 +154,7 @@ extension Replica {
     }
   }
 
-  /// What does not come, and when a message was appended behind it.
+  /// The message that does not come, and when one was appended behind it.
   struct Gap {
     let position: UInt64
     let time: Int64

@@ -11,7 +11,7 @@ package enum EntityIdentifierText {
     return identifier
   }
 
-  /// What follows `local:`; `nil` if the text does not begin with it.
+  /// The text after `local:`; `nil` if the text does not begin with it.
   package static func localKey(of text: String) -> String? {
     // Most texts differ in the first byte.
     guard text.utf8.first == UInt8(ascii: "l") else { return nil }

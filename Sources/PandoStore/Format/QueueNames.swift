@@ -19,7 +19,7 @@ package enum QueueNames {
   package static let all = [waiting, failed, dropped, "queue-key/", marks, refusals, "alias/"]
   package static let marks = "queue-mark/"
   package static let refusals = "queue-refused/"
-  /// What the names of the rows of arranged types begin with.
+  /// The prefix of the rows of arranged types.
   package static let arrangements = "arranged/"
   /// What the names of the states of synchronized entity types begin with.
   package static let syncs = "sync/"

@@ -63,7 +63,7 @@ extension Queryable {
   }
 }
 
-/// What a type with typed identifiers adds.
+/// The typed identifiers of a type, for code that is generic over queryable types.
 extension Queryable {
   /// The typed identifier; `nil` if nodes of the type have plain texts.
   static var typedIdentifier: (any TypedIdentifier.Type)? {

@@ -154,7 +154,6 @@ import Testing
     }
   }
 
-  /// Fixed: who named the entity became the root of a tree, and stayed when its owner went.
   @Test(arguments: [false, true])
   func `a child that names an entity stays a child when the server assigns an identifier`(
     besideDisk: Bool
