@@ -57,46 +57,55 @@ let package = Package(
       swiftSettings: librarySettings),
     .target(name: "PandoModels", dependencies: ["PandoSystem"], swiftSettings: librarySettings),
     .target(
-      name: "PandoStore", dependencies: ["PandoLMDB", "PandoModels", "PandoSystem"],
+      name: "PandoRecords", dependencies: ["PandoModels", "PandoSystem"],
       swiftSettings: librarySettings),
     .target(
-      name: "PandoConsistency", dependencies: ["PandoModels", "PandoSystem"],
+      name: "PandoStore",
+      dependencies: ["PandoLMDB", "PandoRecords", "PandoModels", "PandoSystem"],
+      swiftSettings: librarySettings),
+    .target(
+      name: "PandoConsistency", dependencies: ["PandoRecords", "PandoModels", "PandoSystem"],
       swiftSettings: librarySettings),
     .target(
       name: "PandoProviders",
-      dependencies: ["PandoConsistency", "PandoStore", "PandoModels", "PandoSystem"],
+      dependencies: [
+        "PandoConsistency", "PandoStore", "PandoRecords", "PandoModels", "PandoSystem",
+      ],
       swiftSettings: librarySettings),
     .target(
       name: "PandoManagers",
-      dependencies: ["PandoProviders", "PandoStore", "PandoModels", "PandoSystem"],
+      dependencies: ["PandoProviders", "PandoStore", "PandoRecords", "PandoModels", "PandoSystem"],
       swiftSettings: librarySettings),
     .target(
       name: "PandoReplication",
-      dependencies: ["PandoStore", "PandoLMDB", "PandoModels", "PandoSystem"],
+      dependencies: ["PandoStore", "PandoLMDB", "PandoRecords", "PandoModels", "PandoSystem"],
       swiftSettings: librarySettings),
     .target(
       name: "PandoNATSLog",
       dependencies: [
-        "PandoReplication", "PandoModels", "PandoSystem",
+        "PandoReplication", "PandoRecords", "PandoSystem",
         .target(name: "CPandoNATS", condition: .when(traits: ["NATS"])),
       ],
       swiftSettings: librarySettings),
     .target(
       name: "PandoPostgreSQLLog",
       dependencies: [
-        "PandoReplication", "PandoModels", "PandoSystem",
+        "PandoReplication", "PandoRecords", "PandoSystem",
         .target(name: "CPandoPostgreSQL", condition: .when(traits: ["PostgreSQL"])),
       ],
       swiftSettings: librarySettings),
     .target(
       name: "Pando",
       dependencies: [
-        "PandoModels", "PandoStore", "PandoConsistency", "PandoProviders", "PandoManagers",
+        "PandoModels", "PandoRecords", "PandoStore", "PandoConsistency", "PandoProviders",
+        "PandoManagers",
       ],
       swiftSettings: librarySettings),
     .target(
       name: "PandoRemote",
-      dependencies: ["PandoManagers", "PandoStore", "PandoLMDB", "PandoModels", "PandoSystem"],
+      dependencies: [
+        "PandoManagers", "PandoStore", "PandoLMDB", "PandoRecords", "PandoModels", "PandoSystem",
+      ],
       swiftSettings: librarySettings),
     .target(
       name: "PandoURLSession", dependencies: ["PandoRemote", "PandoManagers"],
@@ -116,7 +125,7 @@ let package = Package(
       name: "PandoCommand",
       dependencies: [
         "Pando", "PandoMetrics", "PandoRemote", "PandoManagers", "PandoReplication", "PandoStore",
-        "PandoLMDB", "PandoModels", "PandoSystem",
+        "PandoLMDB", "PandoRecords", "PandoModels", "PandoSystem",
         .target(name: "PandoNATSLog", condition: .when(traits: ["NATS"])),
         .target(name: "PandoPostgreSQLLog", condition: .when(traits: ["PostgreSQL"])),
       ],
@@ -134,7 +143,9 @@ let package = Package(
 
     .target(
       name: "PandoFixtures",
-      dependencies: ["PandoStore", "PandoLMDB", "PandoModels", "PandoSystem", "CPandoSpawn"],
+      dependencies: [
+        "PandoStore", "PandoLMDB", "PandoRecords", "PandoModels", "PandoSystem", "CPandoSpawn",
+      ],
       path: "Tests/PandoFixtures", swiftSettings: languageSettings),
     .target(
       name: "PandoLogFixtures",
@@ -185,9 +196,12 @@ let package = Package(
       name: "PandoModelsTests", dependencies: ["PandoModels", "PandoFixtures"],
       swiftSettings: languageSettings),
     .testTarget(
+      name: "PandoRecordsTests", dependencies: ["PandoRecords", "PandoModels", "PandoFixtures"],
+      swiftSettings: languageSettings),
+    .testTarget(
       name: "PandoStoreTests",
       dependencies: [
-        "PandoStore", "PandoLMDB", "PandoModels", "PandoSystem", "PandoFixtures",
+        "PandoStore", "PandoLMDB", "PandoRecords", "PandoModels", "PandoSystem", "PandoFixtures",
         "CPandoAllocations", "PandoStoreTestProcess",
       ],
       exclude: ["Formats/Stores"], swiftSettings: languageSettings),
@@ -195,7 +209,7 @@ let package = Package(
       name: "PandoReplicationTests",
       dependencies: [
         "PandoReplication", "PandoProviders", "PandoMetrics", "PandoStore", "PandoLMDB",
-        "PandoModels", "PandoSystem", "PandoFixtures",
+        "PandoRecords", "PandoModels", "PandoSystem", "PandoFixtures",
       ],
       swiftSettings: languageSettings),
     .testTarget(
@@ -215,13 +229,16 @@ let package = Package(
       swiftSettings: languageSettings),
     .testTarget(
       name: "PandoConsistencyTests",
-      dependencies: ["PandoConsistency", "PandoModels", "PandoSystem", "PandoFixtures"],
+      dependencies: [
+        "PandoConsistency", "PandoRecords", "PandoModels", "PandoSystem", "PandoFixtures",
+      ],
       swiftSettings: languageSettings),
     .testTarget(
       name: "PandoProvidersTests",
       dependencies: [
-        "PandoProviders", "PandoConsistency", "PandoStore", "PandoLMDB", "PandoModels",
-        "PandoSystem", "PandoFixtures", "PandoStoreTestProcess", "PandoProvidersTestProcess",
+        "PandoProviders", "PandoConsistency", "PandoStore", "PandoLMDB", "PandoRecords",
+        "PandoModels", "PandoSystem", "PandoFixtures", "PandoStoreTestProcess",
+        "PandoProvidersTestProcess",
       ],
       swiftSettings: languageSettings),
     .target(

@@ -1,5 +1,5 @@
 #if NATS
-  import PandoModels
+  import PandoRecords
 
   /// The record that completes a copy of a store; without it, its parts are invalid.
   ///

@@ -1,5 +1,5 @@
 #if PostgreSQL
-  import PandoModels
+  import PandoRecords
   import PandoReplication
   import PandoSystem
 

@@ -1,5 +1,5 @@
 #if PostgreSQL
-  import PandoModels
+  import PandoRecords
   import PandoReplication
 
   /// The tables of a log, as SQL names them.

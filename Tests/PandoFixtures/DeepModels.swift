@@ -1,4 +1,5 @@
 public import PandoModels
+import PandoRecords
 
 /// A node whose children lie in a list, a dictionary, an optional or a required slot: makes deep trees.
 public struct Deep: Model, Codable, Equatable {

@@ -1,6 +1,7 @@
 import FuzzSupport
+import PandoModels
 
-@testable import PandoModels
+@testable import PandoRecords
 
 /// Arbitrary bytes as a record: the header check and the decoder of bodies.
 ///

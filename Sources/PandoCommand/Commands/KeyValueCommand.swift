@@ -1,5 +1,6 @@
 import PandoLMDB
 import PandoModels
+import PandoRecords
 import Synchronization
 
 /// `pando kv`: the plain tables of any LMDB environment.

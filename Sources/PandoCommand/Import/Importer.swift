@@ -1,4 +1,5 @@
 import PandoModels
+import PandoRecords
 import PandoStore
 
 /// Imports JSON into a store: parses, splits, writes and counts.

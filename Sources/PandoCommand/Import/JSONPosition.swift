@@ -1,4 +1,5 @@
 import PandoModels
+import PandoRecords
 
 /// A position in a JSON document, in the notation `statuses[3].user`.
 struct JSONPosition: Sendable {

@@ -1,4 +1,5 @@
 import PandoModels
+import PandoRecords
 
 /// The escape of data that looks like a reference, in JSON for people.
 ///

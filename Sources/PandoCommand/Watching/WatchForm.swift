@@ -1,5 +1,6 @@
 import FoundationEssentials
 import PandoModels
+import PandoRecords
 import PandoSystem
 
 /// A line that `pando watch` prints.

@@ -1,4 +1,5 @@
 public import PandoModels
+import PandoRecords
 
 /// Several models as one: its listener receives one call for each update of all of them.
 ///

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import PandoModels
+import PandoRecords
 import PandoSystem
 
 /// A listener in the manager: a weak reference, and its undelivered changes.

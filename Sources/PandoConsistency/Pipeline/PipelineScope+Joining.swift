@@ -1,4 +1,5 @@
 package import PandoModels
+import PandoRecords
 import PandoSystem
 
 /// Joining of trees that were read elsewhere and become live.

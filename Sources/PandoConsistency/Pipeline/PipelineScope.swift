@@ -1,5 +1,6 @@
 import FoundationEssentials
 package import PandoModels
+import PandoRecords
 import PandoSystem
 
 /// The operations of the pipeline: regenerating and registering trees, publishing and delivering

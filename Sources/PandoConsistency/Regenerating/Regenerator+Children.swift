@@ -1,4 +1,5 @@
 import PandoModels
+import PandoRecords
 import PandoSystem
 
 /// One pass of a model's `map` over its children.

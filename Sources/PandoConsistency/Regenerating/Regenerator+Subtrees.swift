@@ -1,4 +1,5 @@
 import PandoModels
+import PandoRecords
 
 /// The effect of a replacement on the identifiers below the replaced node.
 extension Regenerator {

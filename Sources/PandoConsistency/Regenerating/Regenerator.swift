@@ -1,4 +1,5 @@
 import PandoModels
+import PandoRecords
 
 /// Makes new trees from old trees and an update, and shares the unchanged parts.
 ///

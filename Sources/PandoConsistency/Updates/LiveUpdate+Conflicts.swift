@@ -1,4 +1,5 @@
 import PandoModels
+import PandoRecords
 
 extension LiveUpdate {
   /// Updates all given models, so that each identifier has the same content in all of them.

@@ -1,5 +1,6 @@
 package import FoundationEssentials
 package import PandoModels
+import PandoRecords
 
 extension LiveUpdate {
   /// Creates an update that sets trees.

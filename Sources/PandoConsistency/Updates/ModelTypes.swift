@@ -1,4 +1,5 @@
 import PandoModels
+import PandoRecords
 
 /// Conversions of models and types to `Model`.
 enum ModelTypes {

@@ -1,4 +1,5 @@
 import PandoModels
+import PandoRecords
 
 /// The nodes of a tree: its models with an identifier.
 enum TreeNodes {

@@ -1,4 +1,5 @@
 import PandoModels
+import PandoRecords
 public import PandoStore
 
 /// A model with a typed identifier that a core manager reads, writes and follows.

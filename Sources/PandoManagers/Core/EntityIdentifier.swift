@@ -1,5 +1,6 @@
 import FoundationEssentials
-package import PandoModels
+import PandoModels
+package import PandoRecords
 public import PandoStore
 
 /// An identifier of an entity, unique in its type: a key of the server, or a local key until there is one.

@@ -1,4 +1,4 @@
-import PandoModels
+import PandoRecords
 import PandoStore
 
 /// Finds followers of one entity type by the values in their filters.

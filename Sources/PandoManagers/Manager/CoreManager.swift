@@ -1,4 +1,5 @@
 import PandoModels
+import PandoRecords
 import PandoSystem
 
 /// Reads and writes the entities of one type in a stack of stores.

@@ -1,4 +1,5 @@
 import PandoModels
+import PandoRecords
 import PandoStore
 
 extension EntityRead {

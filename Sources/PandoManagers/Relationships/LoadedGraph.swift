@@ -1,4 +1,5 @@
 import PandoModels
+import PandoRecords
 
 /// A loaded graph, with the nodes that it depends on.
 struct LoadedGraph<Root: Entity>: Sendable {

@@ -1,4 +1,5 @@
 import PandoModels
+import PandoRecords
 
 /// The entities that a cache holds in memory.
 ///

@@ -1,4 +1,5 @@
 import PandoModels
+import PandoRecords
 import PandoSystem
 
 /// One write to a store in memory, under its lock, with the rules of order of a store on disk.

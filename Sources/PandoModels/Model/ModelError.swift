@@ -24,9 +24,9 @@ public struct ModelError: Error {
   /// The kind of failure.
   public let code: Code
   /// The identifier of the affected node; `nil` if there is none or it is unknown.
-  public internal(set) var identifier: String?
+  public private(set) var identifier: String?
   /// The name of the affected model type, if known.
-  public internal(set) var typeName: String?
+  public private(set) var typeName: String?
   /// The reason, for people.
   public let reason: String
   /// The error of the model's own coding, if this error only adds its position.

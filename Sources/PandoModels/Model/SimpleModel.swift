@@ -62,6 +62,16 @@ extension SimpleModel where Self: Equatable {
   }
 }
 
+// Preferred to the comparison by coding, which PandoRecords has for `Encodable` types.
+extension SimpleModel where Self: Encodable & Equatable {
+  /// Compares by `==`.
+  ///
+  /// - Parameter other: A model of any type.
+  /// - Returns: `false` if it has another type.
+  @inlinable
+  public func isEqual(to other: any SimpleModel) -> Bool { isSame(as: other) }
+}
+
 /// The rules for names of model types.
 package enum ModelTypeName {
   /// The most bytes of a name, a key in the store's `types` table: keys have up to 511 bytes, and

@@ -1,5 +1,3 @@
-import PandoSystem
-
 extension TreeValue {
   /// The value of a field; `nil` if there is none.
   ///
@@ -188,21 +186,6 @@ extension TreeValue: ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral,
       self = .unsigned(value)
     } else {
       return nil
-    }
-  }
-}
-
-extension [String: TreeValue] {
-  /// The fields in the order of the bytes of their names.
-  ///
-  /// - Parameter shorterFirst: Whether shorter names come first, as in records.
-  /// - Returns: Names and values.
-  @inline(never)
-  func sorted(shorterFirst: Bool) -> [(key: String, value: TreeValue)] {
-    ordered { left, right in
-      let (count, other) = (left.key.utf8.count, right.key.utf8.count)
-      if shorterFirst, count != other { return count < other }
-      return left.key.hasBytes(before: right.key)
     }
   }
 }

@@ -1,6 +1,7 @@
 import FoundationEssentials
 import PandoConsistency
 import PandoModels
+import PandoRecords
 import PandoStore
 import PandoSystem
 

@@ -1,4 +1,5 @@
 import PandoModels
+import PandoRecords
 
 extension SimpleModel {
   /// Returns true if a tree contains a node in a type.

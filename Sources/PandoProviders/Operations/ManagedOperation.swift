@@ -1,5 +1,6 @@
 import PandoConsistency
 import PandoModels
+import PandoRecords
 import PandoStore
 
 /// A queued change, with its effects on live trees, the store and a custom cache.

@@ -1,5 +1,6 @@
 import PandoConsistency
 public import PandoModels
+import PandoRecords
 import PandoSystem
 
 extension DataModelManager {

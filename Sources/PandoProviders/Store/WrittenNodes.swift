@@ -1,4 +1,5 @@
 package import PandoModels
+import PandoRecords
 package import PandoStore
 
 /// The models that a write was passed for some nodes, if they equal the stored ones.

@@ -1,5 +1,6 @@
 import PandoManagers
 import PandoModels
+import PandoRecords
 import PandoStore
 
 /// An answer to a request behind which another one for the same node waits.

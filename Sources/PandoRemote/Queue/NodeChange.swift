@@ -1,5 +1,6 @@
 import PandoManagers
 import PandoModels
+import PandoRecords
 import PandoSystem
 
 /// The records of a node without a write and with it.

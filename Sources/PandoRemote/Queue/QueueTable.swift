@@ -1,6 +1,7 @@
 import FoundationEssentials
 import PandoManagers
 import PandoModels
+import PandoRecords
 import PandoStore
 
 /// A request that is about to be queued.

@@ -1,5 +1,5 @@
 public import FoundationEssentials
-import PandoModels
+import PandoRecords
 
 /// The content of a request.
 ///

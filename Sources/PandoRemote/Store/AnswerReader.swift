@@ -1,5 +1,6 @@
 import PandoManagers
 import PandoModels
+import PandoRecords
 import PandoStore
 
 /// Reads the answers to queued writes of one entity type, and stores their entities.

@@ -1,6 +1,7 @@
 import FoundationEssentials
 import PandoManagers
 import PandoModels
+import PandoRecords
 import PandoStore
 import PandoSystem
 

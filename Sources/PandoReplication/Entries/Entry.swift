@@ -1,4 +1,4 @@
-import PandoModels
+import PandoRecords
 package import PandoStore
 
 /// Which entry: the origin that has made it, and how many that had made before.

@@ -1,4 +1,5 @@
 import PandoModels
+import PandoRecords
 import PandoStore
 
 /// Reads messages that anybody may have made: every size is checked, and nothing recurses.

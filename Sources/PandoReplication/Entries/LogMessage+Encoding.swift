@@ -1,4 +1,5 @@
 import PandoModels
+import PandoRecords
 import PandoStore
 
 /// The bytes of a message; docs/format.md, "Entries of a log".

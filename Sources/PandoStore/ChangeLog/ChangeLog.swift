@@ -1,5 +1,6 @@
 import FoundationEssentials
 import PandoModels
+import PandoRecords
 
 /// The keys of the `changes` table.
 ///

@@ -1,4 +1,5 @@
 import PandoModels
+import PandoRecords
 
 /// The histories of the store's commits, one per opening: the row `histories` of the `meta` table.
 ///

@@ -1,5 +1,6 @@
 import PandoLMDB
 import PandoModels
+import PandoRecords
 import PandoSystem
 
 extension StoreCheck {

@@ -1,5 +1,5 @@
 import PandoLMDB
-import PandoModels
+import PandoRecords
 
 /// An ordered list of byte strings in the rows of one table, cheap to change anywhere.
 ///

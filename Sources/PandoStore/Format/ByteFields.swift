@@ -1,4 +1,5 @@
 import PandoModels
+import PandoRecords
 import PandoSystem
 
 /// Fixed-width integers in rows: big-endian in keys, so that byte order is numeric order, and

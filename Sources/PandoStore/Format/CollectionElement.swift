@@ -1,4 +1,4 @@
-import PandoModels
+import PandoRecords
 
 /// One element of a collection, as the bytes of the ordered list.
 ///

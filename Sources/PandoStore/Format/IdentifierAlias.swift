@@ -1,4 +1,5 @@
 import PandoModels
+import PandoRecords
 
 /// The identifier that a server gave an entity, stored under its former identifier.
 ///

@@ -1,4 +1,4 @@
-import PandoModels
+import PandoRecords
 
 /// A node with all its records: a value of the `nodes` table, read in place.
 ///

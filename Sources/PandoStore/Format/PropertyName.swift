@@ -1,4 +1,4 @@
-import PandoModels
+import PandoRecords
 
 /// The names of properties that Pando derives from texts of any length.
 package enum PropertyName {

@@ -1,4 +1,4 @@
-import PandoModels
+import PandoRecords
 
 /// The key of a record: type and node number in one integer, so that the records of one type are
 /// one range of the table.

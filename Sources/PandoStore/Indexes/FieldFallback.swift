@@ -1,4 +1,5 @@
 import PandoModels
+import PandoRecords
 
 /// The former names and the default of one step of a name, used for records without the step.
 ///

@@ -1,5 +1,5 @@
 import FoundationEssentials
-import PandoModels
+import PandoRecords
 
 /// The name of a field, and the way to its value in the body of a record.
 ///

@@ -1,4 +1,5 @@
 import PandoModels
+import PandoRecords
 import PandoSystem
 
 /// Converts the body of a record to the present names of its fields, and adds defaults.

@@ -1,4 +1,5 @@
 package import PandoModels
+import PandoRecords
 
 extension ModelSnapshot {
   /// How many records a query reads to check the name of a field.

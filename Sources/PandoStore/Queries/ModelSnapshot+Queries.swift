@@ -1,5 +1,6 @@
 import PandoLMDB
 package import PandoModels
+import PandoRecords
 
 extension ModelSnapshot {
   /// Returns the models of a query's result, in its order.

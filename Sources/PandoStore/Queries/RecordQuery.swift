@@ -1,5 +1,6 @@
 import PandoLMDB
 package import PandoModels
+import PandoRecords
 
 /// A field of a record in queries of the store.
 package enum RecordField: Hashable, Sendable {

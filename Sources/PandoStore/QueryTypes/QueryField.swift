@@ -1,4 +1,5 @@
 public import PandoModels
+import PandoRecords
 import PandoSystem
 
 /// A field in filters, orders and groups: named by its key path, or by tools by its name.

@@ -1,4 +1,5 @@
 import PandoModels
+import PandoRecords
 
 extension ModelSnapshot {
   /// Returns whether a server has a node as it is here.

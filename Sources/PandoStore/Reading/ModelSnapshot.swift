@@ -1,5 +1,6 @@
 import PandoLMDB
 public import PandoModels
+package import PandoRecords
 import PandoSystem
 
 /// One committed version of a store, or the present state of a write transaction.

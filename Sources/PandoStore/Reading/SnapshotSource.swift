@@ -1,5 +1,6 @@
 import PandoLMDB
 import PandoModels
+import PandoRecords
 
 /// Gives a record decoder the bytes of nodes during one read.
 ///

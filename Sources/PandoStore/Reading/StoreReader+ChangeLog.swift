@@ -1,5 +1,6 @@
 import PandoLMDB
 public import PandoModels
+import PandoRecords
 
 extension ModelSnapshot {
   /// Returns the commits after a version.

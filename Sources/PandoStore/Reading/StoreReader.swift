@@ -1,5 +1,6 @@
 import PandoLMDB
 import PandoModels
+import PandoRecords
 import PandoSystem
 
 /// The rows that a transaction writes once at its end, in their present state.

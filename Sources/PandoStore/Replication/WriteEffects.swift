@@ -1,4 +1,5 @@
 package import PandoModels
+package import PandoRecords
 
 /// The effects of one write for other stores, with nodes and types by name.
 ///

@@ -1,4 +1,5 @@
 import PandoModels
+import PandoRecords
 import PandoSystem
 
 /// The reason why a write of an entry can't be applied; the same in every store at that position.

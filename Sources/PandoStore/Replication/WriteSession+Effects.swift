@@ -1,4 +1,5 @@
 import PandoModels
+import PandoRecords
 import PandoSystem
 
 extension WriteSession {

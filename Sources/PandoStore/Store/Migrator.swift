@@ -1,5 +1,6 @@
 import PandoLMDB
 import PandoModels
+import PandoRecords
 import PandoSystem
 
 /// Runs the due migrations of a store, all in one transaction.

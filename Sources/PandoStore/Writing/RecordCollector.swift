@@ -1,4 +1,5 @@
 import PandoModels
+import PandoRecords
 
 /// Receives the nodes of a tree from an encoder, assigns their numbers, and keeps their records
 /// until the whole tree is valid.

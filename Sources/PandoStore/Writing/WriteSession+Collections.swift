@@ -1,5 +1,6 @@
 import PandoLMDB
 import PandoModels
+import PandoRecords
 
 extension WriteSession {
   /// Encodes and stores future elements: nodes become asked for, other values are only encoded.

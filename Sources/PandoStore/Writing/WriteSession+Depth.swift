@@ -1,4 +1,5 @@
 import PandoModels
+import PandoRecords
 import PandoSystem
 
 /// A record whose tree an operation may have made deeper.

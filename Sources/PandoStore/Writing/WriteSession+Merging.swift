@@ -1,5 +1,6 @@
 import PandoLMDB
 import PandoModels
+import PandoRecords
 
 extension WriteSession {
   /// Merges a written record into the other records of its node.

@@ -1,5 +1,6 @@
 import PandoLMDB
 import PandoModels
+import PandoRecords
 import PandoSystem
 
 /// Index rows that depend on children of a record.

@@ -1,5 +1,6 @@
 import PandoLMDB
 import PandoModels
+import PandoRecords
 
 /// The outcome of an update.
 struct UpdateOutcome {

@@ -1,5 +1,6 @@
 import PandoLMDB
 import PandoModels
+import PandoRecords
 import PandoSystem
 
 /// The work of one flush: LMDB transaction, counters, and changes of the write under way.

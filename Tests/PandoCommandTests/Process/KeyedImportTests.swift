@@ -1,5 +1,6 @@
 import PandoFixtures
 import PandoModels
+import PandoRecords
 import Testing
 
 /// Files whose nodes are identified by the keys of a map.

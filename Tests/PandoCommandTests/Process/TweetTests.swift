@@ -1,6 +1,7 @@
 import Foundation
 import PandoFixtures
 import PandoModels
+import PandoRecords
 import Testing
 
 /// The main use of the command: a file of tweets becomes a store whose statuses share their users.

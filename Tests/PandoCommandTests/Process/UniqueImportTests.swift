@@ -1,5 +1,6 @@
 import PandoFixtures
 import PandoModels
+import PandoRecords
 import Testing
 
 /// Imports into stores with unique indexes.

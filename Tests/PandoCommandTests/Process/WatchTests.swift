@@ -1,6 +1,7 @@
 import Foundation
 import PandoFixtures
 import PandoModels
+import PandoRecords
 import Testing
 
 /// `pando watch`, `pando cursors` and `pando retention`.

@@ -1,6 +1,7 @@
 import PandoConsistency
 import PandoFixtures
 import PandoModels
+import PandoRecords
 import Testing
 
 /// What the manager's delegate is told.

@@ -1,5 +1,6 @@
 import PandoConsistency
 import PandoModels
+import PandoRecords
 import Testing
 
 @Suite struct ProjectionTests {

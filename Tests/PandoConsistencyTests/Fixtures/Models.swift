@@ -1,4 +1,5 @@
 import PandoModels
+import PandoRecords
 
 /// A leaf.
 struct Person: Model, Codable, Equatable {

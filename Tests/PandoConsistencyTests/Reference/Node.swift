@@ -1,4 +1,5 @@
 import PandoModels
+import PandoRecords
 
 /// A tree of any shape: a required child, an optional one, and a list.
 ///

@@ -1,4 +1,5 @@
 import PandoModels
+import PandoRecords
 
 /// An element of the lists in these tests.
 struct Contact: Model, Codable, Equatable {

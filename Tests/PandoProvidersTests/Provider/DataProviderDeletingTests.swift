@@ -1,6 +1,7 @@
 import PandoFixtures
 import PandoModels
 import PandoProviders
+import PandoRecords
 import Testing
 
 @Suite struct DataProviderDeletingTests {

@@ -1,4 +1,4 @@
-import PandoModels
+import PandoRecords
 import PandoReplication
 import PandoStore
 

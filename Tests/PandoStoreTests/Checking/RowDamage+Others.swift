@@ -1,5 +1,5 @@
 import PandoLMDB
-import PandoModels
+import PandoRecords
 
 @testable import PandoStore
 

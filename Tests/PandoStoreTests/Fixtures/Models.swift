@@ -1,5 +1,6 @@
 import Foundation
 import PandoModels
+import PandoRecords
 
 struct Image: Model, Codable, Equatable {
   var id: Int

@@ -1,5 +1,6 @@
 import Foundation
 import PandoModels
+import PandoRecords
 import Testing
 
 @testable import PandoStore

@@ -1,6 +1,7 @@
 import CPandoAllocations
 import PandoFixtures
 import PandoModels
+import PandoRecords
 import Testing
 
 @testable import PandoStore

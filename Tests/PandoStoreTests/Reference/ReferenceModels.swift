@@ -1,4 +1,5 @@
 import PandoModels
+import PandoRecords
 
 // The types of `TreeMaker` as Swift values, made from trees that have all their fields. Their properties
 // come in the order in which a tree's fields are encoded, so that both are traversed alike.

@@ -1,4 +1,5 @@
 import PandoModels
+import PandoRecords
 import Testing
 
 @testable import PandoStore

@@ -1,5 +1,6 @@
 import PandoFixtures
 import PandoModels
+import PandoRecords
 import PandoStore
 import Testing
 
