@@ -62,7 +62,7 @@ extension SimpleModel where Self: Equatable {
   }
 }
 
-// Preferred to the comparison by coding, which PandoRecords has for `Encodable` types.
+// Decides between the extension above and that of PandoRecords for `Encodable` types.
 extension SimpleModel where Self: Encodable & Equatable {
   /// Compares by `==`.
   ///

@@ -42,7 +42,7 @@ enum LiveCoder {
   ///   - coded: Its coding.
   ///   - oldChildCount: The number of children that belong to the older of two merged models.
   /// - Returns: The model.
-  /// - Throws: ``ModelError``; the error of the model's own coding.
+  /// - Throws: `ModelError`; the error of the model's own coding.
   static func decode<Value: Decodable>(
     _ type: Value.Type, _ coded: Coded, oldChildCount: Int = 0
   ) throws -> Value {

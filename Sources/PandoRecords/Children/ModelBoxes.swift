@@ -2,7 +2,7 @@ package import PandoModels
 
 /// Converts the box of a model between protocols.
 ///
-/// A conversion by the language makes a new box and copies the model into it. One to ``Model`` also
+/// A conversion by the language makes a new box and copies the model into it. One to `Model` also
 /// looks up the conformance each time. This type keeps the box and exchanges only its conformance.
 /// Swift does not specify the layout of boxes, so the first use checks it, and otherwise uses the
 /// language's conversions.
@@ -12,7 +12,7 @@ package enum ModelBoxes {
 
   // `as any` prevents the compiler from unpacking the boxes in calls.
 
-  /// The same model as a ``SimpleModel``.
+  /// The same model as a `SimpleModel`.
   ///
   /// - Parameters:
   ///   - model: A model.
@@ -30,7 +30,7 @@ package enum ModelBoxes {
     return unsafe unsafeBitCast(container, to: (any SimpleModel).self)
   }
 
-  /// The same model as a ``Model``.
+  /// The same model as a `Model`.
   ///
   /// - Parameters:
   ///   - model: A model.
@@ -60,7 +60,7 @@ package enum ModelBoxes {
     return box(type)
   }
 
-  /// A type as a ``Model`` type, if it conforms.
+  /// A type as a `Model` type, if it conforms.
   ///
   /// A table lookup, which is ten times faster than a cast.
   ///

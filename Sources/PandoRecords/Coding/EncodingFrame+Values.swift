@@ -222,7 +222,7 @@ extension EncodingFrame {
 
   /// Sorts the fields by the bytes of their keys; of two with one key, the later one stays.
   ///
-  /// - Throws: ``ModelError`` if a field with a child was encoded twice.
+  /// - Throws: `ModelError` if a field with a child was encoded twice.
   private func sortFields() throws {
     guard unsafe content.pointee.sortEntries() else { return }
     if unsafe referenceCount > 0 {

@@ -151,7 +151,7 @@ final class EncodingSession {
   ///   - level: The nesting level.
   ///   - splits: Whether models inside become separate records.
   /// - Returns: The reference; `nil` if the model has no identifier.
-  /// - Throws: ``ModelError``; the error of the model or the sink.
+  /// - Throws: `ModelError`; the error of the model or the sink.
   func encodeNode<Value: Encodable, Known: SimpleModel>(
     _ value: Value, as type: Known.Type, _ traits: UnsafePointer<TypeTraits>,
     in parent: EncodingFrame?, to sink: any RecordSink, level: Int, splits: Bool
@@ -204,7 +204,7 @@ final class EncodingSession {
 
   /// Begins a node.
   ///
-  /// - Throws: ``ModelError`` `emptyIdentifier`, `cyclicModel` or `nestingTooDeep`.
+  /// - Throws: `ModelError` `emptyIdentifier`, `cyclicModel` or `nestingTooDeep`.
   func enter(_ identifier: String, typeName: @autoclosure () -> String) throws {
     guard !identifier.isEmpty else {
       throw ModelError(

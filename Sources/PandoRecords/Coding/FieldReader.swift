@@ -25,7 +25,7 @@ import Synchronization
 
   /// The session of the fields.
   ///
-  /// - Throws: ``ModelError`` `snapshotEnded`.
+  /// - Throws: `ModelError` `snapshotEnded`.
   func session() throws -> DecodingSession {
     guard isValid else { throw ModelError.snapshotEnded }
     return unsafe index.pointee.session

@@ -56,7 +56,7 @@ public protocol FieldCodable: Codable {
 
   /// Makes a sink for the fields of the value that a frame encodes.
   ///
-  /// - Throws: ``ModelError`` if the value has requested another container.
+  /// - Throws: `ModelError` if the value has requested another container.
   init(_ frame: EncodingFrame) throws {
     try frame.use(.map)
     unsafe self.frame = frame
@@ -88,7 +88,7 @@ public protocol FieldCodable: Codable {
   /// - Parameters:
   ///   - name: The name of the field.
   ///   - value: Its value.
-  /// - Throws: ``ModelError`` that names the field; the error of the value's own coding.
+  /// - Throws: `ModelError` that names the field; the error of the value's own coding.
   public mutating func write<Value: Encodable>(_ name: StaticString, _ value: Value) throws {
     unsafe content.pointee.beginField(name)
     try unsafe frame.encodeField(value, slot: .required, name: name.description)
@@ -99,7 +99,7 @@ public protocol FieldCodable: Codable {
   /// - Parameters:
   ///   - name: The name of the field.
   ///   - value: Its value; nil is written as null.
-  /// - Throws: ``ModelError`` that names the field; the error of the value's own coding.
+  /// - Throws: `ModelError` that names the field; the error of the value's own coding.
   public mutating func write<Value: Encodable>(_ name: StaticString, _ value: Value?) throws {
     guard let value else { return null(name) }
     unsafe content.pointee.beginField(name)

@@ -79,7 +79,7 @@ extension FieldSource {
   ///   - name: The name of the field.
   ///   - type: Its type.
   /// - Returns: Its value.
-  /// - Throws: ``ModelError`` that names the field.
+  /// - Throws: `ModelError` that names the field.
   public mutating func read<Value: Decodable>(
     _ name: StaticString, as type: Value.Type = Value.self
   ) throws -> Value {
@@ -97,7 +97,7 @@ extension FieldSource {
   ///   - name: The name of the field.
   ///   - type: Its type.
   /// - Returns: Its value; `nil` if it is null or missing.
-  /// - Throws: ``ModelError`` that names the field.
+  /// - Throws: `ModelError` that names the field.
   public mutating func read<Value: Decodable>(
     _ name: StaticString, as type: Value?.Type = Optional<Value>.self
   ) throws -> Value? {

@@ -5,7 +5,7 @@ import PandoModels
 protocol RecordDecodable {
   /// Reads one item.
   ///
-  /// - Throws: ``CBORError`` or ``ModelError``.
+  /// - Throws: ``CBORError`` or `ModelError`.
   static func decodeRecord(
     from reader: inout CBORReader, in session: DecodingSession, level: Int
   ) throws -> Self
@@ -15,7 +15,7 @@ protocol RecordDecodable {
 protocol RecordScalarDecodable: RecordDecodable {
   /// Reads one item.
   ///
-  /// - Throws: ``CBORError`` or ``ModelError``.
+  /// - Throws: ``CBORError`` or `ModelError`.
   static func decodeScalar(from reader: inout CBORReader) throws -> Self
 }
 

@@ -5,7 +5,7 @@ package import PandoModels
 /// Parsing is lazy: a container finds its fields in the bytes when a model reads them. Children are
 /// read from their own records through the source.
 ///
-/// A `Decoder` can escape: one that a model keeps throws ``ModelError`` `snapshotEnded` after the
+/// A `Decoder` can escape: one that a model keeps throws `ModelError` `snapshotEnded` after the
 /// model was made.
 ///
 /// - Note: One thread at a time.
@@ -29,7 +29,7 @@ package struct RecordDecoder {
   ///   - type: The type to decode.
   ///   - body: The bytes of a record, or of a value in one; valid during the call.
   /// - Returns: The value, which contains none of the bytes.
-  /// - Throws: ``ModelError`` that names the field; the error of the source.
+  /// - Throws: `ModelError` that names the field; the error of the source.
   package func decode<Value: Decodable>(
     _ type: Value.Type, from body: UnsafeRawBufferPointer
   ) throws -> Value {
@@ -45,7 +45,7 @@ package struct RecordDecoder {
   ///   - body: Bytes, valid during the call.
   ///   - usingFields: Whether ``FieldCodable`` types read their own fields.
   /// - Returns: The value, which contains none of the bytes.
-  /// - Throws: ``ModelError`` that names the field.
+  /// - Throws: `ModelError` that names the field.
   package static func decodeValue<Value: Decodable>(
     _ type: Value.Type, from body: UnsafeRawBufferPointer, usingFields: Bool = true
   ) throws -> Value {
@@ -60,7 +60,7 @@ package struct RecordDecoder {
   ///   - usingFields: Whether ``FieldCodable`` types read their own fields.
   ///   - keepingContainers: Whether a keyed container may be reused for several maps.
   /// - Returns: The value.
-  /// - Throws: ``ModelError`` that names the field.
+  /// - Throws: `ModelError` that names the field.
   package static func decodeValue<Value: Decodable>(
     _ type: Value.Type, from body: [UInt8], usingFields: Bool = true,
     keepingContainers: Bool = canKeepContainers
@@ -101,7 +101,7 @@ package struct RecordDecoder {
   ///   - body: The bytes of a record, or of a value in one; valid during the call.
   ///   - source: The source of referenced records.
   /// - Returns: The value, which contains none of the bytes.
-  /// - Throws: ``ModelError`` that names the field; the error of the source.
+  /// - Throws: `ModelError` that names the field; the error of the source.
   package func decode<Value: Decodable>(
     _ type: Value.Type, from body: UnsafeRawBufferPointer, source: any RecordSource
   ) throws -> Value {

@@ -3,7 +3,7 @@ package import PandoModels
 /// Splits a tree of models into nodes and writes each as the body of a record.
 ///
 /// A body is one deterministic CBOR item; `docs/format.md` draws it. A value with an identifier, in
-/// a slot whose static type is a ``Model``, becomes a record of its own, referenced from the slot.
+/// a slot whose static type is a `Model`, becomes a record of its own, referenced from the slot.
 /// Any other value is written in its place.
 /// - Note: One thread at a time.
 package struct RecordEncoder {
@@ -24,7 +24,7 @@ package struct RecordEncoder {
   ///
   /// - Parameter model: The root; it has an identifier.
   /// - Returns: The reference of the root from the sink.
-  /// - Throws: ``ModelError`` `missingIdentifier`, `emptyIdentifier`, `cyclicModel`,
+  /// - Throws: `ModelError` `missingIdentifier`, `emptyIdentifier`, `cyclicModel`,
   ///   `nestingTooDeep`, `duplicateKey` or `codingFailed`; the error of the sink, which may have
   ///   received nodes.
   package func encode<Root: SimpleModel & Encodable>(_ model: Root) throws -> RecordReference {

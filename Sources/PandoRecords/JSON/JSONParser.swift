@@ -1,6 +1,6 @@
 import PandoModels
 
-/// Reads one JSON text (RFC 8259) into a ``TreeValue``.
+/// Reads one JSON text (RFC 8259) into a `TreeValue`.
 ///
 /// Foundation's `JSONSerialization` cannot read a document exactly. It changes the last bits of
 /// doubles with more than 17 digits, rounds long integers, drops one of two equal names, and

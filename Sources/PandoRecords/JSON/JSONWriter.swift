@@ -2,7 +2,7 @@ import FoundationEssentials
 import PandoModels
 import PandoSystem
 
-/// Writes a ``TreeValue`` as JSON in one fixed form, with names sorted by their bytes.
+/// Writes a `TreeValue` as JSON in one fixed form, with names sorted by their bytes.
 ///
 /// Open containers are on a separate stack, as in ``JSONParser``.
 struct JSONWriter {

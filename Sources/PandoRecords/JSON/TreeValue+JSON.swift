@@ -10,9 +10,9 @@ extension TreeValue {
   ///
   /// - Parameters:
   ///   - json: A JSON text.
-  ///   - form: ``JSONForm/plain`` reads the JSON unchanged, ``JSONForm/lossless`` decodes the
+  ///   - form: `JSONForm.plain` reads the JSON unchanged, `JSONForm.lossless` decodes the
   ///     objects that represent other values.
-  /// - Throws: ``JSONError`` with line, column and reason.
+  /// - Throws: `JSONError` with line, column and reason.
   /// - Complexity: O(*n*) for *n* bytes. Depth is limited to 4 224 containers.
   public init(json: String, form: JSONForm = .plain) throws(JSONError) {
     var json = json
@@ -26,9 +26,9 @@ extension TreeValue {
   ///
   /// - Parameters:
   ///   - json: The bytes of a JSON text.
-  ///   - form: ``JSONForm/plain`` reads the JSON unchanged, ``JSONForm/lossless`` decodes the
+  ///   - form: `JSONForm.plain` reads the JSON unchanged, `JSONForm.lossless` decodes the
   ///     objects that represent other values.
-  /// - Throws: ``JSONError`` with line, column and reason.
+  /// - Throws: `JSONError` with line, column and reason.
   /// - Complexity: O(*n*) for *n* bytes. Depth is limited to 4 224 containers.
   public init(json: Span<UInt8>, form: JSONForm = .plain) throws(JSONError) {
     var parser = JSONParser(json, form: form)
@@ -78,13 +78,13 @@ public enum JSONForm: Hashable, Sendable {
   ///
   /// | JSON | value |
   /// |---|---|
-  /// | `{"$bytes": "…"}` | ``TreeValue/bytes(_:)`` in base64 |
-  /// | `{"$double": "7ff8000000000000"}` | a ``TreeValue/double(_:)`` that is not finite, its bits |
-  /// | `{"$entries": [[key, value], …]}` | ``TreeValue/entries(_:)`` |
-  /// | `{"$node": [identifier, type, fields]}` | ``TreeValue/node(_:)`` |
-  /// | `{"$reference": [identifier, type]}` | ``TreeValue/reference(identifier:typeName:)`` |
-  /// | `{"$required": value}` | ``TreeValue/required(_:)`` |
-  /// | `{"$tagged": [tag, value]}` | ``TreeValue/tagged(_:_:)`` |
+  /// | `{"$bytes": "…"}` | `TreeValue.bytes(_:)` in base64 |
+  /// | `{"$double": "7ff8000000000000"}` | a `TreeValue.double(_:)` that is not finite, its bits |
+  /// | `{"$entries": [[key, value], …]}` | `TreeValue.entries(_:)` |
+  /// | `{"$node": [identifier, type, fields]}` | `TreeValue.node(_:)` |
+  /// | `{"$reference": [identifier, type]}` | `TreeValue.reference(identifier:typeName:)` |
+  /// | `{"$required": value}` | `TreeValue.required(_:)` |
+  /// | `{"$tagged": [tag, value]}` | `TreeValue.tagged(_:_:)` |
   ///
   /// A field name that begins with `$` is written with a second `$` before it.
   case lossless

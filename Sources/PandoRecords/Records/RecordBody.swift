@@ -3,7 +3,7 @@ package import PandoModels
 /// The operations of the store on record bodies that need no decoding.
 ///
 /// A body is one CBOR item; `docs/format.md` draws it. All functions accept any bytes. For bytes
-/// that are no record body they throw ``ModelError`` with the code `invalidRecord` or
+/// that are no record body they throw `ModelError` with the code `invalidRecord` or
 /// `nestingTooDeep`. Memory is limited to a small multiple of the body's size.
 package enum RecordBody {
   /// The most levels of arrays, maps and tags in a body, or in a tree of bodies, at reading.
@@ -18,7 +18,7 @@ package enum RecordBody {
   /// - Parameter body: A record body; read during the call only.
   /// - Returns: One edge for each distinct reference, in the order of node and type number, with
   ///   the kinds of all its places.
-  /// - Throws: ``ModelError`` if the bytes are no record body.
+  /// - Throws: `ModelError` if the bytes are no record body.
   /// - Complexity: O(*n* + *e* log *e*) for *n* bytes and *e* references; without references it
   ///   allocates nothing.
   package static func edges(in body: UnsafeRawBufferPointer) throws(ModelError) -> [RecordEdge] {
@@ -67,7 +67,7 @@ extension RecordBody {
   ///   - body: A record body; read during the call only.
   ///   - kept: Places in the body with references that stay.
   /// - Returns: The fate of the record.
-  /// - Throws: ``ModelError`` if the bytes are no record body.
+  /// - Throws: `ModelError` if the bytes are no record body.
   /// - Complexity: O(*n* log *n*) for *n* bytes.
   /// - Note: The elements of a set keep the order of their bytes before the loss.
   package static func losing(
@@ -95,7 +95,7 @@ extension RecordBody {
   ///   - policy: The rule for the copied fields.
   ///   - names: Fields of the old body that stay unchanged.
   /// - Returns: The merged body and its changes.
-  /// - Throws: ``ModelError`` if the bytes are no record bodies.
+  /// - Throws: `ModelError` if the bytes are no record bodies.
   /// - Complexity: O(*n*) for *n* bytes in both.
   /// - Note: The elements of a set keep the order of their bytes in the new body.
   package static func merging(
@@ -120,7 +120,7 @@ extension RecordBody {
   ///   - value: The bytes of the new item.
   ///   - body: The body; read during the call only.
   /// - Returns: The new body.
-  /// - Throws: ``ModelError`` if the bytes are no record body.
+  /// - Throws: `ModelError` if the bytes are no record body.
   /// - Complexity: O(*n*) for *n* bytes.
   package static func replacing(
     _ text: String, with value: [UInt8], in body: UnsafeRawBufferPointer
@@ -160,7 +160,7 @@ extension RecordBody {
   ///   - isEnum: Whether a place has a value of an enum with payload, by the types of the caller's
   ///     model; called where cases may differ, with whether all three values look like cases.
   /// - Returns: The body to store: the present one with the caller's changes.
-  /// - Throws: ``ModelError`` if the bytes are no record bodies.
+  /// - Throws: `ModelError` if the bytes are no record bodies.
   /// - Complexity: O(*n* log *n*) for *n* bytes in all.
   package static func rebasing(
     _ new: [UInt8], from base: [UInt8], onto stored: [UInt8], lists: ListPolicy = .children,
@@ -195,7 +195,7 @@ extension RecordBody {
   /// sets from arrays.
   ///
   /// - Parameter body: The bytes to check; read during the call only.
-  /// - Throws: ``ModelError`` with the reason and the position.
+  /// - Throws: `ModelError` with the reason and the position.
   /// - Complexity: O(*n*) for *n* bytes.
   package static func validate(_ body: UnsafeRawBufferPointer) throws(ModelError) {
     // Read during the call only.
@@ -260,8 +260,8 @@ package struct RecordMerge: Equatable, Sendable {
 
 /// The reason that bytes are no record body.
 ///
-/// It is small, because recursive functions throw it: a ``ModelError`` in each of their frames
-/// would use much of the stack. `package` functions throw the corresponding ``ModelError``.
+/// It is small, because recursive functions throw it: a `ModelError` in each of their frames
+/// would use much of the stack. `package` functions throw the corresponding `ModelError`.
 enum RecordFault: Error {
   /// The bytes are not CBOR of the kind in records.
   case cbor(CBORError)

@@ -51,7 +51,7 @@ import PandoModels
   /// - Parameters:
   ///   - body: The body.
   ///   - isNamed: Whether references carry names instead of numbers, as in ``NodeRecords``.
-  /// - Throws: ``ModelError`` when the bytes are no record body.
+  /// - Throws: `ModelError` when the bytes are no record body.
   init(_ body: UnsafeRawBufferPointer, isNamed: Bool = false) throws(ModelError) {
     unsafe self.body = body
     items = try RecordFault.asModelError { () throws(RecordFault) in

@@ -41,7 +41,7 @@ package struct NodeRecords: Equatable, Sendable, Codable {
   ///   - typeName: The name of its type.
   ///   - body: Its body; read during the call only.
   ///   - name: What the numbers of a reference stand for.
-  /// - Throws: ``ModelError`` when the bytes are no record body; what `name` throws.
+  /// - Throws: `ModelError` when the bytes are no record body; what `name` throws.
   package mutating func append(
     _ typeName: String, _ body: UnsafeRawBufferPointer, name: (RecordReference) throws -> Name
   ) throws {
@@ -60,7 +60,7 @@ extension NodeRecords.Record {
   ///
   /// - Parameter number: The numbers for a name.
   /// - Returns: The body.
-  /// - Throws: ``ModelError`` when the bytes are no record body; what `number` throws.
+  /// - Throws: `ModelError` when the bytes are no record body; what `number` throws.
   package func body(number: (NodeRecords.Name) throws -> RecordReference) throws -> [UInt8] {
     try withTape { tape in
       try tape.replacing { place in
@@ -106,7 +106,7 @@ extension NodeRecords.Record {
   ///
   /// - Parameter isGone: Whether the node of an identifier is removed.
   /// - Returns: What is left, as of a record in a store.
-  /// - Throws: ``ModelError`` when the bytes are no record body.
+  /// - Throws: `ModelError` when the bytes are no record body.
   package func losing(_ isGone: (ByteString) -> Bool) throws -> RecordLoss {
     try withTape { tape in
       var pruner = try RecordPruner(tape) {
@@ -123,7 +123,7 @@ extension NodeRecords.Record {
   ///   - new: Its identifier from now on.
   ///   - text: The text that names it as a value.
   ///   - value: The bytes of the item that comes in the place of that.
-  /// - Throws: ``ModelError`` when the bytes are no record body.
+  /// - Throws: `ModelError` when the bytes are no record body.
   package mutating func rename(
     _ old: String, to new: String, _ text: String, to value: [UInt8]
   ) throws {
@@ -169,7 +169,7 @@ extension NodeRecords {
   ///
   /// - Parameter isGone: Whether the node of an identifier is removed.
   /// - Returns: What is left; `nil` if this node goes with them.
-  /// - Throws: ``ModelError`` when the bytes are no record bodies.
+  /// - Throws: `ModelError` when the bytes are no record bodies.
   package func losing(_ isGone: (ByteString) -> Bool) throws -> NodeRecords? {
     var left = self
     for (place, record) in records.enumerated() {
@@ -207,7 +207,7 @@ extension NodeRecords {
   ///   - after: The records after it.
   ///   - dictionaries: Where no enums stand, though it looks so: ``place(_:in:)`` of each.
   /// - Returns: The records without it.
-  /// - Throws: ``ModelError`` when the bytes are no record bodies.
+  /// - Throws: `ModelError` when the bytes are no record bodies.
   package func undoing(
     from before: NodeRecords, to after: NodeRecords, dictionaries: Set<[UInt8]>
   ) throws -> NodeRecords {
@@ -236,7 +236,7 @@ extension NodeRecords {
   /// Makes the records of untyped ones.
   ///
   /// - Parameter trees: The records of a node, children as references.
-  /// - Throws: ``ModelError`` where they are no records.
+  /// - Throws: `ModelError` where they are no records.
   package init(_ trees: [TreeNode]) throws {
     for tree in trees {
       let names = TreeNames()
@@ -252,7 +252,7 @@ extension NodeRecords {
   ///
   /// - Parameter identifier: The identifier of the node.
   /// - Returns: The records.
-  /// - Throws: ``ModelError`` when the bytes are no record bodies.
+  /// - Throws: `ModelError` when the bytes are no record bodies.
   package func trees(_ identifier: String) throws -> [TreeNode] {
     try records.map { record in
       let names = TreeNames()

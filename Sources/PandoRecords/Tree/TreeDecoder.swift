@@ -21,7 +21,7 @@ package struct TreeDecoder {
   ///     references.
   ///   - resolve: Finds the records of children, including those that stay references.
   /// - Returns: The value, in canonical form.
-  /// - Throws: ``ModelError`` if the bytes are no record body, or if nodes are nested deeper than
+  /// - Throws: `ModelError` if the bytes are no record body, or if nodes are nested deeper than
   ///   ``RecordLimits/maximumNodeDepth``; or the error of `resolve`.
   package mutating func value(
     of body: UnsafeRawBufferPointer, depth: Int = .max, resolve: Resolver

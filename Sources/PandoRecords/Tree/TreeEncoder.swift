@@ -27,7 +27,7 @@ package struct TreeEncoder: ~Copyable {
   ///
   /// - Parameter node: The node.
   /// - Returns: The numbers of the node.
-  /// - Throws: ``ModelError`` with code `emptyIdentifier`, `cyclicModel`, `nestingTooDeep` or
+  /// - Throws: `ModelError` with code `emptyIdentifier`, `cyclicModel`, `nestingTooDeep` or
   ///   `typeMismatch`, or the error of the sink, which may have received nodes before.
   package mutating func encode(_ node: TreeNode) throws -> RecordReference {
     let (_, edges) = try encodeValue(.node(node))

@@ -22,7 +22,7 @@ package import PandoModels
   ///   - identifier: The identifier of its node.
   ///   - type: Its type.
   /// - Returns: The model.
-  /// - Throws: ``ModelError`` if the records lack a node or do not match the type.
+  /// - Throws: `ModelError` if the records lack a node or do not match the type.
   package func model<Value: SimpleModel & Decodable>(
     _ identifier: String, as type: Value.Type
   ) throws -> Value {
