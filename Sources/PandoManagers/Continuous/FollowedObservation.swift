@@ -1,7 +1,7 @@
 import PandoProviders
 
 /// An observation of a followed query or graph.
-struct FollowedObservation<Live: LiveResult, Element: Sendable>: ObservationSource {
+struct FollowedObservation<Live: LiveView, Element: Sendable>: ObservationSource {
   /// Makes an element of a value and its write's context; `nil` if it equals the observer's last one.
   typealias Transform = (Live.Value, (any Sendable)?) -> Element?
 

@@ -2,7 +2,7 @@ import PandoProviders
 import PandoSystem
 
 /// The source of a followed query or graph; iterations at the same time share one live object.
-final class FollowedSource<Live: LiveResult>: Sendable {
+final class FollowedSource<Live: LiveView>: Sendable {
   /// The source of changes for live objects.
   struct Line: Sendable {
     /// Begins to follow a live object; returns at once.

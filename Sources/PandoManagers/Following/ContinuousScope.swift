@@ -9,7 +9,7 @@ import PandoSystem
 package final class ContinuousScope: Sendable {
   private struct State {
     var managers: [ObjectIdentifier: WeakReference<any AnyObject & Sendable>] = [:]
-    var entries: [UInt64: WeakReference<any Followed>] = [:]
+    var entries: [UInt64: WeakReference<any LiveView>] = [:]
     var isClosed = false
   }
 
@@ -48,7 +48,7 @@ package final class ContinuousScope: Sendable {
   }
 
   /// Adds a followed query or graph.
-  func insert(_ followed: any Followed) {
+  func insert(_ followed: any LiveView) {
     let isClosed = state.withLock { state in
       if !state.isClosed { state.entries[followed.number] = WeakReference(followed) }
       return state.isClosed

@@ -95,13 +95,6 @@ struct FilterIndex: Sendable {
 }
 
 extension Queryable {
-  /// Whether it contains other nodes.
-  var holdsNodes: Bool {
-    var isHolder = false
-    ModelChildren.forEachNode(of: self) { _ in isHolder = true }
-    return isHolder
-  }
-
   /// The values of declared fields with these names.
   func values(of names: [String]) -> [FieldValue] {
     if names.isEmpty { return [] }

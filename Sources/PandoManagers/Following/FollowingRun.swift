@@ -1,17 +1,21 @@
 import PandoModels
 import PandoProviders
 import PandoStore
-import PandoSystem
 
-/// Stages the followed queries and graphs after commits.
+/// The followed queries and graphs that commits change, staged and published together.
 struct FollowingRun: PipelineStep {
+  /// The largest number of touched nodes that are looked up in a value one by one.
+  private static let nodesMaximum = 4
+
   /// The number of the last commit.
   let number: UInt64
   /// The context of its write.
   let context: (any Sendable)?
+  /// The touched entities.
+  var reads = EntityReads()
+  var tally = HubTally()
   /// Closures that publish the results.
   private var commits: [@Sendable () -> Void] = []
-  var tally = HubTally()
 
   /// Makes a run without results.
   ///
@@ -26,59 +30,30 @@ struct FollowingRun: PipelineStep {
   /// Adds a closure that publishes a result.
   mutating func add(_ commit: @escaping @Sendable () -> Void) { commits.append(commit) }
 
+  /// Adds the value of a view to the results.
+  ///
+  /// - Parameters:
+  ///   - value: The staged value.
+  ///   - view: The view.
+  ///   - nodes: The value's new and lost nodes are among these; `nil` if they are unknown.
+  ///   - views: The index of the view.
+  ///   - didShow: Called after the value was published.
+  mutating func add<View: LiveView>(
+    _ value: View.Value, of view: View, _ nodes: [ByteString]?, _ views: ViewIndex,
+    didShow: @escaping @Sendable () -> Void = {}
+  ) {
+    let nodes = nodes.flatMap { $0.count > Self.nodesMaximum ? nil : $0 }
+    // New nodes are added now; lost ones are removed when the value is published.
+    views.insert(nodes, in: value, of: view)
+    add { [context] in
+      views.remove(nodes, notIn: value, of: view)
+      views.hasLoaded(view.number)
+      view.state.commit(value, context: context)
+      didShow()
+    }
+  }
+
   var isVisible: Bool { !commits.isEmpty }
   func publish() { for commit in commits { commit() } }
   func tell() {}
-
-  /// Stages the queries of the types that commits touch.
-  mutating func stage(
-    _ fold: CommitGroup, _ types: [ByteString: [any StoreFollowers]], _ snapshot: ModelSnapshot
-  ) {
-    let types = types.filter { $0.value.contains { $0.count > 0 } }
-    if types.isEmpty { return }
-    if fold.hasExpired {
-      for followers in types.values.joined() { followers.stage(nil, snapshot, &self) }
-      return
-    }
-    var touched: [ByteString: Set<ByteString>] = [:]
-    for identifier in fold.changed + fold.deleted {
-      for namespace in Self.namespaces(of: identifier) where types[namespace] != nil {
-        touched[namespace, default: []].insert(identifier)
-      }
-    }
-    addHolders(of: fold.updated, types, &touched, snapshot)
-    for (namespace, identifiers) in touched {
-      // Sorted, so that reads have the same order each time.
-      let identifiers = identifiers.ordered()
-      for followers in types[namespace] ?? [] where followers.count > 0 {
-        followers.stage(identifiers, snapshot, &self)
-      }
-    }
-  }
-
-  /// Adds the entities that contain a changed node.
-  private func addHolders(
-    of identifiers: [ByteString], _ types: [ByteString: [any StoreFollowers]],
-    _ touched: inout [ByteString: Set<ByteString>], _ snapshot: ModelSnapshot
-  ) {
-    let holding = types.filter { $0.value.contains { $0.holdsNodes } }
-    if holding.isEmpty { return }
-    for identifier in identifiers {
-      // An unreadable index shows when the entities themselves are read.
-      for ancestor in (try? snapshot.ancestors(of: identifier.text)) ?? [] {
-        let ancestor = ByteString(ancestor)
-        for namespace in Self.namespaces(of: ancestor) where holding[namespace] != nil {
-          touched[namespace, default: []].insert(ancestor)
-        }
-      }
-    }
-  }
-
-  /// The prefixes of an identifier before its colons, and the empty namespace, which has all identifiers.
-  static func namespaces(of identifier: ByteString) -> [ByteString] {
-    let bytes = identifier.text.utf8
-    return [ByteString("")]
-      + bytes.indices.filter { bytes[$0] == UInt8(ascii: ":") }
-      .map { ByteString(String(identifier.text[..<$0])) }
-  }
 }

@@ -4,12 +4,12 @@ import PandoStore
 import PandoSystem
 
 /// A followed query.
-final class LiveQuery<E: Queryable>: LiveResult {
-  /// The prepared query.
+final class LiveQuery<E: Queryable>: LiveView {
   let followed: FollowedQuery<E>
   let state = FollowedState<QueryWindow<E>>()
   let number = FollowedNumber.next()
   let endings = Endings()
+  let hasOtherTypes = false
 
   private let events: ManagerEventHandler?
   /// The texts of the reported records.
@@ -26,7 +26,7 @@ final class LiveQuery<E: Queryable>: LiveResult {
   }
 
   /// Reports left-out records, each once for each error.
-  func report(_ records: [UndecodableRecord]) {
+  private func report(_ records: [UndecodableRecord]) {
     guard let events else { return }
     for record in records {
       let text = ByteString("\(record)")
@@ -46,26 +46,110 @@ final class LiveQuery<E: Queryable>: LiveResult {
     return true
   }
 
-  /// Stages the window after commits, on the thread that changes entities.
+  func load(_ snapshot: ModelSnapshot, _ type: TypeViews<E>) throws -> QueryWindow<E> {
+    let window = QueryWindow(followed, filledWith: try read(snapshot, type))
+    type.note(window, snapshot)
+    return window
+  }
+
+  /// Reads the entities of the window, without those that can't be decoded.
+  private func read(
+    _ snapshot: ModelSnapshot, _ type: TypeViews<E>
+  ) throws -> [RankedEntity<E>] {
+    try followed.read(snapshot) { records in
+      // A change inside such a record may make it readable.
+      if !records.isEmpty { type.noteHolders() }
+      self.report(records)
+    }
+  }
+
+  func nodes(of window: QueryWindow<E>) -> Set<ByteString> {
+    switch followed.key {
+    case .type: []
+    case .identifiers(let named): named.union(window.identifiers)
+    case .values: Set(window.identifiers)
+    }
+  }
+
+  func depends(_ window: QueryWindow<E>, on node: ByteString) -> Bool {
+    if case .type = followed.key { return false }
+    return followed.key.names(node) || window.contains(node)
+  }
+
+  func stage(
+    _ nodes: [ByteString]?, _ run: inout FollowingRun, _ snapshot: ModelSnapshot,
+    _ type: TypeViews<E>
+  ) throws -> QueryWindow<E>? {
+    guard let staged = state.staged(before: run.number, isKnown: nodes != nil) else { return nil }
+    var changes: [EntityChange<E>]?
+    if let nodes {
+      changes = try nodes.map { node in
+        do {
+          let entity = try run.reads.entity(node, as: E.self, in: snapshot).get()
+          if let entity { type.note(entity.entity) }
+          return EntityChange(node, entity)
+        } catch let error as ModelError {
+          type.noteHolders()
+          report([UndecodableRecord(node.text, error)])
+          return EntityChange(node, nil)
+        }
+      }
+    }
+    return try stage(changes, in: staged, &run) { try read(snapshot, type) }
+  }
+
+  /// Stages the window after changes in memory.
   ///
   /// - Parameters:
-  ///   - changes: The touched entities; `nil` if they are unknown.
-  ///   - number: The commit number.
-  ///   - fill: Reads the result of ``FollowedQuery/stored`` after the commit.
+  ///   - changes: The changes.
+  ///   - run: The number of the write.
+  ///   - fill: Reads the result of ``FollowedQuery/stored`` after the write.
   /// - Returns: The window to publish; `nil` if it has not changed.
   /// - Throws: The errors of `fill`.
   func stage(
-    _ changes: [EntityChange<E>]?, at number: UInt64,
+    _ changes: [EntityChange<E>], _ run: inout FollowingRun, fill: () throws -> [RankedEntity<E>]
+  ) throws -> QueryWindow<E>? {
+    guard let staged = state.staged(before: run.number, isKnown: true) else { return nil }
+    return try stage(changes, in: staged, &run, fill: fill)
+  }
+
+  private func stage(
+    _ changes: [EntityChange<E>]?, in staged: QueryWindow<E>, _ run: inout FollowingRun,
     fill: () throws -> [RankedEntity<E>]
   ) throws -> QueryWindow<E>? {
-    guard var window = state.staged(before: number, isKnown: changes != nil) else { return nil }
+    var window = staged
+    run.tally.evaluations += changes?.count ?? 0
     let outcome = changes.map { window.apply($0) } ?? .exhausted
     if outcome == .same { return nil }
-    if outcome == .exhausted { window = QueryWindow(followed, filledWith: try fill()) }
+    if outcome == .exhausted {
+      run.tally.refills += 1
+      window = QueryWindow(followed, filledWith: try fill())
+    }
     #if InternalChecks
       window.checkInvariants()
     #endif
-    state.stage(window, at: number)
+    state.stage(window, at: run.number)
     return window
+  }
+
+  func begin(in hub: StoreHub) {}
+  func delays(_ window: QueryWindow<E>, in hub: StoreHub) -> Bool { false }
+  func didShow(_ window: QueryWindow<E>, in hub: StoreHub) {}
+}
+
+extension FollowedQuery {
+  /// Reads the entities of a window.
+  ///
+  /// - Parameters:
+  ///   - snapshot: The snapshot.
+  ///   - skipped: Receives the records that can't be decoded; without it they are errors.
+  /// - Returns: The entities, in order.
+  /// - Throws: `ModelError` without `skipped`; `StoreError`.
+  func read(
+    _ snapshot: ModelSnapshot, skipped: (([UndecodableRecord]) -> Void)? = nil
+  ) throws -> [RankedEntity<E>] {
+    var query = try stored.current(in: snapshot)
+    query.skipsUndecodable = skipped != nil
+    return accepted(try snapshot.ranked(matching: query) { skipped?($0) })
   }
 }

@@ -29,7 +29,7 @@ final class MemoryFeed<E: Entity>: Sendable {
 
   private let memory: any FollowedMemory<E>
   private let providers: DataModelManager
-  private let followers = QueryFollowers<E>()
+  private let views = ViewIndex()
   /// All entities as the followed queries show them; empty without queries.
   ///
   /// It fills a query again as of its place in the order. Changed on the pipeline only.
@@ -59,7 +59,7 @@ final class MemoryFeed<E: Entity>: Sendable {
     providers.show(change, with: isWatched ? stage : nil)
   }
 
-  private var isWatched: Bool { !followers.isEmpty || watchers.withLock { !$0.isEmpty } }
+  private var isWatched: Bool { !views.isEmpty || watchers.withLock { !$0.isEmpty } }
 
   /// Waits until all published writes are shown.
   func shown() async { await providers.shown() }
@@ -68,7 +68,7 @@ final class MemoryFeed<E: Entity>: Sendable {
   ///
   /// Any thread; returns at once.
   func begin(_ query: LiveQuery<E>) {
-    followers.insert(query)
+    views.insert(query)
     query.endings.add { [weak self, number = query.number] in self?.remove(number) }
     // The lock of the memory gives it a place between two writes.
     memory.withPresent { entities, number in
@@ -83,27 +83,38 @@ final class MemoryFeed<E: Entity>: Sendable {
       present = Dictionary(entities.map { ($0.identifier, $0) }) { $1 }
     }
     do {
-      followers.begin(query, with: try fill(query), at: number)
+      let window = QueryWindow(query.followed, filledWith: try fill(query))
+      views.insert(nil, in: window, of: query)
+      views.hasLoaded(query.number)
+      query.state.stage(window, at: number)
+      query.state.commit(window, context: nil)
     } catch {
-      followers.fail(query, error)
+      fail(query, error)
     }
   }
 
+  private func fail(_ query: LiveQuery<E>, _ error: any Error) {
+    views.remove(query.number)
+    query.state.fail(error)
+  }
+
   private func remove(_ number: UInt64) {
-    followers.remove(number)
-    guard followers.isEmpty else { return }
+    views.remove(number)
+    guard views.isEmpty else { return }
     providers.enqueue {
-      if self.followers.isEmpty { self.present.withLock { $0 = [:] } }
+      if self.views.isEmpty { self.present.withLock { $0 = [:] } }
     }
   }
 
   private func stage(_ changes: [EntityChange<E>], at number: UInt64) -> FollowingRun {
     var run = FollowingRun(number: number, context: nil)
-    if !followers.isEmpty {
+    if !views.isEmpty {
       present.withLock { present in
         for change in changes { present[change.identifier] = change.entity }
       }
-      followers.stage(changes, &run, fill: fill)
+      for case (let query as LiveQuery<E>, let changes) in views.concerned(by: changes) {
+        stage(query, changes, &run)
+      }
     }
     let watchers = watchers.withLock { $0 }
     if !watchers.isEmpty {
@@ -113,6 +124,22 @@ final class MemoryFeed<E: Entity>: Sendable {
       }
     }
     return run
+  }
+
+  private func stage(
+    _ query: LiveQuery<E>, _ changes: [EntityChange<E>], _ run: inout FollowingRun
+  ) {
+    do {
+      var isFilled = false
+      let window = try query.stage(changes, &run) {
+        isFilled = true
+        return try fill(query)
+      }
+      let nodes = isFilled ? nil : changes.map(\.identifier)
+      if let window { run.add(window, of: query, nodes, views) }
+    } catch {
+      run.add { self.fail(query, error) }
+    }
   }
 
   /// Adds a receiver of later changes.

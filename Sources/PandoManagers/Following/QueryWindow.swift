@@ -44,6 +44,9 @@ struct QueryWindow<E: Queryable>: Sendable {
   /// The identifiers of all kept nodes.
   var identifiers: some Sequence<ByteString> { kept.lazy.map(\.identifier) }
 
+  /// All kept entities.
+  var entities: some Collection<E> { kept.lazy.map(\.entity) }
+
   /// The shown entities.
   var shown: [E] {
     let end = min(followed.shownCount ?? .max, kept.count)

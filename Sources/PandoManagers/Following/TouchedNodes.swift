@@ -35,7 +35,27 @@ struct TouchedNodes {
   }
 }
 
+extension CommitGroup {
+  /// The changed nodes, and those that contain them.
+  func touched(in snapshot: ModelSnapshot) -> Set<ByteString> {
+    var touched = Set(changed + deleted)
+    // An unreadable index shows when the entities themselves are read.
+    for node in updated {
+      touched.formUnion(((try? snapshot.ancestors(of: node.text)) ?? []).map { ByteString($0) })
+    }
+    return touched
+  }
+}
+
 extension ByteString {
+  /// The prefixes of an identifier before its colons, and the empty namespace, which has all identifiers.
+  var namespaces: [ByteString] {
+    let bytes = text.utf8
+    return [ByteString("")]
+      + bytes.indices.filter { bytes[$0] == UInt8(ascii: ":") }
+      .map { ByteString(String(text[..<$0])) }
+  }
+
   /// Whether it is an identifier in a namespace, as `Person:12` in `Person`.
   ///
   /// The empty namespace has all identifiers.

@@ -4,7 +4,7 @@ import PandoStore
 import PandoSystem
 
 /// A followed graph: each entity in it is followed, and each identifier that it misses.
-final class LiveGraph<Root: Entity>: LiveResult {
+final class LiveGraph<Root: Entity>: LiveView {
   /// Reads the roots from memory.
   typealias ReadRoots = @Sendable (FollowedQuery<Root>) throws -> [RankedEntity<Root>]
 
@@ -14,6 +14,7 @@ final class LiveGraph<Root: Entity>: LiveResult {
   let state = FollowedState<LoadedGraph<Root>>()
   let number = FollowedNumber.next()
   let endings = Endings()
+  let hasOtherTypes = true
   private let memory: ReadRoots?
   private let progress = Locked(GraphProgress())
   /// The roots, if an answer has given them.
@@ -42,11 +43,15 @@ final class LiveGraph<Root: Entity>: LiveResult {
     return false
   }
 
-  /// Loads the graph from a snapshot.
-  ///
-  /// - Returns: The graph.
-  /// - Throws: `ModelError` if an entity can't be decoded; `StoreError`.
-  func load(_ snapshot: ModelSnapshot) throws -> LoadedGraph<Root> {
+  func load(
+    _ snapshot: ModelSnapshot, _ type: TypeViews<Root>
+  ) throws -> LoadedGraph<Root> {
+    let loaded = try load(snapshot)
+    type.note(loaded.roots, snapshot)
+    return loaded
+  }
+
+  private func load(_ snapshot: ModelSnapshot) throws -> LoadedGraph<Root> {
     let roots = try roots() ?? QueryWindow(followed, filledWith: try followed.read(snapshot))
     return try load(roots, nil, [], snapshot)
   }
@@ -110,21 +115,28 @@ final class LiveGraph<Root: Entity>: LiveResult {
     return LoadedGraph(roots, result)
   }
 
-  /// Stages the graph after a commit.
-  ///
-  /// - Parameters:
-  ///   - touched: The touched nodes; `nil` if they are unknown.
-  ///   - number: The commit number.
-  ///   - snapshot: The store after the commit.
-  /// - Returns: The graph to publish; `nil` if it has not changed.
-  /// - Throws: `ModelError` if an entity can't be decoded; `StoreError`.
+  func nodes(of loaded: LoadedGraph<Root>) -> Set<ByteString> { loaded.dependencies }
+
+  func depends(_ loaded: LoadedGraph<Root>, on node: ByteString) -> Bool {
+    loaded.nodes.contains(node) || loaded.roots.contains(node)
+  }
+
   func stage(
-    _ touched: Set<ByteString>?, at number: UInt64, _ snapshot: ModelSnapshot
+    _ nodes: [ByteString]?, _ run: inout FollowingRun, _ snapshot: ModelSnapshot,
+    _ type: TypeViews<Root>
   ) throws -> LoadedGraph<Root>? {
-    guard let staged = state.staged(before: number, isKnown: touched != nil) else { return nil }
-    if let touched { progress.withLock { $0.touch(touched) } }
-    guard let loaded = try load(staged, touched, snapshot) else { return nil }
-    state.stage(loaded, at: number)
+    run.tally.evaluations += 1
+    let staged = state.staged(before: run.number, isKnown: nodes != nil)
+    guard let staged else { return nil }
+    let loaded: LoadedGraph<Root>?
+    if let nodes {
+      progress.withLock { $0.touch(Set(nodes)) }
+      loaded = try load(staged, nodes, &run, snapshot)
+    } else {
+      loaded = try load(snapshot)
+    }
+    guard let loaded else { return nil }
+    state.stage(loaded, at: run.number)
     return loaded
   }
 
@@ -132,17 +144,19 @@ final class LiveGraph<Root: Entity>: LiveResult {
   ///
   /// - Returns: `nil` if no node of the graph was touched.
   private func load(
-    _ staged: LoadedGraph<Root>, _ touched: Set<ByteString>?, _ snapshot: ModelSnapshot
+    _ staged: LoadedGraph<Root>, _ nodes: [ByteString], _ run: inout FollowingRun,
+    _ snapshot: ModelSnapshot
   ) throws -> LoadedGraph<Root>? {
-    guard let touched else { return try load(snapshot) }
+    let touched = Set(nodes)
     var roots = staged.roots
     var outcome = QueryWindow<Root>.Outcome.same
     if rootsAreOnDisk {
-      outcome = roots.apply(
-        try touched.ordered().compactMap { identifier -> EntityChange<Root>? in
-          guard EntityIdentifier<Root>(modelIdentifier: identifier.text) != nil else { return nil }
-          return EntityChange(identifier, try snapshot.ranked(identifier, as: Root.self))
-        })
+      var changes: [EntityChange<Root>] = []
+      for node in nodes where EntityIdentifier<Root>(modelIdentifier: node.text) != nil {
+        let root = try run.reads.entity(node, as: Root.self, in: snapshot).get()
+        changes.append(EntityChange(node, root))
+      }
+      outcome = roots.apply(changes)
     }
     let concerned = touched.intersection(staged.nodes)
     if outcome == .same, concerned.isEmpty { return nil }
@@ -215,6 +229,26 @@ extension LiveGraph {
   func awaited(of loaded: LoadedGraph<Root>) -> [GraphAsk] {
     guard observed.version == 1 else { return [] }
     return loaded.result.asks.filter { rules.fetcher($0.origin) != nil }
+  }
+
+  func begin(in hub: StoreHub) {
+    watch { [weak hub] in hub?.reload($0) }
+  }
+
+  /// Sends the requests that come before the first graph.
+  func delays(_ loaded: LoadedGraph<Root>, in hub: StoreHub) -> Bool {
+    let awaited = awaited(of: loaded)
+    begin(
+      awaited, then: { [weak hub] in hub?.load($0) },
+      failed: { [weak hub] in hub?.fail($0, $1) })
+    return !awaited.isEmpty
+  }
+
+  /// Sends the requests of the graph, which is shown meanwhile.
+  func didShow(_ loaded: LoadedGraph<Root>, in hub: StoreHub) {
+    begin(
+      loaded.result.asks, then: { [weak hub] in hub?.reload($0) },
+      failed: { [weak hub] in hub?.fail($0, $1) })
   }
 
   /// Calls `reload` for each change in memory that affects the graph, on the pipeline.

@@ -5,16 +5,10 @@ import PandoSystem
 ///
 /// It is not generic over the entity type, because unspecialized generic code takes twice as long.
 final class CacheTable: Sendable {
-  fileprivate struct Kept: Sendable {
-    let value: any AnyObject & Sendable
-    /// The other nodes that the value contains.
-    let children: [ByteString]
-  }
-
   fileprivate struct State {
-    var entries = RecentTable<ByteString, Kept>()
-    /// The entries that contain a node, by that node.
-    var holders: [ByteString: Set<ByteString>] = [:]
+    var entries = RecentTable<ByteString, any AnyObject & Sendable>()
+    /// The nodes inside each value.
+    var children = InvertedIndex<ByteString, ByteString>()
   }
 
   private let limit: Int
@@ -32,7 +26,7 @@ final class CacheTable: Sendable {
   }
 
   func value(forKey key: ByteString) -> (any AnyObject & Sendable)? {
-    state.withLock { $0.entries.use(key)?.value }
+    state.withLock { $0.entries.use(key) }
   }
 
   /// The values of keys; `nil` if the table lacks one of them.
@@ -41,8 +35,8 @@ final class CacheTable: Sendable {
       var found: [any AnyObject & Sendable] = []
       found.reserveCapacity(keys.count)
       for key in keys {
-        guard let kept = state.entries.use(key) else { return nil }
-        found.append(kept.value)
+        guard let value = state.entries.use(key) else { return nil }
+        found.append(value)
       }
       return found
     }
@@ -55,11 +49,10 @@ final class CacheTable: Sendable {
   ) {
     state.withLock { state in
       guard !follower.hasTouched(key, children, after: number) else { return }
-      let old = state.entries.put(Kept(value: value, children: children), forKey: key)
-      if let old { state.unlink(key, old.children) }
-      for child in children { state.holders[child, default: []].insert(key) }
+      if state.entries.put(value, forKey: key) != nil { state.children.remove(key) }
+      state.children.insert(children, of: key)
       while state.entries.count > limit, let oldest = state.entries.removeOldest() {
-        state.unlink(oldest.key, oldest.value.children)
+        state.children.remove(oldest.key)
       }
     }
   }
@@ -70,8 +63,7 @@ final class CacheTable: Sendable {
       guard state.entries.count > 0 else { return }
       for key in keys {
         state.remove(key)
-        guard !state.holders.isEmpty, let holders = state.holders[key] else { continue }
-        for holder in holders { state.remove(holder) }
+        for holder in state.children.holders(of: key) { state.remove(holder) }
       }
     }
   }
@@ -81,13 +73,6 @@ final class CacheTable: Sendable {
 
 extension CacheTable.State {
   fileprivate mutating func remove(_ key: ByteString) {
-    if let kept = entries.remove(key) { unlink(key, kept.children) }
-  }
-
-  fileprivate mutating func unlink(_ key: ByteString, _ children: [ByteString]) {
-    for child in children {
-      holders[child]?.remove(key)
-      if holders[child]?.isEmpty == true { holders[child] = nil }
-    }
+    if entries.remove(key) != nil { children.remove(key) }
   }
 }

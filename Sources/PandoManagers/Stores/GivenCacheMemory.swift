@@ -4,11 +4,9 @@ import PandoSystem
 
 /// The memory of a cache, in a store that the cache was given.
 final class GivenCacheMemory<E: Entity>: CacheMemory {
-  fileprivate struct State {
-    /// The entities that contain a node, by that node.
-    var holders: [ByteString: Set<EntityIdentifier<E>>] = [:]
-    /// The other nodes that an entity contains.
-    var children: [EntityIdentifier<E>: [ByteString]] = [:]
+  private struct State {
+    /// The nodes inside each entity.
+    var children = InvertedIndex<ByteString, EntityIdentifier<E>>()
     /// Counts the writes through this cache, if no follower gives commit numbers.
     var clock: UInt64 = 0
     var touches = RecentTouches()
@@ -42,9 +40,9 @@ final class GivenCacheMemory<E: Entity>: CacheMemory {
           let keys = [ByteString(entity.id.modelIdentifier)] + children
           if hasTouched(keys, after: number, state) { continue }
         }
-        state.unlink(entity.id)
-        state.link(entity.id, children)
-        for gone in store.keep([entity]) { state.unlink(gone) }
+        state.children.remove(entity.id)
+        state.children.insert(children, of: entity.id)
+        for gone in store.keep([entity]) { state.children.remove(gone) }
       }
     }
   }
@@ -71,37 +69,18 @@ final class GivenCacheMemory<E: Entity>: CacheMemory {
       var gone: [EntityIdentifier<E>] = []
       for key in identifiers {
         if let own = EntityIdentifier<E>(modelIdentifier: key.text) { gone.append(own) }
-        if !state.holders.isEmpty, let holders = state.holders[key] { gone += holders }
+        gone += state.children.holders(of: key)
       }
       guard !gone.isEmpty else { return }
-      for identifier in gone { state.unlink(identifier) }
+      for identifier in gone { state.children.remove(identifier) }
       store.drop(gone)
     }
   }
 
   func dropAll() {
     state.withLock { state in
-      state.holders = [:]
-      state.children = [:]
+      state.children = InvertedIndex()
       store.dropAll()
-    }
-  }
-}
-
-extension GivenCacheMemory.State {
-  mutating func link(_ identifier: EntityIdentifier<E>, _ children: [ByteString]) {
-    guard !children.isEmpty else { return }
-    self.children[identifier] = children
-    for child in children { holders[child, default: []].insert(identifier) }
-  }
-
-  mutating func unlink(_ identifier: EntityIdentifier<E>) {
-    guard !self.children.isEmpty, let children = children.removeValue(forKey: identifier) else {
-      return
-    }
-    for child in children {
-      holders[child]?.remove(identifier)
-      if holders[child]?.isEmpty == true { holders[child] = nil }
     }
   }
 }

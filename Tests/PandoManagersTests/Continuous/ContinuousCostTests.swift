@@ -83,7 +83,7 @@ import Testing
         _ = try await iterator.next()
         iterators.append(iterator)
       }
-      #expect(following.hub.queryCount == count)
+      #expect(following.hub.viewCount == count)
       let before = following.hub.tally
       try await following.set(Track(7, genre: "genre 4"))
       var after = following.hub.tally

@@ -58,16 +58,16 @@ import Testing
   @Test func `a query is freed with its last observer`() async throws {
     try await Following.run { following in
       let sequence = following.query(jazz).values
-      #expect(following.hub.queryCount == 0)
+      #expect(following.hub.viewCount == 0)
       var first: ContinuousSequence<QueryResult<Track>>.AsyncIterator? =
         sequence.makeAsyncIterator()
       var second: ContinuousSequence<QueryResult<Track>>.AsyncIterator? =
         sequence.makeAsyncIterator()
       _ = try await first?.next()
       _ = try await second?.next()
-      #expect(following.hub.queryCount == 1 && following.scope.count == 1)
+      #expect(following.hub.viewCount == 1 && following.scope.count == 1)
       first = nil
-      #expect(following.hub.queryCount == 1)
+      #expect(following.hub.viewCount == 1)
       second = nil
       await following.allGone()
     }

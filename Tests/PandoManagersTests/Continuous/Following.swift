@@ -52,7 +52,7 @@ struct Following {
   ///
   /// Who follows is gone at once; what is being read or told at that moment a moment later.
   func allGone() async {
-    while hub.queryCount > 0 || scope.count > 0 { await Task.yield() }
+    while hub.viewCount > 0 || scope.count > 0 { await Task.yield() }
   }
 
   /// Commits entities.

@@ -133,7 +133,7 @@ import Testing
       #expect(whole?.missing == [] && whole?.count == 4)
       try await store.write { try $0.delete("Page:2") }
       #expect(try await graphs.next()?.count == 1)
-      #expect(hub.graphs.count == 1)
+      #expect(hub.viewCount == 1)
     }
   }
 
@@ -170,6 +170,26 @@ import Testing
       #expect(try await reviews.search(withQuery: byAda).count == 1)
       #expect(try await graphs.next()?.count == 1)
       #expect(try await results.next()?.count == 1)
+    }
+  }
+
+  /// The commit changes the holder, and no critic.
+  @Test func `a graph of held roots follows what the holder gains and loses`() async throws {
+    try await run { store, _ in
+      let critics = CoreManager<Critic>(stores: [DiskStore(modelStore: store)])
+      let held = Query<Critic>(filter: .held(by: EntityIdentifier<Review>.remote(1)))
+      try await store.write { transaction in
+        try transaction.set(Critic(1, "Ada"))
+        try transaction.set(Critic(2, "Bob"))
+        try transaction.set(Review(1, Critic(1, "Ada")))
+      }
+      var graphs = critics.continuousGraph(of: held).makeAsyncIterator()
+      #expect(try await graphs.next()?.roots.map(\.name) == ["Ada"])
+      let hub = try StoreHub.hub(of: store)
+      let before = hub.tally.evaluations
+      try await store.write { try $0.set(Review(1, Critic(2, "Bob"))) }
+      try #require(hub.tally.evaluations > before)
+      #expect(try await graphs.next()?.roots.map(\.name) == ["Bob"])
     }
   }
 

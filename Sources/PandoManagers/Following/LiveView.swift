@@ -1,0 +1,77 @@
+import PandoModels
+import PandoProviders
+import PandoStore
+
+/// A followed query or graph with its present value.
+///
+/// Iterations share it and hold it; a ``ViewIndex`` holds it weakly. It ends with the last iteration.
+///
+/// ```
+/// load ─► follow ─► stage, after each commit that a ``ViewIndex`` finds it by ─► commit
+/// ```
+/// Its value after a commit equals a value that is loaded from the snapshot of that commit.
+protocol LiveView<Value>: AnyObject, Sendable {
+  associatedtype E: Queryable
+  associatedtype Value: Sendable
+
+  /// Unique in this process.
+  var number: UInt64 { get }
+  /// The query for its entities, or for its roots.
+  var followed: FollowedQuery<E> { get }
+  var state: FollowedState<Value> { get }
+  /// Closures that run after the last iteration.
+  var endings: Endings { get }
+  /// Whether an entity of any type may belong to the value, so that each commit counts while it is loaded.
+  var hasOtherTypes: Bool { get }
+
+  /// Shows an answer that is not stored, so that nothing changes it later.
+  ///
+  /// - Returns: `false` if only stored values can be shown.
+  func show(_ answer: QueryResult<E>) -> Bool
+
+  /// Loads the value from a snapshot.
+  ///
+  /// - Parameters:
+  ///   - snapshot: The snapshot.
+  ///   - type: The views of the type, to note what its entities contain.
+  /// - Returns: The value.
+  /// - Throws: `ModelError` if an entity can't be decoded and has to be; `StoreError`.
+  func load(_ snapshot: ModelSnapshot, _ type: TypeViews<E>) throws -> Value
+
+  /// The nodes whose changes may change a value, beside those that ``TypeViews`` finds.
+  func nodes(of value: Value) -> Set<ByteString>
+
+  /// Whether a node is one of ``nodes(of:)``.
+  func depends(_ value: Value, on node: ByteString) -> Bool
+
+  /// Stages the value after commits.
+  ///
+  /// - Parameters:
+  ///   - nodes: The touched nodes that concern it; `nil` if they are unknown.
+  ///   - run: Reads the entities of the commits.
+  ///   - snapshot: The store after the last commit.
+  ///   - type: The views of the type.
+  /// - Returns: The value to publish; `nil` if it has not changed.
+  /// - Throws: As ``load(_:_:)``.
+  func stage(
+    _ nodes: [ByteString]?, _ run: inout FollowingRun, _ snapshot: ModelSnapshot,
+    _ type: TypeViews<E>
+  ) throws -> Value?
+
+  /// Called when a hub begins to follow it.
+  func begin(in hub: StoreHub)
+
+  /// Whether a first value is not shown yet; the view then has the hub load it again.
+  func delays(_ value: Value, in hub: StoreHub) -> Bool
+
+  /// Called after a value was published.
+  func didShow(_ value: Value, in hub: StoreHub)
+}
+
+extension LiveView {
+  /// The state that observers read.
+  var observed: ObservedState<Value?> { state.observed }
+
+  /// Ends all iterations.
+  func finish() { observed.finish() }
+}

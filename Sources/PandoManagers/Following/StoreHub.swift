@@ -1,0 +1,235 @@
+import Dispatch
+import PandoModels
+import PandoProviders
+import PandoStore
+import PandoSystem
+
+/// Follows the commits of one model store for all managers over it, in step with the live trees.
+///
+/// A write that affects no followed query or graph reads nothing. Other entities are read from the snapshot
+/// that the store's pipeline shows next.
+final class StoreHub: Sendable {
+  /// Takes the changed nodes of a namespace.
+  typealias Watcher = @Sendable (Set<ByteString>) -> Void
+
+  private struct Watch: Sendable {
+    let number: UInt64
+    let namespace: ByteString
+    let body: Watcher
+  }
+
+  let line: StorePipeline
+  /// The followed queries and graphs.
+  private let views = ViewIndex()
+  /// Graphs that are read from another store first, and contain entities of this one.
+  private let watches = Locked<[Watch]>([])
+  private let counts = Locked(HubTally())
+  /// Runs the first reads of views, so that callers don't wait.
+  private let loader = DispatchQueue(label: "pando.following", attributes: .concurrent)
+
+  private init(_ line: StorePipeline) { self.line = line }
+
+  /// Returns the hub of a store, or makes it.
+  ///
+  /// - Parameter store: An open store.
+  /// - Returns: The hub; one for each store while it is in use.
+  /// - Throws: `StoreError` or `LMDBError` if the store can't be read.
+  static func hub(of store: ModelStore) throws -> StoreHub {
+    let line = try StorePipeline.pipeline(of: store)
+    return line.member { StoreHub(line) }
+  }
+
+  var store: ModelStore { line.store }
+
+  /// Counts of its work.
+  var tally: HubTally { counts.withLock { $0 } }
+
+  /// The number of followed queries and graphs.
+  var viewCount: Int { views.count }
+
+  /// Waits until running loads, and all present commits of all processes, are shown.
+  func shown() async {
+    await withCheckedContinuation { continuation in
+      loader.async {
+        // A snapshot may have a commit that the pipeline does not have yet.
+        if let number = try? self.store.read({ try $0.commitValue }) {
+          self.store.feed.waitForHandOver(of: number)
+        }
+        continuation.resume()
+      }
+    }
+    await line.loaded()
+    try? await refresh()
+  }
+
+  /// Calls a closure after each commit that changes entities of a namespace; on the pipeline.
+  ///
+  /// - Returns: Ends the calls.
+  func watch(
+    _ namespace: String, _ body: @escaping Watcher
+  ) -> @Sendable () -> Void {
+    let number = FollowedNumber.next()
+    watches.withLock {
+      $0.append(Watch(number: number, namespace: ByteString(namespace), body: body))
+    }
+    return { self.watches.withLock { $0.removeAll { $0.number == number } } }
+  }
+
+  /// Publishes commits of other processes.
+  func refresh() async throws { try await line.refresh() }
+}
+
+// MARK: Loading
+
+extension StoreHub {
+  /// Begins to follow a query or graph: loads it, and stages it after each later commit that affects it.
+  ///
+  /// Any thread; returns at once.
+  ///
+  /// - Parameter view: The view; held weakly.
+  func begin(_ view: some LiveView) {
+    views.insert(view)
+    view.begin(in: self)
+    view.endings.add { [weak views, number = view.number] in views?.remove(number) }
+    load(view)
+  }
+
+  /// Loads a view from the newest snapshot, on another thread, and joins it if no later commit has affected it.
+  func load(_ view: some LiveView) {
+    loader.async { [weak view] in
+      if let view { self.loadNewest(view) }
+    }
+  }
+
+  private func loadNewest<View: LiveView>(_ view: View) {
+    do {
+      let type = views.types(of: view)
+      let (value, number) = try store.read { snapshot in
+        (try view.load(snapshot, type), try snapshot.commitValue)
+      }
+      views.insert(nil, in: value, of: view)
+      if view.delays(value, in: self) { return }
+      // The pipeline gets this process's commits up to that number first.
+      store.feed.waitForHandOver(of: number)
+      line.enqueue { [weak view] in
+        if let view { self.join(view, value, readAt: number) }
+      }
+    } catch {
+      fail(view, error)
+    }
+  }
+
+  /// Shows a loaded value, or loads it again if a commit has affected it meanwhile; on the pipeline.
+  private func join<View: LiveView>(_ view: View, _ value: View.Value, readAt number: UInt64) {
+    guard !store.isReadOnly, number <= line.shown,
+      view.state.follow(value, at: number, beforeShowing: { views.hasLoaded(view.number) })
+    else { return loadInOrder(view) }
+    view.didShow(value, in: self)
+  }
+
+  /// Loads a view again, after the queued work.
+  func reload(_ view: some LiveView) {
+    line.enqueue { [weak view] in
+      if let view { self.loadInOrder(view) }
+    }
+  }
+
+  /// Loads a view together with all commits so far; on the pipeline.
+  private func loadInOrder<View: LiveView>(_ view: View) {
+    do {
+      let type = views.types(of: view)
+      var loaded: View.Value?
+      try line.catchUp { loaded = try view.load($0, type) }
+      guard let loaded else { return }
+      view.state.stage(loaded, at: line.shown)
+      var run = FollowingRun(number: line.shown, context: nil)
+      add(loaded, of: view, nil, &run)
+      run.publish()
+    } catch {
+      fail(view, error)
+    }
+  }
+
+  /// Ends a view with an error.
+  func fail(_ view: some LiveView, _ error: any Error) {
+    views.remove(view.number)
+    view.state.fail(error)
+  }
+}
+
+// MARK: Commits
+
+extension StoreHub: StorePipelineMember {
+  func loaded() async {
+    await withCheckedContinuation { continuation in
+      loader.async(flags: .barrier) { continuation.resume() }
+    }
+  }
+
+  func plan(for write: CommitEffects) -> CommitPlan {
+    guard let changeSet = write.changeSet else { return .nothing }
+    let isWatched = watches.withLock { !$0.isEmpty }
+    if views.isEmpty, !isWatched { return .nothing }
+    let touched = TouchedNodes(changeSet, write.content)
+    if isWatched, !touched.identifiers.isEmpty { return .read }
+    return views.concerns(touched) ? .read : .nothing
+  }
+
+  func stage(_ write: CommitEffects, _ plan: any Sendable) -> (any PipelineStep)? { nil }
+
+  func stage(_ group: CommitGroup, in snapshot: ModelSnapshot) -> (any PipelineStep)? {
+    var run = FollowingRun(number: group.number, context: group.newest?.context)
+    if !views.isEmpty {
+      for (view, nodes) in views.concerned(by: group, in: snapshot, &run.reads) {
+        stage(view, nodes, &run, snapshot)
+      }
+    }
+    let watches = watches.withLock { $0 }
+    if !watches.isEmpty {
+      let touched = group.touched(in: snapshot)
+      run.add {
+        for watch in watches {
+          let found = touched.filter { $0.isIdentifier(of: watch.namespace) }
+          if !found.isEmpty { watch.body(found) }
+        }
+      }
+    }
+    run.tally.reads = run.reads.count
+    counts.withLock { [tally = run.tally] in $0.add(tally) }
+    return run
+  }
+
+  private func stage(
+    _ view: some LiveView, _ nodes: [ByteString]?, _ run: inout FollowingRun,
+    _ snapshot: ModelSnapshot
+  ) {
+    let refillCount = run.tally.refills
+    do {
+      guard let value = try view.stage(nodes, &run, snapshot, views.types(of: view)) else { return }
+      // A graph gains nodes that the commits did not touch, and so does a window that was filled again.
+      let isKnown = !view.hasOtherTypes && run.tally.refills == refillCount
+      add(value, of: view, isKnown ? nodes : nil, &run)
+    } catch {
+      run.add { self.fail(view, error) }
+    }
+  }
+
+  private func add<View: LiveView>(
+    _ value: View.Value, of view: View, _ nodes: [ByteString]?, _ run: inout FollowingRun
+  ) {
+    run.add(value, of: view, nodes, views) { view.didShow(value, in: self) }
+  }
+
+  func finish(_ write: CommitEffects) {}
+  func fail(_ write: CommitEffects, _ error: any Error) {}
+  func showsList(_ cacheKey: ByteString) -> Bool { false }
+
+  func showUnread(_ write: CommitEffects) {}
+
+  /// Ends all queries and graphs with an error.
+  func failRead(_ error: any Error) { for view in views.all { fail(view, error) } }
+
+  func storeHasClosed() {
+    failRead(ManagerError(.closed, store.path, "the store was closed"))
+  }
+}

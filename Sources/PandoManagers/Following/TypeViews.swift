@@ -1,0 +1,115 @@
+import PandoModels
+import PandoStore
+import PandoSystem
+
+/// The views that an entity of one type may enter, for any type.
+protocol AnyTypeViews: AnyObject, Sendable {
+  /// Whether a change of any node may affect all views, because they depend on parents of entities.
+  var countsHolders: Bool { get }
+  /// The numbers of all views.
+  var numbers: Set<UInt64> { get }
+  /// Whether a change inside an entity of the type changes a view.
+  var holdsNodes: Bool { get }
+
+  func remove(_ number: UInt64)
+
+  /// Whether a written node may enter a view, or has to be read to find out.
+  func mayTake(_ identifier: ByteString, of touched: TouchedNodes) -> Bool
+
+  /// Adds the views that a touched node may enter.
+  func find(
+    _ identifier: ByteString, _ reads: inout EntityReads, _ snapshot: ModelSnapshot,
+    into numbers: inout Set<UInt64>)
+}
+
+/// The views that an entity of one type may enter, found by the values in their filters.
+///
+/// A view that keeps an entity is found by its node (``ViewIndex``).
+final class TypeViews<E: Queryable>: AnyTypeViews {
+  private struct State {
+    var numbers: Set<UInt64> = []
+    var filters = FilterIndex()
+    var holdsNodes = false
+  }
+
+  private let state = Locked(State())
+  let countsHolders: Bool
+
+  init(countsHolders: Bool = false) { self.countsHolders = countsHolders }
+
+  var numbers: Set<UInt64> { state.withLock { $0.numbers } }
+  var holdsNodes: Bool { state.withLock { $0.holdsNodes && !$0.numbers.isEmpty } }
+
+  func insert(_ number: UInt64, _ followed: FollowedQuery<E>) {
+    let looksIntoNodes = followed.looksIntoNodes
+    state.withLock { state in
+      if looksIntoNodes { state.holdsNodes = true }
+      state.numbers.insert(number)
+      state.filters.insert(number, followed.key)
+    }
+  }
+
+  func remove(_ number: UInt64) {
+    state.withLock { state in
+      state.numbers.remove(number)
+      state.filters.remove(number)
+    }
+  }
+
+  /// Records whether an entity contains other nodes.
+  func note(_ entity: E) {
+    if !state.withLock({ $0.holdsNodes }), entity.holdsNodes { noteHolders() }
+  }
+
+  /// Records whether entities of a window contain other nodes; if it has none, those of a stored entity.
+  func note(_ window: QueryWindow<E>, _ snapshot: ModelSnapshot) {
+    let entities = window.entities
+    for entity in entities { note(entity) }
+    if entities.isEmpty, let other = snapshot.example(of: E.self) { note(other) }
+  }
+
+  /// Records that entities of the type may contain other nodes.
+  func noteHolders() { state.withLock { $0.holdsNodes = true } }
+
+  func mayTake(_ identifier: ByteString, of touched: TouchedNodes) -> Bool {
+    let (isEmpty, fields) = state.withLock { ($0.filters.isEmpty, $0.filters.fields) }
+    if isEmpty { return false }
+    guard let entity = touched.entity(identifier, as: E.self) else { return true }
+    if let entity { note(entity) }
+    // Key paths of user types are called outside the lock.
+    let values = entity?.values(of: fields) ?? []
+    return state.withLock { $0.filters.findsAny(values) }
+  }
+
+  func find(
+    _ identifier: ByteString, _ reads: inout EntityReads, _ snapshot: ModelSnapshot,
+    into numbers: inout Set<UInt64>
+  ) {
+    let (isEmpty, fields) = state.withLock { ($0.filters.isEmpty, $0.filters.fields) }
+    if isEmpty { return }
+    if fields.isEmpty { return find(nil, fields, into: &numbers) }
+    switch reads.entity(identifier, as: E.self, in: snapshot) {
+    case .success(let entity): find(entity?.entity, fields, into: &numbers)
+    case .failure: numbers.formUnion(self.numbers)
+    }
+  }
+
+  /// Adds the views that a touched entity may enter; `nil` for a removed one.
+  func find(_ entity: E?, into numbers: inout Set<UInt64>) {
+    find(entity, state.withLock { $0.filters.fields }, into: &numbers)
+  }
+
+  private func find(_ entity: E?, _ fields: [String], into numbers: inout Set<UInt64>) {
+    let values = entity?.values(of: fields) ?? []
+    state.withLock { $0.filters.find(values, into: &numbers) }
+  }
+}
+
+extension Queryable {
+  /// Whether it contains other nodes.
+  fileprivate var holdsNodes: Bool {
+    var isHolder = false
+    ModelChildren.forEachNode(of: self) { _ in isHolder = true }
+    return isHolder
+  }
+}

@@ -1,0 +1,212 @@
+import PandoModels
+import PandoProviders
+import PandoStore
+import PandoSystem
+
+/// The followed queries and graphs over one store or memory, found by the nodes that may change them.
+///
+/// | a view | is found by |
+/// |---|---|
+/// | keeps or names a node | that node |
+/// | has a filter | the values of a changed entity (``TypeViews``) |
+/// | is being loaded | each node of its namespace; a graph, each node |
+final class ViewIndex: Sendable {
+  fileprivate struct Entry: Sendable {
+    weak let view: (any LiveView)?
+    /// The views of its type; `nil` if it is found by nodes only.
+    let type: (any AnyTypeViews)?
+    /// The namespace of the nodes that count while it is being loaded; the empty one has all.
+    let namespace: ByteString
+  }
+
+  fileprivate struct State {
+    var entries: [UInt64: Entry] = [:]
+    var nodes = InvertedIndex<ByteString, UInt64>()
+    /// The views that are being loaded, by namespace.
+    var loading: [ByteString: Set<UInt64>] = [:]
+    /// By the namespace of identifiers; several types can share one.
+    var types: [ByteString: [any AnyTypeViews]] = [:]
+  }
+
+  private let state = Locked(State())
+
+  /// Whether nothing is followed.
+  var isEmpty: Bool { state.withLock { $0.entries.isEmpty } }
+
+  /// The number of followed queries and graphs.
+  var count: Int { state.withLock { $0.entries.count } }
+
+  /// All views.
+  var all: [any LiveView] {
+    state.withLock { state in state.entries.values.map(\.view) }.compactMap { $0 }
+  }
+
+  /// A view; `nil` after its last iteration.
+  func view(_ number: UInt64) -> (any LiveView)? { state.withLock { $0.entries[number]?.view } }
+
+  /// Adds a view that is being loaded.
+  func insert<View: LiveView>(_ view: View) {
+    let (number, followed) = (view.number, view.followed)
+    let type = types(of: view)
+    // A graph with named roots is found by its nodes.
+    let isNamed = view.hasOtherTypes && followed.query.nodeIdentifiers != nil
+    if !isNamed { type.insert(number, followed) }
+    let namespace = ByteString(view.hasOtherTypes ? "" : View.E.nodeNamespace ?? "")
+    state.withLock { state in
+      state.entries[number] = Entry(view: view, type: isNamed ? nil : type, namespace: namespace)
+      state.loading[namespace, default: []].insert(number)
+      if case .identifiers(let named) = followed.key { state.nodes.insert(named, of: number) }
+    }
+  }
+
+  /// The views of a view's type.
+  func types<View: LiveView>(of view: View) -> TypeViews<View.E> {
+    let countsHolders = view.followed.needsStore
+    let namespace = ByteString(countsHolders ? "" : View.E.nodeNamespace ?? "")
+    return state.withLock { state in
+      for case let known as TypeViews<View.E> in state.types[namespace] ?? []
+      where known.countsHolders == countsHolders {
+        return known
+      }
+      let new = TypeViews<View.E>(countsHolders: countsHolders)
+      state.types[namespace, default: []].append(new)
+      return new
+    }
+  }
+
+  /// Records that a view has been loaded.
+  func hasLoaded(_ number: UInt64) {
+    state.withLock { state in
+      if let namespace = state.entries[number]?.namespace { state.hasLoaded(number, namespace) }
+    }
+  }
+
+  /// Removes a view.
+  func remove(_ number: UInt64) {
+    let type = state.withLock { state -> (any AnyTypeViews)? in
+      // The reference is weak, so no view is released under the lock.
+      guard let entry = state.entries.removeValue(forKey: number) else { return nil }
+      state.hasLoaded(number, entry.namespace)
+      state.nodes.remove(number)
+      return entry.type
+    }
+    type?.remove(number)
+  }
+
+  /// Adds the nodes of a view's next value.
+  ///
+  /// - Parameters:
+  ///   - changed: The nodes that it has gained or lost are among these; `nil` if that is unknown.
+  ///   - value: The value.
+  ///   - view: The view.
+  func insert<View: LiveView>(_ changed: [ByteString]?, in value: View.Value, of view: View) {
+    let nodes = changed.map { $0.filter { view.depends(value, on: $0) } }
+    let new = nodes.map { Set($0) } ?? view.nodes(of: value)
+    state.withLock { state in
+      if state.entries[view.number] != nil { state.nodes.insert(new, of: view.number) }
+    }
+  }
+
+  /// Removes the nodes that the view's published value does not have any more.
+  ///
+  /// - Parameters:
+  ///   - changed: As ``insert(_:in:of:)``.
+  ///   - value: The value.
+  ///   - view: The view.
+  func remove<View: LiveView>(_ changed: [ByteString]?, notIn value: View.Value, of view: View) {
+    let known = changed ?? Array(state.withLock { $0.nodes.keys(of: view.number) })
+    let gone = known.filter { !view.depends(value, on: $0) }
+    if !gone.isEmpty { state.withLock { $0.nodes.remove(gone, of: view.number) } }
+  }
+
+  // MARK: Commits
+
+  /// Whether a write affects a view, or may.
+  func concerns(_ touched: TouchedNodes) -> Bool {
+    let (types, loading) = state.withLock { ($0.types, $0.loading) }
+    // The parents of a changed node are unknown without a read.
+    if touched.hasUpdated, types.values.joined().contains(where: \.holdsNodes) { return true }
+    if !touched.identifiers.isEmpty {
+      let counting = types.values.joined().contains { $0.countsHolders && !$0.numbers.isEmpty }
+      if counting { return true }
+    }
+    for identifier in touched.identifiers {
+      if state.withLock({ $0.nodes.contains(identifier) }) { return true }
+      for namespace in identifier.namespaces {
+        if loading[namespace] != nil { return true }
+        for views in types[namespace] ?? [] where !views.countsHolders {
+          if views.mayTake(identifier, of: touched) { return true }
+        }
+      }
+    }
+    return false
+  }
+
+  /// The views that commits affect, each with the touched nodes that concern it; `nil` if those are unknown.
+  ///
+  /// - Parameters:
+  ///   - group: The commits.
+  ///   - snapshot: The store after them.
+  ///   - reads: Reads the touched entities.
+  /// - Returns: The views, in the order in which they were made.
+  func concerned(
+    by group: CommitGroup, in snapshot: ModelSnapshot, _ reads: inout EntityReads
+  ) -> [(view: any LiveView, nodes: [ByteString]?)] {
+    if group.hasExpired { return all.map { ($0, nil) } }
+    let types = state.withLock { $0.types }
+    let holding = types.values.joined().contains(where: \.holdsNodes)
+    // Sorted, so that reads have the same order each time.
+    let all = holding ? group.touched(in: snapshot) : Set(group.changed + group.deleted)
+    let touched = all.ordered()
+    var found = concerned(by: touched) { identifier, views, numbers in
+      views.find(identifier, &reads, snapshot, into: &numbers)
+    }
+    if !touched.isEmpty {
+      for views in types.values.joined() where views.countsHolders {
+        for number in views.numbers { found[number] = .some(nil) }
+      }
+    }
+    return found.keys.ordered().compactMap { number in
+      view(number).map { ($0, found[number] ?? nil) }
+    }
+  }
+
+  /// The views that changed entities of one type affect, each with its changes.
+  func concerned<E: Queryable>(
+    by changes: [EntityChange<E>]
+  ) -> [(view: any LiveView, changes: [EntityChange<E>])] {
+    let byNode = Dictionary(changes.map { ($0.identifier, $0) }) { $1 }
+    let found = concerned(by: changes.map(\.identifier)) { identifier, views, numbers in
+      (views as? TypeViews<E>)?.find(byNode[identifier]?.entity?.entity, into: &numbers)
+    }
+    return found.compactMap { number, nodes in
+      view(number).map { ($0, (nodes ?? []).compactMap { byNode[$0] }) }
+    }
+  }
+
+  private func concerned(
+    by touched: [ByteString],
+    find: (ByteString, any AnyTypeViews, inout Set<UInt64>) -> Void
+  ) -> [UInt64: [ByteString]?] {
+    let (types, loading) = state.withLock { ($0.types, $0.loading) }
+    var found: [UInt64: [ByteString]?] = [:]
+    for identifier in touched {
+      var numbers = state.withLock { $0.nodes.holders(of: identifier) }
+      for namespace in identifier.namespaces {
+        if let more = loading[namespace] { numbers.formUnion(more) }
+        for views in types[namespace] ?? [] where !views.countsHolders {
+          find(identifier, views, &numbers)
+        }
+      }
+      for number in numbers { found[number, default: []]?.append(identifier) }
+    }
+    return found
+  }
+}
+
+extension ViewIndex.State {
+  fileprivate mutating func hasLoaded(_ number: UInt64, _ namespace: ByteString) {
+    loading[namespace]?.remove(number)
+    if loading[namespace]?.isEmpty == true { loading[namespace] = nil }
+  }
+}

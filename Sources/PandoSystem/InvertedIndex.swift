@@ -1,0 +1,49 @@
+/// Finds holders by the keys that they hold, and the keys by their holder.
+///
+/// It does not store a key without a holder, or a holder without a key.
+package struct InvertedIndex<Key: Hashable, Holder: Hashable> {
+  private var holdersByKey: [Key: Set<Holder>] = [:]
+  private var keysByHolder: [Holder: Set<Key>] = [:]
+
+  package init() {}
+
+  package var isEmpty: Bool { holdersByKey.isEmpty }
+
+  /// Returns true if any holder holds a key.
+  package func contains(_ key: Key) -> Bool { holdersByKey[key] != nil }
+
+  /// The holders of a key.
+  package func holders(of key: Key) -> Set<Holder> {
+    holdersByKey.isEmpty ? [] : holdersByKey[key] ?? []
+  }
+
+  /// The keys of a holder.
+  package func keys(of holder: Holder) -> Set<Key> { keysByHolder[holder] ?? [] }
+
+  /// Adds keys to those of a holder.
+  package mutating func insert(_ keys: some Sequence<Key>, of holder: Holder) {
+    for key in keys {
+      guard keysByHolder[holder, default: []].insert(key).inserted else { continue }
+      holdersByKey[key, default: []].insert(holder)
+    }
+  }
+
+  /// Removes keys from those of a holder.
+  package mutating func remove(_ keys: some Sequence<Key>, of holder: Holder) {
+    for key in keys where keysByHolder[holder]?.remove(key) != nil { unlink(key, holder) }
+    if keysByHolder[holder]?.isEmpty == true { keysByHolder[holder] = nil }
+  }
+
+  /// Removes a holder with all its keys.
+  package mutating func remove(_ holder: Holder) {
+    if keysByHolder.isEmpty { return }
+    for key in keysByHolder.removeValue(forKey: holder) ?? [] { unlink(key, holder) }
+  }
+
+  private mutating func unlink(_ key: Key, _ holder: Holder) {
+    holdersByKey[key]?.remove(holder)
+    if holdersByKey[key]?.isEmpty == true { holdersByKey[key] = nil }
+  }
+}
+
+extension InvertedIndex: Sendable where Key: Sendable, Holder: Sendable {}
