@@ -12,9 +12,7 @@ extension EntityRead {
   }
 
   private static func hash(_ text: String) -> UInt64 {
-    let bytes = Array(text.utf8)
-    // The pointer is used during the call only.
-    return unsafe bytes.withUnsafeBytes { unsafe XXHash64.hash($0) }
+    XXHash64.hash(text.utf8Span.span)
   }
 }
 

@@ -34,9 +34,7 @@ struct AnswerBucket: Sendable {
 
   /// Reads a bucket; ignores an incomplete time at its end.
   init(_ bytes: [UInt8]) {
-    func number(_ offset: Int) -> UInt64 {
-      bytes[offset..<offset + 8].reduce(0) { $0 << 8 | UInt64($1) }
-    }
+    func number(_ offset: Int) -> UInt64 { bytes.span.bigEndian(at: offset) ?? 0 }
     for offset in stride(from: 0, to: bytes.count - Self.byteCount + 1, by: Self.byteCount) {
       times.append(
         AnswerTime(
@@ -48,11 +46,8 @@ struct AnswerBucket: Sendable {
   var bytes: [UInt8] {
     var bytes: [UInt8] = []
     for time in times {
-      for number in [time.key, UInt64(bitPattern: time.time)] {
-        for shift in stride(from: 56, through: 0, by: -8) {
-          bytes.append(UInt8(truncatingIfNeeded: number >> UInt64(shift)))
-        }
-      }
+      bytes.append(bigEndian: time.key)
+      bytes.append(bigEndian: UInt64(bitPattern: time.time))
       bytes.append(time.isEmpty ? 1 : 0)
     }
     return bytes

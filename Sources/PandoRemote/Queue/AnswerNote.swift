@@ -3,7 +3,7 @@ import PandoManagers
 import PandoModels
 
 /// The data for the reader of an answer, stored with the request.
-struct AnswerNote {
+struct AnswerNote: Codable {
   enum Kind: String, Codable {
     case create, update, remove
   }
@@ -13,10 +13,10 @@ struct AnswerNote {
   var names: [String] = []
   /// Whether `payload(for:)` of the entity type reads the answer.
   var isReadByType = false
-  /// Whether the entity type has made the request, which sends the entity as it is.
-  var sendsEntity = false
-  /// Whether the entity is stored otherwise than it is sent.
-  var isNotStored = false
+  /// Whether the entity type has made the request, which sends the entity as it is; `nil` for no, and is not stored.
+  var sendsEntity: Bool?
+  /// Whether the entity is stored otherwise than it is sent; `nil` for no, and is not stored.
+  var isNotStored: Bool?
 
   var text: String {
     get throws { String(decoding: try APIBody.makeEncoder().encode(self), as: UTF8.self) }
@@ -35,25 +35,5 @@ struct AnswerNote {
     guard let text, let note = try? JSONDecoder().decode(AnswerNote.self, from: Data(text.utf8))
     else { return nil }
     self = note
-  }
-}
-
-extension AnswerNote: Codable {
-  init(from decoder: any Decoder) throws {
-    let row = try decoder.row()
-    kind = try row.get("kind")
-    names = try row.get("names")
-    isReadByType = try row.get("isReadByType")
-    sendsEntity = try row.find("sendsEntity") ?? false
-    isNotStored = try row.find("isNotStored") ?? false
-  }
-
-  func encode(to encoder: any Encoder) throws {
-    var row = encoder.container(keyedBy: TextKey.self)
-    try row.encode(kind, forKey: TextKey("kind"))
-    try row.encode(names, forKey: TextKey("names"))
-    try row.encode(isReadByType, forKey: TextKey("isReadByType"))
-    if sendsEntity { try row.encode(true, forKey: TextKey("sendsEntity")) }
-    if isNotStored { try row.encode(true, forKey: TextKey("isNotStored")) }
   }
 }

@@ -408,16 +408,12 @@ extension QueueTable {
     try unsafe bytes.withUnsafeBytes { try unsafe RecordDecoder.decodeValue(type, from: $0) }
   }
 
-  static func bytes(_ number: UInt64) -> [UInt8] {
-    (0..<8).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }
-  }
+  static func bytes(_ number: UInt64) -> [UInt8] { [UInt8](littleEndian: number) }
 
   static func number(_ bytes: [UInt8]) -> UInt64? { numbers(bytes).first }
 
   static func numbers(_ bytes: [UInt8]) -> [UInt64] {
-    stride(from: 0, to: bytes.count - 7, by: 8).map { start in
-      (0..<8).reduce(0) { $0 | UInt64(bytes[start + $1]) << (8 * UInt64($1)) }
-    }
+    stride(from: 0, to: bytes.count, by: 8).compactMap { bytes.span.littleEndian(at: $0) }
   }
 }
 

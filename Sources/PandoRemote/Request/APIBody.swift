@@ -7,7 +7,7 @@ import PandoRecords
 /// let body = try APIBody(json: ["title": "Emma"])
 /// let request = APIRequest(.post, "/books", body: body)
 /// ```
-public struct APIBody: Hashable, Sendable {
+public struct APIBody: Hashable, Sendable, Codable {
   /// The media type of the bytes, for example `application/json`.
   public var contentType: String
   /// The bytes.

@@ -7,7 +7,7 @@ import PandoSystem
 /// headers["X-Tenant"] = "library"
 /// print(headers["accept-language"] ?? "")  // en
 /// ```
-public struct APIHeaders: Hashable, Sendable {
+public struct APIHeaders: Hashable, Sendable, Codable {
   /// A name and its value.
   ///
   /// ```swift
@@ -15,7 +15,7 @@ public struct APIHeaders: Hashable, Sendable {
   ///   print(field.name, field.value)
   /// }
   /// ```
-  public struct Field: Hashable, Sendable {
+  public struct Field: Hashable, Sendable, Codable {
     /// The name, in the case in which it was set.
     public var name: String
     /// The value.

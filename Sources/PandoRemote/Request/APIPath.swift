@@ -7,7 +7,7 @@
 /// Characters of an interpolated value that a segment can't contain are escaped. `.` and `..` can't be escaped: a
 /// request with such a segment fails with `invalidRequest`. While a request waits, the queue replaces a local
 /// identifier in it by the one that the server assigns.
-public struct APIPath: Hashable, Sendable {
+public struct APIPath: Hashable, Sendable, Codable {
   /// The path as it is sent; it begins with a slash.
   public internal(set) var text: String
   /// The model identifiers of the entities whose local identifiers it contains.

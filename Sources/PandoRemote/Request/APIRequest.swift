@@ -5,14 +5,14 @@ import PandoModels
 /// ```swift
 /// APIRequest(.put, "/books/\(book.id)", body: try APIBody(json: book))
 /// ```
-public struct APIRequest: Hashable, Sendable {
+public struct APIRequest: Hashable, Sendable, Codable {
   /// A name and a value of the query.
   ///
   /// ```swift
   /// let year = APIRequest.QueryItem("year", "1965")
   /// print(APIRequest(.get, "/books", query: [year]).target)  // /books?year=1965
   /// ```
-  public struct QueryItem: Hashable, Sendable {
+  public struct QueryItem: Hashable, Sendable, Codable {
     /// The name, not escaped.
     public var name: String
     /// The value, not escaped.

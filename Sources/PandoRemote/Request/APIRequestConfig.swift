@@ -5,7 +5,7 @@
 /// request.configuration.uniquingKey = "position of 7"  // replaces one that waits
 /// request.configuration.retryPolicy = .never
 /// ```
-public struct APIRequestConfig: Hashable, Sendable {
+public struct APIRequestConfig: Hashable, Sendable, Codable {
   /// A later request with the same key replaces this one while it waits; `nil` if none does.
   ///
   /// The replaced request ends with `aborted`.

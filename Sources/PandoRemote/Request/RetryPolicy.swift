@@ -1,3 +1,5 @@
+import PandoSystem
+
 /// When a queue sends a failed request again.
 ///
 /// ```swift
@@ -7,7 +9,7 @@
 /// ```
 ///
 /// It applies to requests that change data; reads are never sent again.
-public struct RetryPolicy: Hashable, Sendable {
+public struct RetryPolicy: Hashable, Sendable, Codable {
   /// The maximum number of attempts; `nil` for no limit.
   public var attemptCountMaximum: Int?
   /// The maximum time in the queue after which it is sent again, in seconds; `nil` for no limit.
@@ -37,6 +39,17 @@ public struct RetryPolicy: Hashable, Sendable {
 
   /// Never again.
   public static let never = RetryPolicy(attemptCountMaximum: 1, statuses: [])
+
+  /// Encodes the policy, equal ones alike: its statuses are sorted.
+  ///
+  /// - Parameter encoder: The encoder.
+  /// - Throws: What the encoder throws.
+  public func encode(to encoder: any Encoder) throws {
+    var row = encoder.container(keyedBy: CodingKeys.self)
+    try row.encodeIfPresent(attemptCountMaximum, forKey: .attemptCountMaximum)
+    try row.encodeIfPresent(secondsMaximum, forKey: .secondsMaximum)
+    try row.encode(statuses.ordered(), forKey: .statuses)
+  }
 
   /// Whether a request is sent again after an error, a number of attempts and a time in the queue.
   func allows(

@@ -137,8 +137,8 @@ struct AnswerReader<E: RemoteEntity>: Sendable {
       AnswerNote(entry.note)?.kind == .create ? .create(entity) : .update(entity)
     guard let body = try E.request(for: path)?.body else { return }
     entry.request.body = body
-    if var note = AnswerNote(entry.note), note.isNotStored {
-      note.isNotStored = false
+    if var note = AnswerNote(entry.note), note.isNotStored == true {
+      note.isNotStored = nil
       entry.note = try note.text
     }
     try IdentifierAlias.apply(to: &entry, in: rows)

@@ -124,10 +124,8 @@ package enum EntryLimits {
 extension EntryChain {
   /// The hash of what this one is of, and a message behind it.
   package func appending(_ message: [UInt8]) -> EntryChain {
-    unsafe message.withUnsafeBytes { bytes in
-      // The seeds are what came before, so that the order counts.
-      unsafe EntryChain(
-        XXHash64.hash(bytes, seed: first), XXHash64.hash(bytes, seed: second &+ 1))
-    }
+    // The seeds are what came before, so that the order counts.
+    EntryChain(
+      XXHash64.hash(message.span, seed: first), XXHash64.hash(message.span, seed: second &+ 1))
   }
 }

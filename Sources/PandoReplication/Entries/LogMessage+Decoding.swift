@@ -14,11 +14,7 @@ extension LogMessage {
       bytes[..<Self.magic.count] == Self.magic[...]
     else { throw .malformed("it does not begin like one, or has no size that one has") }
     let end = bytes.count - Self.checksumByteCount
-    let found = bytes[end...].reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
-    let checksum = unsafe bytes.withUnsafeBytes { bytes in
-      unsafe XXHash64.hash(UnsafeRawBufferPointer(rebasing: bytes[..<end]))
-    }
-    guard found == checksum else { throw .malformed("its checksum does not fit") }
+    guard SealedBytes.isSealed(bytes) else { throw .malformed("its checksum does not fit") }
     let version = bytes[Self.magic.count]
     guard version <= EntryLimits.version else { throw .newer(version) }
     guard version > 0 else { throw .malformed("it has no version") }

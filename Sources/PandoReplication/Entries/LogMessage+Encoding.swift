@@ -23,10 +23,7 @@ extension LogMessage {
     case .entry(let entry): writer.append(entry)
     case .part(let part): writer.append(part)
     }
-    var bytes = Self.magic + [version] + writer.bytes
-    let checksum = unsafe bytes.withUnsafeBytes { unsafe XXHash64.hash($0) }
-    for shift in 0..<8 { bytes.append(UInt8(truncatingIfNeeded: checksum >> (8 * shift))) }
-    return bytes
+    return SealedBytes.seal(writer.bytes, Self.magic + [version])
   }
 
   /// The lowest version that has all of it: 2 for an index whose fields have former names or defaults, 3 for schema

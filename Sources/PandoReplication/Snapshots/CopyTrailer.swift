@@ -30,12 +30,7 @@ struct CopyTrailer {
     hash = hash.appending(block)
   }
 
-  var bytes: [UInt8] {
-    Self.magic
-      + [count, hash.first, hash.second].flatMap { number in
-        (0..<8).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }
-      }
-  }
+  var bytes: [UInt8] { Self.magic + [UInt8](littleEndian: count, hash.first, hash.second) }
 
   /// Looks whether a copy is as it was put beside the log, and cuts off its checksum.
   ///

@@ -153,8 +153,7 @@ private struct Differences {
     guard let name = Self.name(of: line) else { return }
     parts[own] = (name, parts[own].name == name ? parts[own].count + 1 : 0)
     let key = "\(name)\n\(parts[own].count)"
-    let bytes = Array(line.utf8)
-    let hash = unsafe bytes.withUnsafeBytes { unsafe XXHash64.hash($0) }
+    let hash = XXHash64.hash(line.utf8Span.span)
     guard let found = waiting[other].removeValue(forKey: key) else {
       waiting[own][key] = hash
       return

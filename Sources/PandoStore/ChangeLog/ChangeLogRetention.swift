@@ -12,7 +12,6 @@
 /// Without this row, ``standard`` applies.
 struct ChangeLogRetention: Equatable {
   static let key = Array("change-log".utf8)
-  private static let byteCount = 17
 
   /// How many of the newest commits are kept.
   var commitCount: UInt64
@@ -35,23 +34,16 @@ struct ChangeLogRetention: Equatable {
   }
 
   init(_ bytes: Span<UInt8>) throws {
-    guard bytes.count == Self.byteCount,
-      let commitCount = ByteFields.littleEndian(bytes, at: 0, width: 8), commitCount >= 1,
-      let cursorCommitCount = ByteFields.littleEndian(bytes, at: 8, width: 8), bytes[16] <= 1
-    else {
-      throw StoreError.damaged("change log", "the row that says how much is kept is malformed")
-    }
-    self.commitCount = commitCount
-    self.cursorCommitCount = cursorCommitCount
-    keepsRecords = bytes[16] == 1
+    var row = RowReader(bytes, "change log", "the row that says how much is kept is malformed")
+    (commitCount, cursorCommitCount) = (try row.number(), try row.number())
+    let flag = try row.number(width: 1)
+    keepsRecords = flag == 1
+    try row.end()
+    guard commitCount >= 1, flag <= 1 else { throw row.malformed }
   }
 
   var bytes: [UInt8] {
-    var bytes: [UInt8] = []
-    ByteFields.append(commitCount, width: 8, to: &bytes)
-    ByteFields.append(cursorCommitCount, width: 8, to: &bytes)
-    bytes.append(keepsRecords ? 1 : 0)
-    return bytes
+    [UInt8](littleEndian: commitCount, cursorCommitCount) + [keepsRecords ? 1 : 0]
   }
 
   /// The smallest retention that satisfies both.

@@ -35,22 +35,18 @@ public struct CursorState: Equatable, Sendable {
   }
 
   init(_ bytes: Span<UInt8>, name: String, _ histories: Histories) throws {
-    guard bytes.count == 16 || bytes.count == 24,
-      let position = ByteFields.littleEndian(bytes, at: 0, width: 8),
-      let bits = ByteFields.littleEndian(bytes, at: 8, width: 8)
-    else { throw StoreError.damaged("cursor \(name)", "its row is malformed") }
+    var row = RowReader(bytes, "cursor \(name)")
     self.name = name
-    let lost = ByteFields.littleEndian(bytes, at: 16, width: 8)
-    self.position =
-      lost.map { CommitNumber(value: position, history: $0) } ?? histories.number(position)
-    date = Date(timeIntervalSinceReferenceDate: Double(bitPattern: bits))
+    let number = try row.number()
+    date = Date(timeIntervalSinceReferenceDate: Double(bitPattern: try row.number()))
+    position =
+      row.restByteCount == 0
+      ? histories.number(number) : CommitNumber(value: number, history: try row.number())
+    try row.end()
   }
 
   var bytes: [UInt8] {
-    var bytes: [UInt8] = []
-    ByteFields.append(position.value, width: 8, to: &bytes)
-    ByteFields.append(date.timeIntervalSinceReferenceDate.bitPattern, width: 8, to: &bytes)
-    return bytes
+    [UInt8](littleEndian: position.value, date.timeIntervalSinceReferenceDate.bitPattern)
   }
 
   static func key(_ name: String) -> [UInt8] { prefix + Array(name.utf8) }

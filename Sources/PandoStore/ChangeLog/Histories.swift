@@ -29,25 +29,11 @@ struct Histories: Equatable {
   init(all history: UInt64) { parts = [(1, history)] }
 
   init(_ bytes: Span<UInt8>) throws {
-    guard bytes.count % 16 == 0 else {
-      throw StoreError.damaged("histories", "the row is malformed")
-    }
-    for start in stride(from: 0, to: bytes.count, by: 16) {
-      guard let first = ByteFields.littleEndian(bytes, at: start, width: 8),
-        let history = ByteFields.littleEndian(bytes, at: start + 8, width: 8)
-      else { throw StoreError.damaged("histories", "the row is malformed") }
-      parts.append((first, history))
-    }
+    var row = RowReader(bytes, "histories")
+    while row.restByteCount > 0 { parts.append((try row.number(), try row.number())) }
   }
 
-  var bytes: [UInt8] {
-    var bytes: [UInt8] = []
-    for part in parts {
-      ByteFields.append(part.first, width: 8, to: &bytes)
-      ByteFields.append(part.history, width: 8, to: &bytes)
-    }
-    return bytes
-  }
+  var bytes: [UInt8] { parts.flatMap { [UInt8](littleEndian: $0.first, $0.history) } }
 
   static func == (left: Histories, right: Histories) -> Bool { left.bytes == right.bytes }
 
@@ -69,7 +55,7 @@ struct Histories: Equatable {
     guard parts.count > Self.countMaximum else { return }
     let joined = Histories(parts: [parts[1], parts.remove(at: 2)]).bytes
     // The same in every copy of the store that has the same commits.
-    parts[1].history = max(unsafe joined.withUnsafeBytes { unsafe XXHash64.hash($0) }, 1)
+    parts[1].history = max(XXHash64.hash(joined.span), 1)
   }
 
   /// Gives all commits up to one the mark of a store that lost others to them.
@@ -102,16 +88,10 @@ struct OwnHistory {
   init(mark: UInt64, last: UInt64) { (self.mark, self.last) = (mark, last) }
 
   init(_ bytes: Span<UInt8>) throws {
-    guard bytes.count == 16, let mark = ByteFields.littleEndian(bytes, at: 0, width: 8),
-      let last = ByteFields.littleEndian(bytes, at: 8, width: 8)
-    else { throw StoreError.damaged("own-history", "the row is malformed") }
-    (self.mark, self.last) = (mark, last)
+    var row = RowReader(bytes, "own-history")
+    (mark, last) = (try row.number(), try row.number())
+    try row.end()
   }
 
-  var bytes: [UInt8] {
-    var bytes: [UInt8] = []
-    ByteFields.append(mark, width: 8, to: &bytes)
-    ByteFields.append(last, width: 8, to: &bytes)
-    return bytes
-  }
+  var bytes: [UInt8] { [UInt8](littleEndian: mark, last) }
 }

@@ -39,13 +39,13 @@ struct NewestChanges {
   /// - Throws: ``StoreError`` `damaged` for other bytes.
   init(_ row: Span<UInt8>) throws {
     isStored = true
-    guard let number = ByteFields.littleEndian(row, at: 0, width: 8) else {
+    guard let number = row.littleEndian(at: 0) else {
       throw Self.isDamaged
     }
     (first, next) = (number, number)
     var place = Self.headByteCount
     while place < row.count {
-      guard let count = ByteFields.littleEndian(row, at: place, width: 4),
+      guard let count = row.littleEndian(at: place, width: 4),
         row.count - place - 4 >= Int(count)
       else { throw Self.isDamaged }
       lastStart = place + 4
@@ -81,14 +81,9 @@ struct NewestChanges {
   ///   - changeSet: Its bytes.
   mutating func append(_ number: UInt64, _ changeSet: [UInt8]) {
     precondition(follows(number), "commits are logged in order")
-    if isEmpty {
-      bytes = []
-      ByteFields.append(number, width: 8, to: &bytes)
-      first = number
-    }
-    ByteFields.append(UInt64(changeSet.count), width: 4, to: &bytes)
-    lastStart = bytes.count
-    bytes += changeSet
+    if isEmpty { (bytes, first) = ([UInt8](littleEndian: number), number) }
+    lastStart = bytes.count + 4
+    bytes.append(counted: changeSet, width: 4)
     next = number + 1
     isChanged = true
   }
@@ -97,7 +92,7 @@ struct NewestChanges {
   var ranges: [Range<Int>] {
     var ranges: [Range<Int>] = []
     var place = Self.headByteCount
-    while let count = ByteFields.littleEndian(bytes.span, at: place, width: 4) {
+    while let count = bytes.span.littleEndian(at: place, width: 4) {
       ranges.append(place + 4..<place + 4 + Int(count))
       place += 4 + Int(count)
     }

@@ -14,7 +14,7 @@ extension StoreCheck {
     try reader.snapshot.scan(reader.tables.collections) { key, value in
       try noting { run in
         let cacheKey = try reader.cacheKey(ofRow: key, value)
-        guard let number = ByteFields.littleEndian(value, at: 0, width: 8), value.count == 8 else {
+        guard let number = value.littleEndian(at: 0), value.count == 8 else {
           return try run.note(cacheKey, "its collection row is malformed")
         }
         run.count { $0.collectionCount += 1 }
@@ -82,7 +82,7 @@ extension StoreCheck {
   ) throws {
     var last: UInt64?
     try reader.snapshot.scan(reader.tables.elements) { key, _ in
-      guard let number = ByteFields.bigEndian(key, at: 0) else {
+      guard let number = key.bigEndian(at: 0) else {
         try note("elements", "a key has \(key.count) bytes instead of 16")
         return true
       }

@@ -8,7 +8,7 @@ extension StoreCheck {
   mutating func checkNodes(_ reader: borrowing StoreReader, _ state: StoreState) throws {
     try reader.snapshot.scan(reader.tables.nodes) { key, value in
       try noting { run in
-        guard let node = ByteFields.bigEndian(key, at: 0), key.count == 8 else {
+        guard let node = key.bigEndian(at: 0), key.count == 8 else {
           return try run.note("nodes", "a key has \(key.count) bytes instead of 8")
         }
         run.count { $0.nodeCount += 1 }
@@ -36,7 +36,7 @@ extension StoreCheck {
     }
     try reader.snapshot.scan(reader.tables.identifiers) { key, value in
       try noting { run in
-        guard let node = ByteFields.littleEndian(value, at: 0, width: 8) else {
+        guard let node = value.littleEndian(at: 0) else {
           return try run.note("identifiers", "a row is malformed")
         }
         let row = try reader.requiredSummary(of: node)
@@ -60,7 +60,7 @@ extension StoreCheck {
     try reader.snapshot.scan(reader.tables.nodes) { key, value in
       nodeCount += 1
       try noting { run in
-        guard let node = ByteFields.bigEndian(key, at: 0) else { return }
+        guard let node = key.bigEndian(at: 0) else { return }
         let row = try NodeRow(value, node: node)
         let name = try row.identifier(node: node)
         for index in 0..<row.recordCount {
@@ -143,7 +143,7 @@ extension StoreCheck {
     var seen: Set<UInt32> = []
     try reader.snapshot.scan(reader.tables.types) { key, value in
       try noting { run in
-        let name = try ByteFields.text(key, "a type name")
+        let name = try key.text("a type name")
         let row = try TypeRow(value, name: name)
         if !seen.insert(row.number).inserted || UInt64(row.number) >= state.nextType {
           try run.note(
@@ -167,7 +167,7 @@ extension StoreCheck {
     var found: [UInt32: UInt64] = [:]
     try reader.snapshot.scan(reader.tables.nodesByType) { key, value in
       try noting { run in
-        guard let number = ByteFields.bigEndian(key, at: 0), key.count == 8 else {
+        guard let number = key.bigEndian(at: 0), key.count == 8 else {
           return try run.note("nodesByType", "a key has \(key.count) bytes instead of 8")
         }
         let type = TypeBlock.type(ofRow: number)
@@ -206,7 +206,7 @@ extension StoreCheck {
     try reader.snapshot.scan(reader.tables.changes) { key, value in
       if ChangeLogKey.isOfRecords(key) {
         try noting { run in
-          guard let number = ByteFields.bigEndian(key, at: 0),
+          guard let number = key.bigEndian(at: 0),
             number + 1 == expected || number < state.oldestChange
           else {
             return try run.note("change log", "records stand behind commit \(expected - 1)")
@@ -216,8 +216,8 @@ extension StoreCheck {
         return true
       }
       // Rows that are no longer kept are removed gradually.
-      if let number = ByteFields.bigEndian(key, at: 0), number < state.oldestChange { return true }
-      try checkChange(ByteFields.bigEndian(key, at: 0), value, &expected)
+      if let number = key.bigEndian(at: 0), number < state.oldestChange { return true }
+      try checkChange(key.bigEndian(at: 0), value, &expected)
       return true
     }
     try noting { run in

@@ -102,7 +102,7 @@ extension StoreReader {
 /// let report = try ModelStore.verify(path: "data")
 /// print(report.isClean ? "\(report.nodeCount) nodes are sound" : "\(report.problems)")
 /// ```
-public struct VerificationReport: Sendable, Hashable {
+public struct VerificationReport: Sendable, Hashable, Codable {
   /// A defect of a store.
   ///
   /// ```swift
@@ -110,7 +110,7 @@ public struct VerificationReport: Sendable, Hashable {
   ///   print(problem.subject, "–", problem.reason)
   /// }
   /// ```
-  public struct Problem: Sendable, Hashable, CustomStringConvertible {
+  public struct Problem: Sendable, Hashable, Codable, CustomStringConvertible {
     /// The defective item: a page, a table, an identifier or a collection.
     public let subject: String
     /// The defect.

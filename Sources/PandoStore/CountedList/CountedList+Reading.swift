@@ -181,7 +181,7 @@ extension CountedList {
       guard key.count == 16 else {
         throw damaged(Self.rootBlock, "a key of \(key.count) bytes begins like a key of the list")
       }
-      let block = [UInt8](copying: key.extracting(8...)).reduce(0) { $0 << 8 | UInt64($1) }
+      let block = key.bigEndian(at: 8) ?? 0
       guard check.reached.contains(block) else { throw damaged(block, "no row leads to this one") }
       check.shape.byteCount += value.count
       return true

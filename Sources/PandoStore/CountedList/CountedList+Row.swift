@@ -87,9 +87,9 @@ extension CountedList.Row {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(headerByteCount + piece.bytes.count)
     bytes.append(contentsOf: repeatElement(0, count: 8))
-    ByteFields.append(UInt64(piece.elementCount), width: 8, to: &bytes)
-    ByteFields.append(nextBlock, width: 8, to: &bytes)
-    ByteFields.append(UInt64(piece.itemCount), width: 2, to: &bytes)
+    bytes.append(littleEndian: UInt64(piece.elementCount))
+    bytes.append(littleEndian: nextBlock)
+    bytes.append(littleEndian: UInt64(piece.itemCount), width: 2)
     bytes.append(UInt8(run.level))
     bytes.append(form)
     bytes.append(contentsOf: run.bytes[piece.bytes])
@@ -204,8 +204,8 @@ extension CountedList {
     }
 
     func append(to payload: inout [UInt8]) {
-      ByteFields.append(block, width: 8, to: &payload)
-      ByteFields.append(UInt64(elementCount), width: 8, to: &payload)
+      payload.append(littleEndian: block)
+      payload.append(littleEndian: UInt64(elementCount))
     }
   }
 

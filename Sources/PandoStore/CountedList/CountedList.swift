@@ -81,7 +81,7 @@ extension CountedList {
   /// The common prefix of the keys of all rows of this list.
   var keyPrefix: [UInt8] {
     var bytes: [UInt8] = []
-    ByteFields.append(bigEndian: number, width: 8, to: &bytes)
+    bytes.append(bigEndian: number)
     return bytes
   }
 }
@@ -121,9 +121,7 @@ extension CountedList {
   /// - Complexity: O(*n*).
   static func checksum(of bytes: Span<UInt8>, list: UInt64, block: UInt64) -> UInt64 {
     let key = key(list: list, block: block)
-    // The buffers do not leave the closures.
-    let seed = unsafe key.span.withUnsafeBytes { unsafe XXHash64.hash($0) }
-    return unsafe bytes.withUnsafeBytes { unsafe XXHash64.hash($0, seed: seed) }
+    return XXHash64.hash(bytes, seed: XXHash64.hash(key.span))
   }
 
   /// The little-endian word at an offset.

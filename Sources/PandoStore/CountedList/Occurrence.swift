@@ -20,7 +20,7 @@ struct Occurrence: Equatable {
   /// - Returns: `nil` if the number of bytes is wrong.
   init?(_ bytes: Span<UInt8>) {
     guard bytes.count == Self.byteCount,
-      let value = ByteFields.littleEndian(bytes, at: 0, width: Self.byteCount)
+      let value = bytes.littleEndian(at: 0, width: Self.byteCount)
     else { return nil }
     rawValue = UInt32(value)
   }

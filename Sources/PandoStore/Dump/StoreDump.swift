@@ -26,8 +26,7 @@ struct StoreDump {
       try write(.rules(typeName: name, text: String(decoding: rules.bytes, as: UTF8.self)))
     }
     try reader.snapshot.scan(reader.tables.meta, prefix: PropertyKey.prefix) { key, value in
-      let name = try ByteFields.text(
-        key.extracting(PropertyKey.prefix.count..<key.count), "the name of a property")
+      let name = try key.extracting(PropertyKey.prefix.count...).text("the name of a property")
       try write(.property(name: name, value: Array(copying: value)))
       return true
     }

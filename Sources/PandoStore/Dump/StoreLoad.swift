@@ -8,34 +8,11 @@ import PandoRecords
 /// let report = try store.load { readLine() }
 /// print(report.nodeCount, "nodes and", report.collectionCount, "lists")
 /// ```
-public struct LoadReport: Hashable, Sendable {
+public struct LoadReport: Hashable, Sendable, Codable {
   /// The number of stored nodes.
   public internal(set) var nodeCount = 0
   /// The number of stored collections.
   public internal(set) var collectionCount = 0
-}
-
-extension LoadReport: Codable {
-  /// Decodes a report.
-  ///
-  /// - Parameter decoder: The decoder to read from.
-  /// - Throws: The error of the decoder.
-  public init(from decoder: any Decoder) throws {
-    self.init()
-    let container = try decoder.container(keyedBy: TextKey.self)
-    nodeCount = try container.decode(Int.self, forKey: TextKey("nodeCount"))
-    collectionCount = try container.decode(Int.self, forKey: TextKey("collectionCount"))
-  }
-
-  /// Encodes both figures.
-  ///
-  /// - Parameter encoder: The encoder to write to.
-  /// - Throws: The error of the encoder.
-  public func encode(to encoder: any Encoder) throws {
-    var container = encoder.container(keyedBy: TextKey.self)
-    try container.encode(nodeCount, forKey: TextKey("nodeCount"))
-    try container.encode(collectionCount, forKey: TextKey("collectionCount"))
-  }
 }
 
 /// Loads the lines of a dump.
@@ -169,7 +146,7 @@ struct StoreLoad {
       try reader.forEachIdentifier { node, identifier in
         guard try !reader.contains(node: node) else { return true }
         throw StoreError(
-          .invalidDump, try ByteFields.text(identifier, "the identifier of node \(node)"),
+          .invalidDump, try identifier.text("the identifier of node \(node)"),
           "a record refers to it, but no line contains it; "
             + "nothing was loaded")
       }

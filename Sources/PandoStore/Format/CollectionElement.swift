@@ -20,8 +20,8 @@ enum CollectionElement: Equatable {
   init(_ bytes: Span<UInt8>, of cacheKey: String) throws {
     switch bytes.isEmpty ? 0 : bytes[0] {
     case Self.nodeForm:
-      guard bytes.count == 9, let type = ByteFields.littleEndian(bytes, at: 1, width: 2),
-        let node = ByteFields.littleEndian(bytes, at: 3, width: 6)
+      guard bytes.count == 9, let type = bytes.littleEndian(at: 1, width: 2),
+        let node = bytes.littleEndian(at: 3, width: 6)
       else { throw StoreError.damaged(cacheKey, "an element is malformed") }
       self = .node(RecordReference(node: node, type: UInt32(type)))
     case Self.valueForm:
@@ -34,7 +34,7 @@ enum CollectionElement: Equatable {
   static func node(_ bytes: Span<UInt8>) -> UInt64? {
     guard bytes.count == 9, bytes[0] == nodeForm else { return nil }
     // Type and node are the eight bytes after the form.
-    return ByteFields.littleEndian(bytes, at: 1, width: 8).map { $0 >> 16 }
+    return bytes.littleEndian(at: 1).map { $0 >> 16 }
   }
 
   /// Whether any of the items of a leaf may contain a node.
@@ -70,8 +70,8 @@ enum CollectionElement: Equatable {
     switch self {
     case .node(let reference):
       var bytes = [Self.nodeForm]
-      ByteFields.append(UInt64(reference.type), width: 2, to: &bytes)
-      ByteFields.append(reference.node, width: 6, to: &bytes)
+      bytes.append(littleEndian: UInt64(reference.type), width: 2)
+      bytes.append(littleEndian: reference.node, width: 6)
       return bytes
     case .value(let body): return [Self.valueForm] + body
     }

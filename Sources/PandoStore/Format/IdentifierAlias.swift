@@ -5,7 +5,7 @@ import PandoRecords
 ///
 /// Each row is a property of the store, so trees that contain the former identifier are stored with
 /// the present one (``RecordCollector``).
-package struct IdentifierAlias: Hashable, Sendable {
+package struct IdentifierAlias: Hashable, Sendable, Codable {
   /// The former model identifier.
   package let old: String
   /// The present model identifier.
@@ -50,24 +50,6 @@ package struct IdentifierAlias: Hashable, Sendable {
       try unsafe RecordDecoder.decodeValue(IdentifierAlias.self, from: $0)
     }
     return alias.old.hasSameBytes(as: modelIdentifier) ? alias : nil
-  }
-}
-
-extension IdentifierAlias: Codable {
-  package init(from decoder: any Decoder) throws {
-    let row = try decoder.row()
-    old = try row.get("old")
-    new = try row.get("new")
-    json = try row.get("json")
-    text = try row.get("text")
-  }
-
-  package func encode(to encoder: any Encoder) throws {
-    var row = encoder.container(keyedBy: TextKey.self)
-    try row.encode(old, forKey: TextKey("old"))
-    try row.encode(new, forKey: TextKey("new"))
-    try row.encode(json, forKey: TextKey("json"))
-    try row.encode(text, forKey: TextKey("text"))
   }
 }
 

@@ -90,13 +90,8 @@ struct IdentifierKey {
 enum IdentifierHash {
   /// The 16 bytes for a text.
   static func bytes(of identifier: String) -> [UInt8] {
-    let text = Array(identifier.utf8)
-    var bytes: [UInt8] = []
-    for seed: UInt64 in [0, 1] {
-      let hash = unsafe text.withUnsafeBytes { unsafe XXHash64.hash($0, seed: seed) }
-      ByteFields.append(hash, width: 8, to: &bytes)
-    }
-    return bytes
+    let text = identifier.utf8Span.span
+    return [UInt8](littleEndian: XXHash64.hash(text), XXHash64.hash(text, seed: 1))
   }
 }
 

@@ -20,19 +20,16 @@ struct SchemaRow: Equatable {
   }
 
   init(_ bytes: Span<UInt8>, _ typeName: String) throws {
-    guard bytes.count == 4 || bytes.count == 12,
-      let version = ByteFields.littleEndian(bytes, at: 0, width: 4)
-    else {
-      throw StoreError.damaged("type \(typeName)", "the row of its schema version is malformed")
-    }
-    self.version = UInt32(version)
-    if bytes.count == 12 { position = ByteFields.littleEndian(bytes, at: 4, width: 8) }
+    var row = RowReader(bytes, "type \(typeName)", "the row of its schema version is malformed")
+    version = UInt32(try row.number(width: 4))
+    if row.restByteCount > 0 { position = try row.number() }
+    try row.end()
   }
 
   var bytes: [UInt8] {
     var bytes: [UInt8] = []
-    ByteFields.append(UInt64(version), width: 4, to: &bytes)
-    if let position { ByteFields.append(position, width: 8, to: &bytes) }
+    bytes.append(littleEndian: UInt64(version), width: 4)
+    if let position { bytes.append(littleEndian: position) }
     return bytes
   }
 }

@@ -57,18 +57,12 @@ package struct SequenceRow: Equatable {
 
   init(_ bytes: Span<UInt8>, identifier: String) throws {
     guard bytes.count == Self.byteCount, let kind = Kind(rawValue: bytes[0]),
-      let sequenceNumber = ByteFields.littleEndian(bytes, at: 1, width: 8),
-      let commit = ByteFields.littleEndian(bytes, at: 9, width: 8)
+      let sequenceNumber = bytes.littleEndian(at: 1), let commit = bytes.littleEndian(at: 9)
     else { throw StoreError.damaged(identifier, "its sequence number is malformed") }
     self.init(kind, sequenceNumber: sequenceNumber, commit: commit)
   }
 
-  var bytes: [UInt8] {
-    var bytes = [kind.rawValue]
-    ByteFields.append(sequenceNumber, width: 8, to: &bytes)
-    ByteFields.append(commit, width: 8, to: &bytes)
-    return bytes
-  }
+  var bytes: [UInt8] { [kind.rawValue] + [UInt8](littleEndian: sequenceNumber, commit) }
 }
 
 /// The keys of the `meta` table for the order of writes.
@@ -111,19 +105,11 @@ package struct Tombstones: Equatable {
   init() {}
 
   init(_ bytes: Span<UInt8>) throws {
-    guard let count = ByteFields.littleEndian(bytes, at: 0, width: 8),
-      let sequenceNumber = ByteFields.littleEndian(bytes, at: 8, width: 8)
-    else { throw StoreError.damaged("order of writes", "the count of tombstones is malformed") }
-    self.count = count
-    forgottenSequenceNumber = sequenceNumber
+    var row = RowReader(bytes, "order of writes", "the count of tombstones is malformed")
+    (count, forgottenSequenceNumber) = (try row.number(), try row.number())
   }
 
-  var bytes: [UInt8] {
-    var bytes: [UInt8] = []
-    ByteFields.append(count, width: 8, to: &bytes)
-    ByteFields.append(forgottenSequenceNumber, width: 8, to: &bytes)
-    return bytes
-  }
+  var bytes: [UInt8] { [UInt8](littleEndian: count, forgottenSequenceNumber) }
 }
 
 /// The namespaces, identifier prefixes up to a colon, whose removals leave tombstones.
@@ -134,7 +120,7 @@ struct TombstoneNamespaces {
 
   init(_ bytes: Span<UInt8>?) throws {
     guard let bytes else { return }
-    let text = try ByteFields.text(bytes, "the namespaces of the order of writes")
+    let text = try bytes.text("the namespaces of the order of writes")
     for name in text.utf8.split(separator: 0) { names.insert(ByteString(String(name) ?? "")) }
   }
 

@@ -106,7 +106,7 @@ struct StoreState: Equatable {
     guard bytes.count >= 8, (0..<4).allSatisfy({ bytes[$0] == Self.magic[$0] }) else {
       throw StoreError(.notAStore, path, "holds an LMDB file that is no Pando store")
     }
-    let version = ByteFields.littleEndian(bytes, at: 4, width: 4) ?? 0
+    let version = bytes.littleEndian(at: 4, width: 4) ?? 0
     let known = UInt64(Self.oldestFormatVersion)...UInt64(Self.formatVersion)
     guard known.contains(version) else {
       throw StoreError(
@@ -122,7 +122,7 @@ struct StoreState: Equatable {
     formatVersion = isReplicated ? Self.formatVersion : UInt32(version)
     storeIdentifier = (8..<24).map { bytes[$0] }
     func counter(_ index: Int) -> UInt64 {
-      ByteFields.littleEndian(bytes, at: 24 + 8 * index, width: 8) ?? 0
+      bytes.littleEndian(at: 24 + 8 * index) ?? 0
     }
     commitNumber = counter(0)
     nextNode = counter(1)

@@ -19,21 +19,18 @@ struct TypeRow: Equatable {
   init(number: UInt32) { self.number = number }
 
   init(_ bytes: Span<UInt8>, name: String) throws {
-    guard bytes.count == 16, let number = ByteFields.littleEndian(bytes, at: 0, width: 4),
-      let version = ByteFields.littleEndian(bytes, at: 4, width: 4),
-      let count = ByteFields.littleEndian(bytes, at: 8, width: 8), number > 0,
-      number <= RecordKey.typeMaximum
-    else { throw StoreError.damaged("type \(name)", "its row is malformed") }
-    self.number = UInt32(number)
-    schemaVersion = UInt32(version)
-    recordCount = count
+    var row = RowReader(bytes, "type \(name)")
+    number = UInt32(try row.number(width: 4))
+    schemaVersion = UInt32(try row.number(width: 4))
+    recordCount = try row.number()
+    try row.end()
+    guard 1...RecordKey.typeMaximum ~= number else { throw row.malformed }
   }
 
   var bytes: [UInt8] {
     var bytes: [UInt8] = []
-    ByteFields.append(UInt64(number), width: 4, to: &bytes)
-    ByteFields.append(UInt64(schemaVersion), width: 4, to: &bytes)
-    ByteFields.append(recordCount, width: 8, to: &bytes)
+    for value in [number, schemaVersion] { bytes.append(littleEndian: UInt64(value), width: 4) }
+    bytes.append(littleEndian: recordCount)
     return bytes
   }
 }

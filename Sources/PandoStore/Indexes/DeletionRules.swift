@@ -29,7 +29,7 @@ struct DeletionRules: Equatable {
   }
 
   init(_ bytes: Span<UInt8>, typeName: String) throws {
-    let text = try ByteFields.text(bytes, "the deletion rules of \(typeName)")
+    let text = try bytes.text("the deletion rules of \(typeName)")
     let rules = text.split(separator: "\n").compactMap { line -> DeletionRule? in
       let parts = line.split(separator: " ", maxSplits: 1)
       guard parts.count == 2, let kind = DeletionRule.Kind(rawValue: String(parts[0])) else {

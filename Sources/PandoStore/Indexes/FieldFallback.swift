@@ -110,28 +110,16 @@ extension FieldPath {
   convenience init(_ name: String, fallbackBytes bytes: [UInt8]) throws {
     let count = FieldPath(name).parts.count + 1
     var fallbacks: [FieldFallback] = []
-    var rest = bytes[...]
-    func take(_ count: Int) throws -> ArraySlice<UInt8> {
-      guard rest.count >= count else {
-        throw StoreError.damaged("indexes", "the former names of \(name) are malformed")
-      }
-      defer { rest = rest.dropFirst(count) }
-      return rest.prefix(count)
-    }
-    func number(_ width: Int) throws -> Int {
-      try take(width).reversed().reduce(0) { $0 << 8 | Int($1) }
-    }
+    var row = RowReader(bytes.span, "indexes", "the former names of \(name) are malformed")
     if !bytes.isEmpty { fallbacks = Array(repeating: FieldFallback(), count: count) }
-    while !rest.isEmpty {
-      let step = try number(1)
-      guard step < count else {
-        throw StoreError.damaged("indexes", "the former names of \(name) are malformed")
+    while row.restByteCount > 0 {
+      let step = Int(try row.number(width: 1))
+      guard step < count else { throw row.malformed }
+      for _ in 0..<(try row.number(width: 1)) {
+        fallbacks[step].formerNames.append(FieldKey(try row.counted(width: 2)))
       }
-      for _ in 0..<(try number(1)) {
-        fallbacks[step].formerNames.append(FieldKey(Array(try take(try number(2)))))
-      }
-      let length = try number(4)
-      if length > 0 { fallbacks[step].defaultValue = .init(Array(try take(length))) }
+      let value = try row.counted(width: 4)
+      if !value.isEmpty { fallbacks[step].defaultValue = .init(value) }
     }
     self.init(name, fallbacks: fallbacks)
   }
@@ -143,12 +131,9 @@ extension FieldPath {
       bytes.append(UInt8(clamping: step))
       bytes.append(UInt8(clamping: fallback.formerNames.count))
       for name in fallback.formerNames.prefix(255) {
-        ByteFields.append(UInt64(name.bytes.count), width: 2, to: &bytes)
-        bytes += name.bytes
+        bytes.append(counted: name.bytes, width: 2)
       }
-      let value = fallback.defaultValue?.bytes ?? []
-      ByteFields.append(UInt64(value.count), width: 4, to: &bytes)
-      bytes += value
+      bytes.append(counted: fallback.defaultValue?.bytes ?? [], width: 4)
     }
     return bytes
   }

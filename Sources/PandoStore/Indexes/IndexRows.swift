@@ -54,7 +54,7 @@ extension StoredIndex {
   /// The key of a record's kept rows, if they depend on other records.
   func keptKey(node: UInt64) -> [UInt8] {
     var key = keptPrefix
-    ByteFields.append(bigEndian: node, width: Self.nodeByteCount, to: &key)
+    key.append(bigEndian: node, width: Self.nodeByteCount)
     return key
   }
 
@@ -64,24 +64,15 @@ extension StoredIndex {
   /// Encodes kept rows.
   static func keptBytes(_ values: [IndexValue]) -> [UInt8] {
     var bytes: [UInt8] = []
-    for value in values {
-      ByteFields.append(UInt64(value.bytes.count), width: 2, to: &bytes)
-      bytes += value.bytes
-    }
+    for value in values { bytes.append(counted: value.bytes, width: 2) }
     return bytes
   }
 
   /// Decodes kept rows.
   static func keptValues(_ bytes: Span<UInt8>) throws -> [[UInt8]] {
     var values: [[UInt8]] = []
-    var place = 0
-    while place < bytes.count {
-      guard let count = ByteFields.littleEndian(bytes, at: place, width: 2),
-        place + 2 + Int(count) <= bytes.count
-      else { throw StoreError.damaged("indexes", "the rows of a record are malformed") }
-      values.append(Array(copying: bytes.extracting((place + 2)..<(place + 2 + Int(count)))))
-      place += 2 + Int(count)
-    }
+    var row = RowReader(bytes, "indexes", "the rows of a record are malformed")
+    while row.restByteCount > 0 { values.append(try row.counted(width: 2)) }
     return values
   }
 }

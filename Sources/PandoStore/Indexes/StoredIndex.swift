@@ -53,46 +53,32 @@ final class StoredIndex: Sendable {
   }
 
   convenience init(key: Span<UInt8>, value: Span<UInt8>) throws {
-    let malformed = StoreError.damaged("indexes", "a declaration is malformed")
-    let flags = value.count > 4 ? value[4] : 0
-    guard key.count > 4, value.count >= 4, flags <= 7,
-      let number = ByteFields.littleEndian(value, at: 0, width: 4), number > 0
-    else { throw malformed }
-    var type: UInt32 = 0
-    for index in 0..<4 { type = type << 8 | UInt32(key[index]) }
+    var row = RowReader(value, "indexes", "a declaration is malformed")
+    let number = try row.number(width: 4)
+    let flags = row.restByteCount > 0 ? try row.number(width: 1) : 0
+    guard key.count > 4, flags <= 7, number > 0 else { throw row.malformed }
+    let type = (0..<4).reduce(UInt32(0)) { $0 << 8 | UInt32(key[$1]) }
     var names: [String] = []
     var start = 4
     for end in 4...key.count where end == key.count || key[end] == Self.separator {
-      names.append(try ByteFields.text(key.extracting(start..<end), "the name of a field"))
+      names.append(try key.extracting(start..<end).text("the name of a field"))
       start = end + 1
     }
-    var (place, end) = (5, value.count)
+    let typeCount =
+      flags & 4 != 0 ? Int(try row.number(width: 4)) : (row.restByteCount + 3) / 4
+    var childTypes: [UInt32] = []
+    for _ in 0..<typeCount { childTypes.append(UInt32(try row.number(width: 4))) }
     var fields = names.map { FieldPath($0) }
     if flags & 4 != 0 {
-      guard let count = ByteFields.littleEndian(value, at: 5, width: 4) else { throw malformed }
-      place = 9
-      end = place + 4 * Int(count)
-      fields = []
-      var next = end
-      for name in names {
-        guard let length = ByteFields.littleEndian(value, at: next, width: 4),
-          next + 4 + Int(length) <= value.count
-        else { throw malformed }
-        let bytes = value.extracting((next + 4)..<(next + 4 + Int(length)))
-        fields.append(try FieldPath(name, fallbackBytes: Array(copying: bytes)))
-        next += 4 + Int(length)
-      }
-      guard next == value.count else { throw malformed }
+      fields = try names.map { try FieldPath($0, fallbackBytes: row.counted(width: 4)) }
     }
-    guard value.count > 4 || fields.count == 1, fields.count <= Self.fieldCountMaximum,
-      value.count == 4 || end >= place && (end - place) % 4 == 0
-    else { throw malformed }
-    let childTypes = stride(from: place, to: end, by: 4).compactMap {
-      ByteFields.littleEndian(value, at: $0, width: 4).map { UInt32($0) }
+    try row.end()
+    guard value.count > 4 || fields.count == 1, fields.count <= Self.fieldCountMaximum else {
+      throw row.malformed
     }
     self.init(
       number: UInt32(number), type: type, fields: fields, isUnique: flags & 1 != 0,
-      namesChildren: flags & 2 != 0, childTypes: value.count > 4 ? childTypes : [])
+      namesChildren: flags & 2 != 0, childTypes: childTypes)
   }
 
   /// A copy with the types of new rows; `nil` if it has them already.
@@ -136,17 +122,14 @@ final class StoredIndex: Sendable {
   /// The value of the declaration.
   var value: [UInt8] {
     var value: [UInt8] = []
-    ByteFields.append(UInt64(number), width: 4, to: &value)
+    value.append(littleEndian: UInt64(number), width: 4)
     if needsNewFormat {
       value.append((isUnique ? 1 : 0) | (namesChildren ? 2 : 0) | (hasFallbacks ? 4 : 0))
     }
-    if hasFallbacks { ByteFields.append(UInt64(childTypes.count), width: 4, to: &value) }
-    for type in childTypes { ByteFields.append(UInt64(type), width: 4, to: &value) }
+    if hasFallbacks { value.append(littleEndian: UInt64(childTypes.count), width: 4) }
+    for type in childTypes { value.append(littleEndian: UInt64(type), width: 4) }
     if hasFallbacks {
-      for bytes in fields.map(\.fallbackBytes) {
-        ByteFields.append(UInt64(bytes.count), width: 4, to: &value)
-        value += bytes
-      }
+      for field in fields { value.append(counted: field.fallbackBytes, width: 4) }
     }
     return value
   }
@@ -156,7 +139,7 @@ final class StoredIndex: Sendable {
 
   static func bytes(_ number: UInt32) -> [UInt8] {
     var bytes: [UInt8] = []
-    ByteFields.append(bigEndian: UInt64(number), width: 4, to: &bytes)
+    bytes.append(bigEndian: UInt64(number), width: 4)
     return bytes
   }
 
@@ -199,7 +182,7 @@ final class StoredIndex: Sendable {
     var key = prefix
     key.reserveCapacity(key.count + value.count + Self.nodeByteCount)
     key.append(contentsOf: value)
-    ByteFields.append(bigEndian: node, width: Self.nodeByteCount, to: &key)
+    key.append(bigEndian: node, width: Self.nodeByteCount)
     return key
   }
 

@@ -166,7 +166,7 @@ extension QueryRun {
     // Skipping the others costs less than a search for each.
     let start = firstNode.map { Array(copying: IntegerKey($0).bytes.span) }
     try reader.snapshot.scan(reader.tables.nodes, from: start) { key, value in
-      guard let node = ByteFields.bigEndian(key, at: 0) else {
+      guard let node = key.bigEndian(at: 0) else {
         throw StoreError.damaged("nodes", "a key has \(key.count) bytes instead of 8")
       }
       let row = try NodeRow(value, node: node)

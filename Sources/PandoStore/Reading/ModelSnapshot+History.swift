@@ -72,7 +72,7 @@ extension ModelSnapshot {
     guard let bytes = try reader.snapshot.bytes(forKey: key.span, in: reader.tables.meta) else {
       return node
     }
-    guard let rank = ByteFields.littleEndian(bytes, at: 0, width: 8) else {
+    guard let rank = bytes.littleEndian(at: 0) else {
       throw StoreError.damaged(identifier, "its position in the natural order is malformed")
     }
     return rank

@@ -25,7 +25,7 @@ extension ModelSnapshot {
       if let type {
         guard try reader.hasRecord(RecordKey(type: type, node: node)) else { return true }
       }
-      let identifier = try ByteFields.text(text, "the identifier of node \(node)")
+      let identifier = try text.text("the identifier of node \(node)")
       guard prefix.utf8.count <= start.count || identifier.utf8.starts(with: prefix.utf8) else {
         return true
       }

@@ -66,6 +66,4 @@ extension ModelSnapshot {
 /// The sequence number in the row of a queued request.
 private struct WaitingPlace: Decodable {
   let commitNumber: UInt64
-
-  init(from decoder: any Decoder) throws { commitNumber = try decoder.row().get("commitNumber") }
 }

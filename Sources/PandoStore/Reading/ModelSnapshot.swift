@@ -141,7 +141,7 @@ extension ModelSnapshot {
     let skipped = PropertyKey.prefix.count
     try reader.snapshot.scan(reader.tables.meta, from: from, upTo: keyAfterPrefix(start)) {
       key, value in
-      let name = try ByteFields.text(key.extracting(skipped..<key.count), "a property's name")
+      let name = try key.extracting(skipped..<key.count).text("a property's name")
       return try body(name, Array(copying: value))
     }
   }

@@ -98,7 +98,7 @@ extension StoreReader {
     let start = ChangeLogKey.changeSet(next)
     try snapshot.scan(tables.changes, from: start) { key, value in
       if ChangeLogKey.isOfRecords(key) { return true }
-      return try pass(ByteFields.bigEndian(key, at: 0), value)
+      return try pass(key.bigEndian(at: 0), value)
     }
     if !goesOn { return }
     let newest = try newestChanges()
@@ -168,8 +168,7 @@ extension StoreReader {
     var found: [CursorState] = []
     let histories = try histories()
     try snapshot.scan(tables.meta, prefix: CursorState.prefix) { key, value in
-      let name = try ByteFields.text(
-        key.extracting(CursorState.prefix.count..<key.count), "the name of a cursor")
+      let name = try key.extracting(CursorState.prefix.count...).text("the name of a cursor")
       found.append(try CursorState(value, name: name, histories))
       return true
     }

@@ -41,7 +41,7 @@ extension StoreReader {
 
   private func collection(atKey key: Span<UInt8>, _ cacheKey: String) throws -> UInt64? {
     guard let bytes = try snapshot.bytes(forKey: key, in: tables.collections) else { return nil }
-    guard let number = ByteFields.littleEndian(bytes, at: 0, width: 8) else {
+    guard let number = bytes.littleEndian(at: 0) else {
       throw StoreError.damaged(cacheKey, "its collection row is malformed")
     }
     return number
@@ -53,15 +53,15 @@ extension StoreReader {
     guard let bytes = try snapshot.bytes(forKey: key.bytes.span, in: tables.collectionNames) else {
       throw StoreError.damaged("collection \(number)", "it has no cache key")
     }
-    return try ByteFields.text(bytes, "the cache key of collection \(number)")
+    return try bytes.text("the cache key of collection \(number)")
   }
 
   /// The cache key of a row of `collections`.
   func cacheKey(ofRow key: Span<UInt8>, _ value: Span<UInt8>) throws -> String {
     guard key.count > IdentifierKey.shortByteCountMaximum else {
-      return try ByteFields.text(key, "a cache key")
+      return try key.text("a cache key")
     }
-    guard let number = ByteFields.littleEndian(value, at: 0, width: 8) else {
+    guard let number = value.littleEndian(at: 0) else {
       throw StoreError.damaged("collections", "a row is malformed")
     }
     return try cacheKey(ofCollection: number)

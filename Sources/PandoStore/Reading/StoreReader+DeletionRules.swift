@@ -14,7 +14,7 @@ extension StoreReader {
     var rules: [UInt32: DeletionRules] = [:]
     try snapshot.scan(tables.meta, prefix: DeletionRules.prefix) { key, value in
       let bytes = key.extracting(DeletionRules.prefix.count..<key.count)
-      let name = try ByteFields.text(bytes, "the name of a type")
+      let name = try bytes.text("the name of a type")
       if let row = try typeRow(named: name) {
         rules[row.number] = try DeletionRules(value, typeName: name)
       }

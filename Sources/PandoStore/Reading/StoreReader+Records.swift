@@ -196,7 +196,7 @@ extension StoreReader {
     var found: (RecordKey, TreeFault)?
     var known: [RecordKey: Int] = [:]
     try snapshot.scan(tables.nodes) { key, value in
-      guard let node = ByteFields.bigEndian(key, at: 0) else { return true }
+      guard let node = key.bigEndian(at: 0) else { return true }
       for type in try NodeRow(value, node: node).types where found == nil {
         let record = RecordKey(type: type, node: node)
         let way = try longestWay(from: record, &known) { try childRecords(of: $0) }

@@ -61,7 +61,7 @@ extension StoreReader {
       let bytes = try snapshot.bytes(
         forKey: identifier.utf8Span.span, in: tables.identifiers)
     else { return nil }
-    guard let node = ByteFields.littleEndian(bytes, at: 0, width: 8) else {
+    guard let node = bytes.littleEndian(at: 0) else {
       throw StoreError.damaged(identifier, "its identifier row is malformed")
     }
     return node
@@ -72,7 +72,7 @@ extension StoreReader {
     prefix: [UInt8] = [], _ body: (UInt64, Span<UInt8>) throws -> Bool
   ) throws {
     try snapshot.scan(tables.identifiers, prefix: prefix) { key, value in
-      guard let node = ByteFields.littleEndian(value, at: 0, width: 8) else {
+      guard let node = value.littleEndian(at: 0) else {
         throw StoreError.damaged("identifiers", "a row is malformed")
       }
       return try body(node, value.count > 8 ? value.extracting(8..<value.count) : key)
@@ -84,7 +84,7 @@ extension StoreReader {
     guard let bytes = try snapshot.bytes(forKey: key.bytes.span, in: tables.identifiers) else {
       return nil
     }
-    guard let node = ByteFields.littleEndian(bytes, at: 0, width: 8) else {
+    guard let node = bytes.littleEndian(at: 0) else {
       throw StoreError.damaged(identifier, "its identifier row is malformed")
     }
     guard bytes.extracting(8..<bytes.count).hasSameBytes(as: identifier.utf8Span.span) else {
@@ -142,7 +142,7 @@ extension StoreReader {
 
   func forEachType(_ body: (String, TypeRow) throws -> Void) throws {
     try snapshot.scan(tables.types) { key, value in
-      let name = try ByteFields.text(key, "type name")
+      let name = try key.text("type name")
       try body(name, TypeRow(value, name: name))
       return true
     }
@@ -155,7 +155,7 @@ extension StoreReader {
     let key = IntegerKey(node)
     let prefix = (0..<8).map { key.bytes[$0] }
     try snapshot.scan(tables.parents, prefix: prefix) { key, value in
-      guard let number = ByteFields.bigEndian(key, at: 8), key.count == 16 else {
+      guard let number = key.bigEndian(at: 8), key.count == 16 else {
         throw Self.malformedEdge(of: node)
       }
       let parent = RecordKey(rawValue: number)
@@ -210,7 +210,7 @@ extension StoreReader {
     let prefix = [UInt8(truncatingIfNeeded: type >> 8), UInt8(truncatingIfNeeded: type)]
     var numbers: [UInt64] = []
     try snapshot.scan(tables.nodesByType, prefix: prefix) { key, _ in
-      guard let number = ByteFields.bigEndian(key, at: 0), key.count == 8 else {
+      guard let number = key.bigEndian(at: 0), key.count == 8 else {
         throw StoreError.damaged(
           "type number \(type)", "a key of its nodes has \(key.count) bytes instead of 8")
       }

@@ -16,21 +16,19 @@ package enum ChainRows {
 
   package static func key(_ position: UInt64) -> [UInt8] {
     var key = prefix
-    ByteFields.append(bigEndian: position, width: 8, to: &key)
+    key.append(bigEndian: position)
     return key
   }
 
   package static func bytes(_ chain: EntryChain) -> [UInt8] {
-    var bytes: [UInt8] = []
-    for value in [chain.first, chain.second] { ByteFields.append(value, width: 8, to: &bytes) }
-    return bytes
+    [UInt8](littleEndian: chain.first, chain.second)
   }
 
   fileprivate static func chain(_ bytes: Span<UInt8>) throws -> EntryChain {
-    guard bytes.count == 16, let first = ByteFields.littleEndian(bytes, at: 0, width: 8),
-      let second = ByteFields.littleEndian(bytes, at: 8, width: 8)
-    else { throw StoreError.damaged("replication", "the row of a chain is malformed") }
-    return EntryChain(first, second)
+    var row = RowReader(bytes, "replication", "the row of a chain is malformed")
+    let chain = EntryChain(try row.number(), try row.number())
+    try row.end()
+    return chain
   }
 }
 
@@ -45,7 +43,7 @@ extension StoreReader {
     get throws {
       var found: (position: UInt64, chain: EntryChain)?
       try snapshot.scan(tables.meta, prefix: ChainRows.prefix) { key, value in
-        guard let position = ByteFields.bigEndian(key, at: ChainRows.prefix.count) else {
+        guard let position = key.bigEndian(at: ChainRows.prefix.count) else {
           throw StoreError.damaged("replication", "the key of a chain is malformed")
         }
         found = (position, try ChainRows.chain(value))
@@ -103,7 +101,7 @@ extension ModelTransaction {
     var keys: [[UInt8]] = []
     try session.reading { reader in
       try reader.snapshot.scan(session.tables.meta, prefix: ChainRows.prefix) { key, _ in
-        guard ByteFields.bigEndian(key, at: ChainRows.prefix.count) ?? 0 < position else {
+        guard key.bigEndian(at: ChainRows.prefix.count) ?? 0 < position else {
           return false
         }
         keys.append(Array(copying: key))

@@ -26,13 +26,10 @@ package struct ReplicationRow: Equatable, Sendable {
   }
 
   package init(_ bytes: Span<UInt8>) throws {
-    guard bytes.count == 40, let position = ByteFields.littleEndian(bytes, at: 16, width: 8),
-      let first = ByteFields.littleEndian(bytes, at: 24, width: 8),
-      let second = ByteFields.littleEndian(bytes, at: 32, width: 8)
-    else { throw StoreError.damaged("replication", "its row is malformed") }
-    log = Array(copying: bytes.extracting(0..<16))
-    self.position = position
-    chain = EntryChain(first, second)
+    var row = RowReader(bytes, "replication")
+    (log, position) = (try row.take(16), try row.number())
+    chain = EntryChain(try row.number(), try row.number())
+    try row.end()
   }
 
   /// The history mark of commits from the log, equal for all stores that follow it from here.
@@ -72,13 +69,7 @@ package struct ReplicationRow: Equatable, Sendable {
     try transaction.put(bytes.span, forKey: key.span, in: meta)
   }
 
-  package var bytes: [UInt8] {
-    var bytes = log
-    for value in [position, chain.first, chain.second] {
-      ByteFields.append(value, width: 8, to: &bytes)
-    }
-    return bytes
-  }
+  package var bytes: [UInt8] { log + [UInt8](littleEndian: position, chain.first, chain.second) }
 }
 
 /// A hash of an entry and all before it: two XXH64, against mistakes, not against attacks.
@@ -113,17 +104,10 @@ package struct OriginRow: Equatable, Sendable {
   }
 
   init(_ bytes: Span<UInt8>) throws {
-    guard bytes.count == 16, let counter = ByteFields.littleEndian(bytes, at: 0, width: 8),
-      let position = ByteFields.littleEndian(bytes, at: 8, width: 8)
-    else { throw StoreError.damaged("replication", "the row of an origin is malformed") }
-    self.counter = counter
-    self.position = position
+    var row = RowReader(bytes, "replication", "the row of an origin is malformed")
+    (counter, position) = (try row.number(), try row.number())
+    try row.end()
   }
 
-  var bytes: [UInt8] {
-    var bytes: [UInt8] = []
-    ByteFields.append(counter, width: 8, to: &bytes)
-    ByteFields.append(position, width: 8, to: &bytes)
-    return bytes
-  }
+  var bytes: [UInt8] { [UInt8](littleEndian: counter, position) }
 }

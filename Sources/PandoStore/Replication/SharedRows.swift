@@ -38,7 +38,7 @@ extension SharedRows {
     }
     for row in rows {
       var bytes = Array(row.bytes.prefix(16))
-      ByteFields.append(Histories.newMark(), width: 8, to: &bytes)
+      bytes.append(littleEndian: Histories.newMark())
       try transaction.put(bytes.span, forKey: row.key.span, in: meta)
     }
   }

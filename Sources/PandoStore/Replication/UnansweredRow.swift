@@ -24,23 +24,19 @@ package struct UnansweredRow: Equatable, Sendable {
   }
 
   init(_ bytes: Span<UInt8>) throws {
-    guard let position = ByteFields.littleEndian(bytes, at: 0, width: 8),
-      let seconds = ByteFields.littleEndian(bytes, at: 8, width: 8)
-    else { throw StoreError.damaged("replication", "the row of an unanswered write is malformed") }
-    self.init(
-      position: position, seconds: seconds,
-      verdicts: (16..<bytes.count).map { bytes[$0] == 1 })
+    var row = RowReader(bytes, "replication", "the row of an unanswered write is malformed")
+    (position, seconds) = (try row.number(), try row.number())
+    verdicts = try row.take(row.restByteCount).map { $0 == 1 }
   }
 
   var bytes: [UInt8] {
-    var bytes: [UInt8] = []
-    ByteFields.append(position, width: 8, to: &bytes)
-    ByteFields.append(seconds, width: 8, to: &bytes)
-    return bytes + verdicts.map { $0 ? 1 : 0 }
+    [UInt8](littleEndian: position, seconds) + verdicts.map { $0 ? 1 : 0 }
   }
 
   static func key(_ origin: [UInt8], _ counter: UInt64) -> [UInt8] {
-    prefix + origin + (0..<8).map { UInt8(truncatingIfNeeded: counter >> (56 - 8 * $0)) }
+    var key = prefix + origin
+    key.append(bigEndian: counter)
+    return key
   }
 }
 
@@ -59,9 +55,10 @@ extension ModelSnapshot {
     var found: [(origin: [UInt8], counter: UInt64)] = []
     let start = UnansweredRow.prefix.count
     try reader.snapshot.scan(reader.tables.meta, prefix: UnansweredRow.prefix) { key, value in
-      guard key.count == start + 24, try UnansweredRow(value).verdicts.isEmpty else { return true }
-      let origin = Array(copying: key.extracting(start..<start + 16))
-      found.append((origin, (start + 16..<start + 24).reduce(0) { $0 << 8 | UInt64(key[$1]) }))
+      guard key.count == start + 24, let counter = key.bigEndian(at: start + 16),
+        try UnansweredRow(value).verdicts.isEmpty
+      else { return true }
+      found.append((Array(copying: key.extracting(start..<start + 16)), counter))
       return true
     }
     return found

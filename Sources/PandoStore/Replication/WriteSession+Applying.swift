@@ -357,8 +357,7 @@ extension WriteSession {
   /// Assigns an identifier to a node, whatever it belonged to before.
   fileprivate func putIdentifier(_ identifier: String, _ number: UInt64) throws {
     let key = IdentifierKey(identifier)
-    var value: [UInt8] = []
-    ByteFields.append(number, width: 8, to: &value)
+    var value = [UInt8](littleEndian: number)
     if key.isLong { value.append(contentsOf: identifier.utf8) }
     try put(value.span, forKey: key.bytes.span, in: tables.identifiers)
   }

@@ -9,7 +9,7 @@ import Synchronization
 /// let statistics = try store.statistics()
 /// print(statistics.nodeCount, "nodes;", statistics.usedSizeInBytes, "bytes are in use")
 /// ```
-public struct StoreStatistics: Sendable, Hashable {
+public struct StoreStatistics: Sendable, Hashable, Codable {
   /// The number of the last commit.
   public internal(set) var commitNumber = CommitNumber.zero
   /// The number of nodes.

@@ -39,8 +39,7 @@ extension StoreCore {
       } else if state.formatVersion == StoreState.checkpointedFormatVersion {
         state.formatVersion = StoreState.formatVersion
       }
-      var count: [UInt8] = []
-      ByteFields.append(cuts, width: 8, to: &count)
+      let count = [UInt8](littleEndian: cuts)
       if cuts != known {
         try transaction.put(count.span, forKey: Self.cutsKey.span, in: tables.meta)
       }
@@ -57,6 +56,6 @@ extension StoreCore {
     guard let row = try snapshot.bytes(forKey: Self.cutsKey.span, in: tables.meta) else {
       return (state, 0)
     }
-    return (state, ByteFields.littleEndian(row, at: 0, width: 8) ?? 0)
+    return (state, row.littleEndian(at: 0) ?? 0)
   }
 }

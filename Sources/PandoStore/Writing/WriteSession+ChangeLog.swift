@@ -93,7 +93,7 @@ extension WriteSession {
     var found: UInt64?
     try reading { reader in
       try reader.snapshot.scan(reader.tables.changes) { key, _ in
-        found = ByteFields.bigEndian(key, at: 0)
+        found = key.bigEndian(at: 0)
         return false
       }
     }
@@ -115,7 +115,7 @@ extension WriteSession {
     var keys: [[UInt8]] = []
     try reading { reader in
       try reader.snapshot.scan(reader.tables.changes) { key, _ in
-        guard let number = ByteFields.bigEndian(key, at: 0), number < oldest else { return false }
+        guard let number = key.bigEndian(at: 0), number < oldest else { return false }
         keys.append(Array(copying: key))
         return keys.count < max(rowCount, Self.trimmedRowCount)
       }

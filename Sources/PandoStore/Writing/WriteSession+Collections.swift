@@ -316,8 +316,7 @@ extension WriteSession {
     state.counters.nextCollection += 1
     let key = try CollectionKey(cacheKey)
     let numberKey = IntegerKey(number)
-    var value: [UInt8] = []
-    ByteFields.append(number, width: 8, to: &value)
+    let value = [UInt8](littleEndian: number)
     try put(value.span, forKey: key.bytes.span, in: tables.collections)
     let name = cacheKey.utf8Span.span
     try put(name, forKey: numberKey.bytes.span, in: tables.collectionNames)

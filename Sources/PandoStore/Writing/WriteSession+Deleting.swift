@@ -186,7 +186,7 @@ extension WriteSession {
     var candidates: [UInt64] = []
     try reading { reader in
       try reader.snapshot.scan(tables.nodes) { key, value in
-        let node = ByteFields.bigEndian(key, at: 0) ?? 0
+        let node = key.bigEndian(at: 0) ?? 0
         if try !NodeRow(value, node: node).isAskedFor { candidates.append(node) }
         return true
       }
@@ -213,7 +213,7 @@ extension WriteSession {
     var types: [String] = []
     try reading { reader in
       try reader.snapshot.scan(tables.nodes) { key, value in
-        let node = ByteFields.bigEndian(key, at: 0) ?? 0
+        let node = key.bigEndian(at: 0) ?? 0
         nodes.append((node, try NodeRow(value, node: node).identifier(node: node)))
         return true
       }

@@ -284,8 +284,7 @@ import PandoSystem
     if let node = try reading({ try $0.node(identifier) }) { return (node, false) }
     let node = try takeNodeNumber()
     let key = IdentifierKey(identifier)
-    var value: [UInt8] = []
-    ByteFields.append(node, width: 8, to: &value)
+    var value = [UInt8](littleEndian: node)
     value.append(contentsOf: identifier.utf8)
     try unsafe transaction.pointee.put(
       value.span, forKey: key.bytes.span, in: tables.identifiers)

@@ -93,9 +93,9 @@ import Testing
     try store.editRows { transaction, tables in
       let index = StoredIndex.bytes(1)
       var former = index + [QueryValue.Kind.composite.rawValue]
-      ByteFields.append(bigEndian: 1, width: StoredIndex.nodeByteCount, to: &former)
+      former.append(bigEndian: 1, width: StoredIndex.nodeByteCount)
       var present = index + IndexValue(QueryValue(Self.big)).bytes
-      ByteFields.append(bigEndian: 1, width: StoredIndex.nodeByteCount, to: &present)
+      present.append(bigEndian: 1, width: StoredIndex.nodeByteCount)
       try transaction.remove(present, in: tables.indexRows)
       try transaction.put([], former, in: tables.indexRows)
     }

@@ -15,7 +15,7 @@ import Testing
   ) throws -> [UInt64: [UInt8]] {
     var rows: [UInt64: [UInt8]] = [:]
     try transaction.snapshot.scan(table, prefix: big(1)) { key, value in
-      let block = ByteFields.bigEndian(key, at: 8) ?? 0
+      let block = key.bigEndian(at: 8) ?? 0
       if block & CountedList.leafBit != 0 { rows[block] = Array(copying: value) }
       return true
     }
