@@ -83,14 +83,14 @@ let package = Package(
     .target(
       name: "PandoNATSLog",
       dependencies: [
-        "PandoReplication", "PandoRecords", "PandoSystem",
+        "PandoReplication", "PandoSystem",
         .target(name: "CPandoNATS", condition: .when(traits: ["NATS"])),
       ],
       swiftSettings: librarySettings),
     .target(
       name: "PandoPostgreSQLLog",
       dependencies: [
-        "PandoReplication", "PandoRecords", "PandoSystem",
+        "PandoReplication", "PandoSystem",
         .target(name: "CPandoPostgreSQL", condition: .when(traits: ["PostgreSQL"])),
       ],
       swiftSettings: librarySettings),

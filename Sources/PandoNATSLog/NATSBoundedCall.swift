@@ -20,13 +20,12 @@
       answer.withLock { $0 = result }
       answer.notifyAll()
     }
-    return answer.waiting { (answer: inout Result?, nanoseconds: inout Int64?) -> Result?? in
+    let found = answer.waiting(until: deadline, checkingEach: boundedCallStep) {
+      answer -> Result?? in
       if let answer { return answer }
-      let rest = deadline - monotonicNanoseconds()
-      if rest <= 0 || isOver() { return .some(nil) }
-      nanoseconds = min(rest, boundedCallStep)
-      return nil
+      return isOver() ? .some(nil) : nil
     }
+    return found ?? nil
   }
 
   /// In nanoseconds, between two checks whether to go on waiting.

@@ -7,7 +7,7 @@
   ///
   /// Any thread. It never reconnects: the library would time its attempts by the wall clock.
   @safe
-  final class NATSConnection: @unchecked Sendable {
+  final class NATSConnection: LogConnection, @unchecked Sendable {
     // Sendable because the library locks, and the pointers never change.
     let handle: OpaquePointer
     let context: OpaquePointer
@@ -41,14 +41,14 @@
     ///   - configuration: The settings of the log.
     ///   - addresses: The servers, in the order of the attempts.
     ///   - owner: Receives the events of the connection.
-    /// - Throws: ``NATSConnectionFault``.
+    /// - Throws: ``LogFailure``.
     init(
-      _ configuration: NATSLogConfiguration, _ addresses: [NATSAddress],
+      _ configuration: NATSLogConfiguration, _ addresses: [LogAddress],
       _ owner: any NATSConnectionOwner
     ) throws {
       var options: OpaquePointer?
       guard unsafe natsOptions_Create(&options) == NATS_OK, let options = unsafe options else {
-        throw NATSConnectionFault(isAway: false, reason: "libnats gives no options")
+        throw LogFailure(.refused, "libnats gives no options")
       }
       defer { unsafe natsOptions_Destroy(options) }
       watch = Watch(owner)
@@ -64,7 +64,7 @@
       payloadMaximum = unsafe Int(natsConnection_GetMaxPayload(handle))
       var buffer = [CChar](repeating: 0, count: 512)
       let status = unsafe natsConnection_GetConnectedUrl(handle, &buffer, buffer.count)
-      let address = status == NATS_OK ? try? NATSAddress(natsText(buffer)) : nil
+      let address = status == NATS_OK ? try? LogAddress(nats: natsText(buffer)) : nil
       server = address?.description ?? "a server"
     }
 
@@ -82,22 +82,21 @@
     }
 
     private static func connect(
-      _ options: OpaquePointer, _ addresses: [NATSAddress], isEncrypted: Bool
-    ) throws(NATSConnectionFault) -> (OpaquePointer, OpaquePointer) {
+      _ options: OpaquePointer, _ addresses: [LogAddress], isEncrypted: Bool
+    ) throws(LogFailure) -> (OpaquePointer, OpaquePointer) {
       var handle: OpaquePointer?
       let status = unsafe natsConnection_Connect(&handle, options)
       let names = addresses.map(\.description).joined(separator: ", ")
       guard status == NATS_OK, let handle = unsafe handle else {
-        throw NATSConnectionFault(
-          isAway: NATSStatus.isAway(status, isEncrypted: isEncrypted),
-          reason: "no connection to \(names): \(natsText(status))")
+        throw LogFailure(
+          .notNow, "no connection to \(names): \(natsText(status))",
+          isAway: NATSStatus.isAway(status, isEncrypted: isEncrypted))
       }
       var context: OpaquePointer?
       let made = unsafe natsConnection_JetStream(&context, handle, nil)
       guard made == NATS_OK, let context = unsafe context else {
         unsafe natsConnection_Destroy(handle)
-        throw NATSConnectionFault(
-          isAway: false, reason: "no use of JetStream at \(names): \(natsText(made))")
+        throw LogFailure(.refused, "no use of JetStream at \(names): \(natsText(made))")
       }
       return unsafe (handle, context)
     }
@@ -117,7 +116,7 @@
 
     /// Whether the server answers a request sent now.
     func makesRoundTrip(milliseconds: Int64) -> Bool {
-      guard isConnected else { return false }
+      guard isUsable else { return false }
       let deadline = monotonicNanoseconds() + milliseconds * 1_000_000
       let status = boundedCall(until: deadline) { [self] in
         unsafe natsConnection_FlushTimeout(handle, milliseconds)
@@ -126,20 +125,21 @@
     }
 
     /// Whether the connection is not lost; the library, which may hold its lock, is not called.
-    var isConnected: Bool { !watch.isLost.withLock(\.self) }
+    var isUsable: Bool { !watch.isLost.withLock(\.self) }
 
     /// Sends an empty message without waiting for an answer.
     func signal(_ subject: String) { unsafe natsConnection_Publish(handle, subject, nil, 0) }
 
-    private static func fill(
-      _ options: OpaquePointer, _ configuration: NATSLogConfiguration, _ addresses: [NATSAddress],
-      _ listener: UInt
-    ) throws(NATSConnectionFault) {
-      func set(_ what: String, _ status: natsStatus) throws(NATSConnectionFault) {
-        guard status == NATS_OK else {
-          throw NATSConnectionFault(isAway: false, reason: "\(what): \(natsText(status))")
-        }
+    private static func set(_ what: String, _ status: natsStatus) throws(LogFailure) {
+      guard status == NATS_OK else {
+        throw LogFailure(.refused, "\(what): \(natsText(status))")
       }
+    }
+
+    private static func fill(
+      _ options: OpaquePointer, _ configuration: NATSLogConfiguration, _ addresses: [LogAddress],
+      _ listener: UInt
+    ) throws(LogFailure) {
       let timeout = min(
         Int64(max(1, configuration.requestTimeoutInMilliseconds)), NATSLink.connectWait)
       let urls = unsafe addresses.map { unsafe strdup($0.url) }
@@ -176,26 +176,17 @@
     }
 
     private static func fillSecurity(
-      _ options: OpaquePointer, _ configuration: NATSLogConfiguration, _ addresses: [NATSAddress]
-    ) throws(NATSConnectionFault) {
-      func set(_ what: String, _ status: natsStatus) throws(NATSConnectionFault) {
-        guard status == NATS_OK else {
-          throw NATSConnectionFault(isAway: false, reason: "\(what): \(natsText(status))")
-        }
-      }
+      _ options: OpaquePointer, _ configuration: NATSLogConfiguration, _ addresses: [LogAddress]
+    ) throws(LogFailure) {
       let isEncrypted = configuration.tls != nil || addresses.contains(where: \.isEncrypted)
       if isEncrypted {
-        let tls = configuration.tls ?? NATSLogConfiguration.TLS()
+        let tls = configuration.tls ?? LogTLS()
         unsafe try set("TLS", natsOptions_SetSecure(options, true))
         if let file = tls.authorityFile {
           unsafe try set(
             "certificates in \(file)", natsOptions_LoadCATrustedCertificates(options, file))
         }
-        if let file = tls.certificateFile {
-          guard let key = tls.keyFile else {
-            throw NATSConnectionFault(
-              isAway: false, reason: "the client certificate in \(file) has no key")
-          }
+        if let (file, key) = try tls.clientFiles() {
           unsafe try set(
             "client certificate in \(file)", natsOptions_LoadCertificatesChain(options, file, key))
         }
@@ -210,10 +201,7 @@
       switch configuration.credentials {
       case .none: break
       case .user(let name, let file):
-        guard let password = firstLine(of: file) else {
-          throw NATSConnectionFault(
-            isAway: false, reason: "the password file \(file) can't be read")
-        }
+        let password = try LogFailure.password(in: file)
         unsafe try set("user", natsOptions_SetUserInfo(options, name, password))
       case .nkey(let key, let file):
         unsafe try set("NKey in \(file)", natsOptions_SetNKeyFromSeed(options, key, file))
@@ -225,13 +213,6 @@
 
     /// In milliseconds: the connection to a hanging server ends after the third ping.
     private static let pingInterval: Int64 = 1000
-  }
-
-  /// The error of a connection attempt.
-  struct NATSConnectionFault: Error {
-    /// Whether a later attempt may succeed.
-    let isAway: Bool
-    let reason: String
   }
 
   /// The owner of connections, called by the library's threads.

@@ -90,12 +90,7 @@
       }
       state.notifyAll()
       let end = monotonicNanoseconds() + Self.closingWait
-      state.waiting { (state: inout State, nanoseconds: inout Int64?) -> Void? in
-        let rest = end - monotonicNanoseconds()
-        if !state.isRunning || rest <= 0 { return () }
-        nanoseconds = rest
-        return nil
-      }
+      _ = state.waiting(until: end) { $0.isRunning ? nil : () }
     }
 
     /// In nanoseconds: how long to wait for the thread, which the library may block.
@@ -334,7 +329,8 @@
 
     private func run() {
       var subscription: NATSSubscription?
-      var pause = Self.pauseMinimum
+      // Between the starts of two attempts.
+      var pause = LogPause(100_000_000, upTo: 5_000_000_000)
       while true {
         let task = nextTask()
         if case .look = task {
@@ -347,20 +343,21 @@
         let started = monotonicNanoseconds()
         do {
           let first = try self.first(position)
-          subscription = try link.call { [self] connection, milliseconds in
+          let stream = link.configuration.stream
+          subscription = try link.call("no consumer of stream \(stream)") {
+            [self] connection, milliseconds in
             try NATSSubscription.start(
-              connection, self, generation, at: first, of: link.configuration.stream,
-              milliseconds: milliseconds)
+              connection, self, generation, at: first, of: stream, milliseconds: milliseconds)
           }
-          pause = Self.pauseMinimum
+          pause.reset()
         } catch {
           let reason =
             if case .unavailable(let reason)? = error as? LogFault { reason } else { "\(error)" }
+          let next = pause.next()
           state.withLock { state in
             state.trouble = reason
-            state.retryAt = started + pause
+            state.retryAt = started + next
           }
-          pause = min(pause * 2, Self.pauseMaximum)
           continue
         }
         state.withLock { state in
@@ -424,8 +421,5 @@
     private static let lookInterval: Int64 = 5_000_000_000
     /// In nanoseconds: the maximum time without a heartbeat.
     private static let silence: Int64 = 2_000_000_000
-    /// In nanoseconds, between the starts of two attempts.
-    private static let pauseMinimum: Int64 = 100_000_000
-    private static let pauseMaximum: Int64 = 5_000_000_000
   }
 #endif

@@ -1,10 +1,12 @@
 #if NATS
   import CPandoNATS
-  import PandoReplication
+  public import PandoReplication
   import PandoSystem
 
+  extension SnapshotRecord: LogCopy {}
+
   /// Copies of stores, in a second stream: parts, then a ``SnapshotRecord`` for each copy.
-  extension NATSLog {
+  extension NATSLog: LogCopies {
     /// Stores a copy of a store beside the log, and keeps the two newest.
     ///
     /// - Parameters:
@@ -16,13 +18,10 @@
       try findSnapshotStream()
       let name = "\(UInt64.random(in: 0...UInt64.max))"
       var record = SnapshotRecord(position: position)
-      while let whole = try nextPart() {
-        for start in stride(from: 0, to: max(1, whole.count), by: Self.snapshotPartByteCount) {
-          let part = Array(whole[start..<min(start + Self.snapshotPartByteCount, whole.count)])
-          let sequence = try publishPart(
-            SnapshotRecord.message(of: part), to: partSubject, "\(name)-\(record.partCount)")
-          record.add(part, at: sequence)
-        }
+      try split(Self.snapshotPartByteCount, nextPart) { part in
+        let sequence = try publishPart(
+          SnapshotRecord.message(of: part), to: partSubject, "\(name)-\(record.partCount)")
+        record.add(part, at: sequence)
       }
       let bytes = record.bytes
       guard bytes.count <= Self.messageByteCount else {
@@ -34,35 +33,23 @@
 
     func findSnapshotStream() throws {
       try findStream(
-        configuration.snapshotStream, "\(configuration.snapshotSubject).>", isLog: false,
-        makes: configuration.makesStream)
+        configuration.snapshotStream, "\(configuration.snapshotSubject).>", isLog: false)
     }
 
     /// Reads the newest complete copy.
-    ///
-    /// It reads the copy twice, because parts passed to the closure can't be revoked.
     ///
     /// - Parameter body: Receives the parts in order.
     /// - Returns: The position that the store had applied; `nil` if there is no copy.
     /// - Throws: ``LogFault``, and errors of `body`.
     public func readSnapshot(_ body: ([UInt8]) throws -> Void) throws -> UInt64? {
-      for record in try snapshots() {
-        var found = SnapshotRecord(position: record.position)
-        let isWhole = try forEachPart(of: record) { found.add($0, at: 1) }
-        guard isWhole, record.closes(found) else { continue }
-        guard try forEachPart(of: record, body) else {
-          throw LogFault.unavailable("a copy was removed while it was read")
-        }
-        return record.position
-      }
-      return nil
+      try readNewestCopy(body)
     }
 
     /// The position of the newest copy; see `ReplicationLog`.
     ///
     /// - Returns: The position; `nil` if there is none.
     /// - Throws: `LogFault`.
-    public func snapshotPosition() throws -> UInt64? { try snapshots().first?.position }
+    public func snapshotPosition() throws -> UInt64? { try copies().first?.position }
 
     /// The share of the retention limits used since a position; see `ReplicationLog`.
     ///
@@ -71,7 +58,7 @@
     /// - Throws: `LogFault`.
     public func retentionUsed(since position: UInt64) throws -> Double {
       try find()
-      let stream = try look(configuration.stream, configuration.streamSubject)
+      let stream = try link.look()
       guard stream.last > position else { return 0 }
       if position + 1 < stream.first { return 1 }
       var used = 0.0
@@ -80,8 +67,9 @@
         used = part * Double(stream.bytes) / Double(stream.bytes_maximum)
       }
       guard stream.age > 0 else { return used }
-      guard let first = try message(at: position + 1, of: configuration.stream) else { return 1 }
-      let age = try time(of: configuration.stream) - first.time
+      let name = configuration.stream
+      guard let first = try link.message(at: position + 1, of: name) else { return 1 }
+      let age = try time(of: name) - first.time
       return max(used, Double(age) / Double(stream.age))
     }
 
@@ -100,19 +88,19 @@
     ///
     /// It reads the creation time of a consumer: servers before 2.10 report the time nowhere else.
     private func time(of stream: String) throws -> Int64 {
-      try link.call { [self] connection, milliseconds in
-        let refusals = link.refusalCount
-        var (code, time): (CInt, Int64) = (0, 0)
+      let time = try link.request("the time of stream \(stream)") {
+        connection, milliseconds, code in
+        var time: Int64 = 0
         var name = [CChar](repeating: 0, count: 256)
         let status = unsafe pando_nats_time(
           connection.context, stream, milliseconds, &name, CInt(name.count), &time, &code)
-        guard status == NATS_OK else {
-          throw link.fault(
-            status, code, "the time of stream \(stream)", connection, since: refusals)
+        if status == NATS_OK {
+          connection.signal("$JS.API.CONSUMER.DELETE.\(stream).\(natsText(name))")
         }
-        connection.signal("$JS.API.CONSUMER.DELETE.\(stream).\(natsText(name))")
-        return time
+        return (status, time)
       }
+      guard let time else { throw link.isMissing(stream) }
+      return time
     }
 
     /// Empties the log: removes all messages, and the copies beside it.
@@ -124,44 +112,32 @@
     public func removeAll() throws {
       try find()
       for stream in [configuration.stream, configuration.snapshotStream] {
-        guard
-          try lookIfThere(
-            stream,
-            stream == configuration.stream
-              ? configuration.streamSubject : "\(configuration.snapshotSubject).>") != nil
-        else { continue }
         try purge(stream, before: 0, "emptying stream \(stream)")
       }
     }
 
-    /// Removes the messages before a position; all messages if the position is 0.
+    /// Removes the messages of a stream, if there is one, before a position; all if that is 0.
     private func purge(_ stream: String, before first: UInt64, _ what: String) throws {
-      try link.call { [self] connection, milliseconds in
-        let refusals = link.refusalCount
-        var code: CInt = 0
-        let status = unsafe pando_nats_purge(
-          connection.context, stream, first, milliseconds, &code)
-        guard status != NATS_OK else { return }
-        throw link.fault(status, code, what, connection, since: refusals)
+      _ = try link.request(what) { connection, milliseconds, code in
+        (unsafe pando_nats_purge(connection.context, stream, first, milliseconds, &code), ())
       }
     }
 
     private var partSubject: String { "\(configuration.snapshotSubject).part" }
     private var closingSubject: String { "\(configuration.snapshotSubject).end" }
 
-    /// Calls a closure with each part; stops at a missing or damaged part.
-    ///
-    /// - Returns: Whether all parts were found undamaged.
-    private func forEachPart(
+    package func forEachPart(
       of record: SnapshotRecord, _ body: ([UInt8]) throws -> Void
     ) throws -> Bool {
+      var found = SnapshotRecord(position: record.position)
       for sequence in record.sequences {
-        guard let message = try message(at: sequence, of: configuration.snapshotStream),
+        guard let message = try link.message(at: sequence, of: configuration.snapshotStream),
           message.subject == partSubject, let part = SnapshotRecord.part(of: message.bytes)
         else { return false }
+        found.add(part, at: sequence)
         try body(part)
       }
-      return true
+      return found == record
     }
 
     private func publishPart(
@@ -170,11 +146,8 @@
       var attempts = 0
       while true {
         do {
-          return try link.call(isAppend: true) { [self] connection, milliseconds in
-            try publish(
-              bytes, to: (configuration.snapshotStream, subject), named: name, expecting: nil,
-              connection, milliseconds)
-          }
+          return try link.publish(
+            bytes, to: (configuration.snapshotStream, subject), named: name, expecting: nil)
         } catch LogFault.noAnswer where attempts < Self.attemptMaximum {
           // The servers recognize the name of a stored part.
           attempts += 1
@@ -182,8 +155,7 @@
       }
     }
 
-    /// Returns the records of all copies, newest first, without damaged records.
-    private func snapshots() throws -> [SnapshotRecord] {
+    package func copies() throws -> [SnapshotRecord] {
       try find()
       let stream = configuration.snapshotStream
       guard let last = try lastClosing(of: stream)?.sequence else { return [] }
@@ -198,53 +170,38 @@
       return records.reversed()
     }
 
-    /// Returns the position and time of the last record; `nil` if there is none.
-    private func lastClosing(of stream: String) throws -> (sequence: UInt64, time: Int64)? {
-      try link.call { [self] connection, milliseconds in
-        let refusals = link.refusalCount
-        var message: OpaquePointer?
-        var code: CInt = 0
-        let status = unsafe pando_nats_last(
+    /// Returns the last record; `nil` if there is none.
+    private func lastClosing(of stream: String) throws -> NATSMessage? {
+      try unsafe link.message("copies in stream \(stream)") {
+        [closingSubject] connection, milliseconds, message, code in
+        unsafe pando_nats_last(
           connection.context, stream, closingSubject, milliseconds, &message, &code)
-        guard status == NATS_OK, let message = unsafe message else {
-          if NATSStatus.isAbsent(status, code) { return nil }
-          throw link.fault(status, code, "copies in stream \(stream)", connection, since: refusals)
-        }
-        defer { unsafe natsMsg_Destroy(message) }
-        return (unsafe natsMsg_GetSequence(message), unsafe natsMsg_GetTime(message))
       }
     }
 
     /// Returns the first record at or after a position; the record exists.
-    private func closing(
-      from sequence: UInt64, of stream: String
-    ) throws -> (sequence: UInt64, bytes: [UInt8]) {
-      try link.call { [self] connection, milliseconds in
-        let refusals = link.refusalCount
-        var message: OpaquePointer?
+    private func closing(from sequence: UInt64, of stream: String) throws -> NATSMessage {
+      let found = try unsafe link.message("copies in stream \(stream)") {
+        [closingSubject] connection, milliseconds, message, code in
         let status = unsafe pando_nats_next(
           connection.context, stream, closingSubject, sequence, milliseconds, &message)
-        guard status == NATS_OK, let message = unsafe message else {
-          // Any server of the stream may answer, even one that lacks the record as yet.
-          if NATSStatus.isAbsent(status, 0) { throw NATSNotNow(reason: "a copy is not there") }
-          throw link.fault(status, 0, "copies in stream \(stream)", connection, since: refusals)
-        }
-        defer { unsafe natsMsg_Destroy(message) }
-        return (unsafe natsMsg_GetSequence(message), unsafe natsBytes(message))
+        // Any server of the stream may answer, even one that lacks the record as yet.
+        return NATSStatus.isAbsent(status, 0) ? NATS_NO_RESPONDERS : status
       }
+      guard let found else { throw link.isMissing(stream) }
+      return found
     }
 
     /// Removes all messages before the two newest copies.
     private func forgetOldSnapshots() throws {
-      let kept = try snapshots().prefix(Self.keptCount)
+      let kept = try copies().prefix(Self.keptCopyCount)
       let firsts = kept.compactMap { record in record.runs.map(\.first).min() }
-      guard kept.count == Self.keptCount, let first = firsts.min(), first > 1 else { return }
+      guard kept.count == Self.keptCopyCount, let first = firsts.min(), first > 1 else { return }
       try purge(configuration.snapshotStream, before: first, "removing old copies")
     }
 
     /// Leaves room for the fields around a part.
     private static let snapshotPartByteCount = messageByteCount - 64
     private static let attemptMaximum = 5
-    private static let keptCount = 2
   }
 #endif

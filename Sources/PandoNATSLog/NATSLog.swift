@@ -75,11 +75,9 @@
     ) throws -> UInt64 {
       try find()
       if end == 0, try self.end() > 0 { throw LogFault.endsElsewhere }
-      let position = try link.call(isAppend: true) { [self] connection, milliseconds in
-        try publish(
-          message, to: (configuration.stream, configuration.streamSubject), named: name,
-          expecting: end, connection, milliseconds)
-      }
+      let position = try link.publish(
+        message, to: (configuration.stream, configuration.streamSubject), named: name,
+        expecting: end)
       // The server checks an empty subject only, and several appends can pass that check at once.
       if end == 0, position > 1 { throw LogFault.endsElsewhere }
       feed.noteAppended(at: position)
@@ -105,7 +103,7 @@
         let messages = try feed.take(after: position, limit: limit, until: end, deadline: deadline)
         if !messages.isEmpty { return messages }
         if end > position { continue }
-        let stream = try look(configuration.stream, configuration.streamSubject)
+        let stream = try link.look()
         if stream.last <= position { return [] }
         if stream.first > position + 1 { throw LogFault.gone(first: stream.first) }
         end = stream.last
@@ -119,7 +117,7 @@
     /// - Throws: `LogFault`.
     public func message(at position: UInt64) throws -> LoggedMessage? {
       try find()
-      return try message(at: position, of: configuration.stream).map {
+      return try link.message(at: position, of: configuration.stream).map {
         LoggedMessage(position: position, bytes: $0.bytes)
       }
     }
@@ -133,7 +131,7 @@
     /// - Throws: `LogFault`.
     public func end() throws -> UInt64 {
       try find()
-      return try look(configuration.stream, configuration.streamSubject).last
+      return try link.end()
     }
 
     /// Sets a closure that receives the positions of new messages; see `ReplicationLog`.
@@ -153,12 +151,10 @@
     /// Checks the streams, once.
     func find() throws {
       if isFound.withLock(\.self) { return }
-      try findStream(
-        configuration.stream, configuration.streamSubject, isLog: true,
-        makes: configuration.makesStream)
+      try findStream(configuration.stream, configuration.streamSubject, isLog: true)
       if configuration.makesStream { try findSnapshotStream() }
       if isFound.withLock({ exchange(&$0, with: true) }) { return }
-      let replicas = try look(configuration.stream, configuration.streamSubject).replicas
+      let replicas = try link.look().replicas
       // Other threads check the servers, because a server may hang.
       SharedThreads.runSomewhere { [configuration, addresses = link.addresses, promises] in
         let found = NATSPromises(configuration, addresses, replicas: replicas).warnings
@@ -196,10 +192,8 @@
 
     /// Reads one message without a consumer: a store checks a log before it follows it.
     private func message(behind position: UInt64) throws -> [LoggedMessage] {
-      if let found = try message(at: position + 1, of: configuration.stream) {
-        return [LoggedMessage(position: position + 1, bytes: found.bytes)]
-      }
-      let stream = try look(configuration.stream, configuration.streamSubject)
+      if let found = try message(at: position + 1) { return [found] }
+      let stream = try link.look()
       if stream.last <= position { return [] }
       throw LogFault.gone(first: max(stream.first, position + 2))
     }

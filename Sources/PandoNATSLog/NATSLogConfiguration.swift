@@ -1,4 +1,6 @@
 #if NATS
+  public import PandoReplication
+
   /// The address and the settings of a log over NATS JetStream.
   ///
   /// It contains no secrets: the files that it names do.
@@ -27,41 +29,7 @@
     }
 
     /// How connections are encrypted.
-    ///
-    /// Pando always verifies the server's certificate.
-    ///
-    /// ```swift
-    /// configuration.tls = .init(
-    ///   authorityFile: "/etc/shop/authority.pem", certificateFile: "/etc/shop/shop.pem",
-    ///   keyFile: "/run/secrets/shop.key")
-    /// ```
-    public struct TLS: Sendable, Hashable {
-      /// A file of trusted certificates; `nil` for those of the system.
-      public var authorityFile: String?
-      /// A file with the client's certificate; set ``keyFile`` too.
-      public var certificateFile: String?
-      /// A file with the key of the client's certificate.
-      public var keyFile: String?
-      /// The name in the certificates of all servers; `nil` for the host name of each server.
-      public var serverName: String?
-
-      /// Makes a description of how connections are encrypted.
-      ///
-      /// - Parameters:
-      ///   - authorityFile: A file of trusted certificates; `nil` for those of the system.
-      ///   - certificateFile: A file with the client's certificate.
-      ///   - keyFile: A file with its key.
-      ///   - serverName: The name in the certificates of all servers.
-      public init(
-        authorityFile: String? = nil, certificateFile: String? = nil, keyFile: String? = nil,
-        serverName: String? = nil
-      ) {
-        self.authorityFile = authorityFile
-        self.certificateFile = certificateFile
-        self.keyFile = keyFile
-        self.serverName = serverName
-      }
-    }
+    public typealias TLS = LogTLS
 
     /// The servers of one cluster, such as `nats://host:4222` or `tls://host:4222`.
     public var servers: [String]
@@ -113,10 +81,7 @@
   extension NATSLogConfiguration: CustomStringConvertible, CustomReflectable {
     /// The stream and its servers, without secrets in addresses.
     public var description: String {
-      let names = servers.map { server in
-        (try? NATSAddress(server)).map { "\($0)" } ?? "an address that can't be one"
-      }
-      return "stream \(stream) at \(names.joined(separator: ", "))"
+      "stream \(stream) at \(LogAddress.names(servers) { text throws(LogFault) in try LogAddress(nats: text) })"
     }
 
     /// The description.

@@ -1,4 +1,5 @@
 #if NATS
+  import PandoReplication
   import PandoSystem
 
   /// The settings that servers report, and the guarantees that their acknowledgements lack.
@@ -88,7 +89,7 @@
   extension NATSPromises {
     /// Queries the servers; each has one second to answer.
     init(
-      _ configuration: NATSLogConfiguration, _ addresses: [NATSAddress], replicas: Int64
+      _ configuration: NATSLogConfiguration, _ addresses: [LogAddress], replicas: Int64
     ) {
       servers = addresses.map { address in
         // A server sends its description first, even if it then requires TLS.
@@ -114,9 +115,9 @@
   /// A request over plain TCP.
   enum NATSProbe {
     /// Reads a monitoring address such as `http://10.0.0.1:8222`; `nil` if it is not valid.
-    static func address(ofMonitor text: String) -> NATSAddress? {
+    static func address(ofMonitor text: String) -> LogAddress? {
       guard text.hasPrefix("http://") else { return nil }
-      return try? NATSAddress("nats://" + text.dropFirst("http://".count))
+      return try? LogAddress(nats: "nats://" + text.dropFirst("http://".count))
     }
 
     /// Sends a request and returns the answer.

@@ -1,5 +1,6 @@
 #if NATS
   import CPandoNATS
+  import PandoReplication
 
   /// The meaning of the library's statuses and JetStream's codes; no other code compares them.
   enum NATSStatus {
@@ -14,25 +15,28 @@
       ].contains(status)
     }
 
-    /// The outcome of a failed append.
-    enum Append {
-      /// Nothing was done; a later attempt may succeed.
-      case notNow
-      case refused
-      case endsElsewhere
-      case unknown
+    /// The error of a failed call that changes nothing; on the thread of the call.
+    static func failure(_ status: natsStatus, _ code: CInt) -> LogFailure {
+      LogFailure(
+        isPassing(status, code) ? .notNow : .refused, natsText(status),
+        isAway: status == NATS_TIMEOUT)
     }
 
-    static func append(_ status: natsStatus, _ code: CInt) -> Append {
+    /// Whether the log ends at another position than an append expects.
+    static func endsElsewhere(_ code: CInt) -> Bool {
+      code == CInt(JSStreamWrongLastSequenceErr.rawValue)
+    }
+
+    /// The outcome of an append that failed otherwise.
+    static func append(_ status: natsStatus, _ code: CInt) -> LogFailure.Kind {
       if status == NATS_NO_RESPONDERS { return .notNow }
-      if code == CInt(JSStreamWrongLastSequenceErr.rawValue) { return .endsElsewhere }
       // Some of the servers may have stored the message.
-      if code == CInt(JSStreamStoreFailedErr.rawValue) { return .unknown }
+      if code == CInt(JSStreamStoreFailedErr.rawValue) { return .lost }
       if code != 0 { return isWithoutLeader(code) ? .notNow : .refused }
       switch status {
-      case NATS_NO_RESPONDERS, NATS_INSUFFICIENT_BUFFER: return .notNow
+      case NATS_INSUFFICIENT_BUFFER: return .notNow
       case NATS_MAX_PAYLOAD, NATS_INVALID_SUBJECT, NATS_INVALID_ARG, NATS_NO_MEMORY: return .refused
-      default: return .unknown
+      default: return .lost
       }
     }
 

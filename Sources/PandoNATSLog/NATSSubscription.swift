@@ -34,7 +34,7 @@
     ///   - stream: The stream.
     ///   - milliseconds: The time to wait for the server.
     /// - Returns: The subscription; the feed may have received messages by then.
-    /// - Throws: ``LogFault`` `unavailable`.
+    /// - Throws: ``LogFailure``.
     static func start(
       _ connection: NATSConnection, _ feed: NATSFeed, _ generation: UInt64, at position: UInt64,
       of stream: String, milliseconds: Int64
@@ -52,7 +52,7 @@
     private func start(at position: UInt64, _ stream: String, _ milliseconds: Int64) throws {
       var inbox: UnsafeMutablePointer<natsInbox>?
       guard unsafe natsInbox_Create(&inbox) == NATS_OK, let subject = unsafe inbox else {
-        throw LogFault.unavailable("libnats gives no inbox")
+        throw LogFailure(.refused, "libnats gives no inbox")
       }
       defer { unsafe natsInbox_Destroy(subject) }
       handle = NATSHandles.add(self)
@@ -67,21 +67,17 @@
           unsafe natsMsg_Destroy(message)
         }, closure)
       guard status == NATS_OK, let subscription = unsafe subscription else {
-        throw LogFault.unavailable("no subscription: \(natsText(status))")
+        throw NATSStatus.failure(status, 0)
       }
       unsafe natsSubscription_SetPendingLimits(subscription, -1, Self.pendingByteCount)
       unsafe natsSubscription_SetOnCompleteCB(
         subscription, { closure in unsafe NATSHandles.listener(closure)?.complete() }, closure)
-      let refusals = feed.link.refusalCount
       var name = [CChar](repeating: 0, count: 256)
       var code: CInt = 0
       let pushed = unsafe pando_nats_push(
         connection.context, stream, subject, position, Self.heartbeat, Self.threshold,
         milliseconds, &name, CInt(name.count), &code)
-      guard pushed == NATS_OK else {
-        throw feed.link.fault(
-          pushed, code, "no consumer of stream \(stream)", connection, since: refusals)
-      }
+      guard pushed == NATS_OK else { throw NATSStatus.failure(pushed, code) }
       let text = natsText(name)
       if !text.isEmpty { deletion = "$JS.API.CONSUMER.DELETE.\(stream).\(text)" }
     }
@@ -92,19 +88,15 @@
     /// it in between makes the reader hang or crash. So `end` destroys it after its last callback
     /// and one more round trip of the reader, or with the connection.
     func end() {
-      if let deletion, connection.isConnected { connection.signal(deletion) }
+      if let deletion, connection.isUsable { connection.signal(deletion) }
       if let subscription = unsafe subscription {
         unsafe natsSubscription_Unsubscribe(subscription)
         let deadline = monotonicNanoseconds() + Self.completionWait
-        let isQuiet = isComplete.waiting { (isComplete: inout Bool, nanoseconds: inout Int64?) in
-          if isComplete { return true }
-          let rest = deadline - monotonicNanoseconds()
-          // A lost connection keeps the subscription in any case.
-          if rest <= 0 || !connection.isConnected { return false }
-          nanoseconds = min(rest, Self.completionStep)
-          return nil
+        // A lost connection keeps the subscription in any case.
+        let isQuiet = isComplete.waiting(until: deadline, checkingEach: Self.completionStep) {
+          $0 ? true : connection.isUsable ? nil : false
         }
-        if isQuiet, connection.makesRoundTrip(milliseconds: Self.roundTripWait) {
+        if isQuiet == true, connection.makesRoundTrip(milliseconds: Self.roundTripWait) {
           unsafe natsSubscription_Destroy(subscription)
         } else {
           unsafe connection.keep(subscription)

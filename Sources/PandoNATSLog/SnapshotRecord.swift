@@ -1,5 +1,5 @@
 #if NATS
-  import PandoRecords
+  import PandoReplication
 
   /// The record that completes a copy of a store; without it, its parts are invalid.
   ///
@@ -14,8 +14,8 @@
   /// ```
   /// The chained hash is that of each part, seeded with that of the parts before. Runs are the
   /// positions of the parts in their stream.
-  struct SnapshotRecord: Equatable {
-    var position: UInt64
+  package struct SnapshotRecord: Equatable {
+    package var position: UInt64
     private(set) var partCount: UInt64 = 0
     private(set) var byteCount: UInt64 = 0
     private(set) var checksum: UInt64 = 0
@@ -32,17 +32,12 @@
     mutating func add(_ part: [UInt8], at sequence: UInt64) {
       partCount += 1
       byteCount += UInt64(part.count)
-      checksum = Self.hash(part, seed: checksum)
+      checksum = SealedBytes.hash(part, after: checksum)
       if let last = runs.last, last.first + last.count == sequence {
         runs[runs.count - 1].count += 1
       } else {
         runs.append(Run(first: sequence, count: 1))
       }
-    }
-
-    /// Whether the parts read equal the parts recorded.
-    func closes(_ other: SnapshotRecord) -> Bool {
-      other.partCount == partCount && other.byteCount == byteCount && other.checksum == checksum
     }
 
     /// The positions of the parts in their stream, in order.
@@ -51,31 +46,19 @@
     }
 
     var bytes: [UInt8] {
-      var bytes = Self.magic + [Self.version]
-      var numbers = [position, partCount, byteCount, checksum, UInt64(runs.count)]
-      for run in runs { numbers += [run.first, run.count] }
-      for number in numbers { bytes.append(number) }
-      bytes.append(Self.hash(bytes, seed: 0))
-      return bytes
+      let numbers = [position, partCount, byteCount, checksum, UInt64(runs.count)]
+      return SealedBytes.seal(numbers + runs.flatMap { [$0.first, $0.count] }, Self.magic)
     }
 
     /// Decodes a record; `nil` if the bytes are not one.
     init?(_ bytes: [UInt8]) {
-      let head = Self.magic.count + 1
-      let fixed = head + 5 * 8
-      guard bytes.count >= fixed + 8, Array(bytes.prefix(head)) == Self.magic + [Self.version],
-        Self.hash(Array(bytes.dropLast(8)), seed: 0) == bytes.number(at: bytes.count - 8)
+      guard let numbers = SealedBytes.openNumbers(bytes, Self.magic), numbers.count >= 5,
+        numbers.count % 2 == 1, numbers[4] == UInt64((numbers.count - 5) / 2)
       else { return nil }
-      position = bytes.number(at: head)
-      partCount = bytes.number(at: head + 8)
-      byteCount = bytes.number(at: head + 16)
-      checksum = bytes.number(at: head + 24)
-      let runCount = bytes.number(at: head + 32)
-      guard runCount == UInt64((bytes.count - fixed - 8) / 16), (bytes.count - fixed - 8) % 16 == 0
-      else { return nil }
+      (position, partCount, byteCount, checksum) = (numbers[0], numbers[1], numbers[2], numbers[3])
       var count: UInt64 = 0
-      for offset in stride(from: fixed, to: bytes.count - 8, by: 16) {
-        let run = Run(first: bytes.number(at: offset), count: bytes.number(at: offset + 8))
+      for index in stride(from: 5, to: numbers.count, by: 2) {
+        let run = Run(first: numbers[index], count: numbers[index + 1])
         guard run.first > 0, run.count > 0, run.count <= partCount,
           !run.first.addingReportingOverflow(run.count).overflow
         else { return nil }
@@ -86,38 +69,13 @@
     }
 
     /// Encodes a part: "PNDP", the version, the bytes, and the XXH64 of all of these.
-    static func message(of part: some Sequence<UInt8>) -> [UInt8] {
-      var bytes = partMagic + [version]
-      bytes += part
-      bytes.append(hash(bytes, seed: 0))
-      return bytes
-    }
+    static func message(of part: [UInt8]) -> [UInt8] { SealedBytes.seal(part, partMagic) }
 
     /// Decodes the message of a part; `nil` if the bytes are not one.
-    static func part(of message: [UInt8]) -> [UInt8]? {
-      let head = partMagic.count + 1
-      guard message.count >= head + 8, Array(message.prefix(head)) == partMagic + [version],
-        hash(Array(message.dropLast(8)), seed: 0) == message.number(at: message.count - 8)
-      else { return nil }
-      return Array(message.dropFirst(head).dropLast(8))
-    }
+    static func part(of message: [UInt8]) -> [UInt8]? { SealedBytes.open(message, partMagic) }
 
-    private static let magic = Array("PNDS".utf8)
-    private static let partMagic = Array("PNDP".utf8)
-    private static let version: UInt8 = 1
-
-    private static func hash(_ bytes: [UInt8], seed: UInt64) -> UInt64 {
-      unsafe bytes.withUnsafeBytes { unsafe XXHash64.hash($0, seed: seed) }
-    }
-  }
-
-  extension [UInt8] {
-    fileprivate mutating func append(_ number: UInt64) {
-      for shift in 0..<8 { append(UInt8(truncatingIfNeeded: number >> (8 * shift))) }
-    }
-
-    fileprivate func number(at offset: Int) -> UInt64 {
-      self[offset..<offset + 8].reversed().reduce(0) { $0 << 8 | UInt64($1) }
-    }
+    /// Four characters and the version.
+    private static let magic = Array("PNDS".utf8) + [1]
+    private static let partMagic = Array("PNDP".utf8) + [1]
   }
 #endif

@@ -9,24 +9,24 @@
   /// (`statement_timeout`). During a wait for a standby, a cancel would make the server acknowledge
   /// a commit that the standby lacks. `PQcancel` also waits for a server that hangs.
   @safe
-  final class PostgreSQLConnection: @unchecked Sendable {
+  final class PostgreSQLConnection: LogConnection, @unchecked Sendable {
     // Sendable because one call at a time holds a connection.
-    let address: PostgreSQLAddress
+    let server: String
     private let handle: OpaquePointer
     private let wake: PostgreSQLWake
 
     /// Connects.
     ///
-    /// - address: The address of the server.
+    /// - Parameters:
+    ///   - address: The address of the server.
     ///   - configuration: The settings of the log.
     ///   - wake: Wakes waiting calls when the log closes.
     ///   - deadline: The end of the attempt.
-    ///   - deadline: How long it may take.
-    /// - Throws: ``PostgreSQLFailure``; nothing was done.
+    /// - Throws: ``LogFailure``; nothing was done.
     init(
-      _ address: PostgreSQLAddress, _ configuration: PostgreSQLLogConfiguration,
+      _ address: LogAddress, _ configuration: PostgreSQLLogConfiguration,
       _ wake: PostgreSQLWake, until deadline: Int64
-    ) throws(PostgreSQLFailure) {
+    ) throws(LogFailure) {
       let parameters = try PostgreSQLParameters.all(address, configuration)
       let keys = unsafe parameters.map { unsafe strdup($0.key) } + [nil]
       let values = unsafe parameters.map { unsafe strdup($0.value) } + [nil]
@@ -34,9 +34,9 @@
       let keyPointers = unsafe keys.map { unsafe UnsafePointer($0) }
       let valuePointers = unsafe values.map { unsafe UnsafePointer($0) }
       guard let handle = unsafe PQconnectStartParams(keyPointers, valuePointers, 0) else {
-        throw PostgreSQLFailure(.notNow, "there is no memory for a connection")
+        throw LogFailure(.notNow, "there is no memory for a connection")
       }
-      unsafe (self.address, self.handle, self.wake) = (address, handle, wake)
+      unsafe (server, self.handle, self.wake) = ("\(address)", handle, wake)
       try connect(until: deadline)
       unsafe PQsetnonblocking(handle, 1)
       try prepare(configuration, until: deadline)
@@ -71,34 +71,34 @@
     ///   - values: The parameters.
     ///   - deadline: The end of the wait.
     /// - Returns: The rows. Outside a transaction, the changes are committed.
-    /// - Throws: ``PostgreSQLFailure``.
+    /// - Throws: ``LogFailure``.
     @discardableResult
     func run(
       _ sql: String, _ values: [PostgreSQLValue] = [], until deadline: Int64
-    ) throws(PostgreSQLFailure) -> PostgreSQLRows {
-      guard send(sql, values) else { throw PostgreSQLFailure(.lost, words) }
+    ) throws(LogFailure) -> PostgreSQLRows {
+      guard send(sql, values) else { throw LogFailure(.lost, words) }
       while true {
         let status = unsafe PQflush(handle)
         if status == 0 { break }
-        guard status > 0 else { throw PostgreSQLFailure(.lost, words) }
+        guard status > 0 else { throw LogFailure(.lost, words) }
         try wait(POLLIN | POLLOUT, until: deadline)
         try consume()
       }
       // The server acknowledges a statement before its commit. The commit is complete when the
       // server is ready for the next statement and there is no further result.
       var rows: PostgreSQLRows?
-      var failure: PostgreSQLFailure?
+      var failure: LogFailure?
       while let result = unsafe try nextResult(until: deadline) {
         switch unsafe PQresultStatus(result) {
         case PGRES_TUPLES_OK, PGRES_COMMAND_OK: rows = unsafe PostgreSQLRows(result)
         default:
-          if failure == nil { failure = unsafe PostgreSQLFailure(result) }
+          if failure == nil { failure = unsafe LogFailure(result) }
           unsafe PQclear(result)
         }
       }
       if let failure { throw failure }
       guard unsafe PQstatus(handle) == CONNECTION_OK, let rows else {
-        throw PostgreSQLFailure(.lost, words)
+        throw LogFailure(.lost, words)
       }
       return rows
     }
@@ -107,8 +107,8 @@
     ///
     /// - Parameter deadline: The end of the wait.
     /// - Returns: The texts; empty when the time is up.
-    /// - Throws: ``PostgreSQLFailure``.
-    func notices(until deadline: Int64) throws(PostgreSQLFailure) -> [String] {
+    /// - Throws: ``LogFailure``.
+    func notices(until deadline: Int64) throws(LogFailure) -> [String] {
       while true {
         var texts: [String] = []
         while let notice = unsafe PQnotifies(handle) {
@@ -141,7 +141,7 @@
       }
     }
 
-    private func nextResult(until deadline: Int64) throws(PostgreSQLFailure) -> OpaquePointer? {
+    private func nextResult(until deadline: Int64) throws(LogFailure) -> OpaquePointer? {
       while unsafe PQisBusy(handle) == 1 {
         try wait(POLLIN, until: deadline)
         try consume()
@@ -149,13 +149,13 @@
       return unsafe PQgetResult(handle)
     }
 
-    private func consume() throws(PostgreSQLFailure) {
-      if unsafe PQconsumeInput(handle) == 0 { throw PostgreSQLFailure(.lost, words) }
+    private func consume() throws(LogFailure) {
+      if unsafe PQconsumeInput(handle) == 0 { throw LogFailure(.lost, words) }
     }
 
-    private func wait(_ events: CInt, until deadline: Int64) throws(PostgreSQLFailure) {
+    private func wait(_ events: CInt, until deadline: Int64) throws(LogFailure) {
       if try !isReady(events, until: deadline) {
-        throw PostgreSQLFailure(.lost, "it does not answer")
+        throw LogFailure(.lost, "it does not answer")
       }
     }
 
@@ -164,7 +164,7 @@
     /// - Returns: `false` if the time is up.
     private func isReady(
       _ events: CInt, until deadline: Int64
-    ) throws(PostgreSQLFailure) -> Bool {
+    ) throws(LogFailure) -> Bool {
       while true {
         let rest = deadline - monotonicNanoseconds()
         if rest <= 0 { return false }
@@ -174,7 +174,7 @@
         ]
         let milliseconds = CInt(min(rest / 1_000_000 + 1, 60_000))
         let count = unsafe poll(&descriptors, 2, milliseconds)
-        if descriptors[1].revents != 0 { throw PostgreSQLFailure(.closed, "the log is closed") }
+        if descriptors[1].revents != 0 { throw LogFailure(.closed, "the log is closed") }
         if count > 0 { return true }
       }
     }
@@ -187,7 +187,7 @@
   }
 
   extension PostgreSQLConnection {
-    private func connect(until deadline: Int64) throws(PostgreSQLFailure) {
+    private func connect(until deadline: Int64) throws(LogFailure) {
       var state = PGRES_POLLING_WRITING
       var stage = CONNECTION_STARTED
       while state != PGRES_POLLING_OK {
@@ -196,10 +196,10 @@
           let isAway =
             stage == CONNECTION_STARTED || stage == CONNECTION_NEEDED
             || Self.passing.contains { words.contains($0) }
-          throw PostgreSQLFailure(.notNow, words, isAway: isAway)
+          throw LogFailure(.notNow, words, isAway: isAway)
         }
         guard try isReady(state == PGRES_POLLING_READING ? POLLIN : POLLOUT, until: deadline) else {
-          throw PostgreSQLFailure(.notNow, "it does not answer", isAway: true)
+          throw LogFailure(.notNow, "it does not answer", isAway: true)
         }
         stage = unsafe PQstatus(handle)
         state = unsafe PQconnectPoll(handle)
@@ -215,11 +215,11 @@
     /// Checks that the server can hold a log, and sets up the session.
     private func prepare(
       _ configuration: PostgreSQLLogConfiguration, until deadline: Int64
-    ) throws(PostgreSQLFailure) {
+    ) throws(LogFailure) {
       unsafe pando_pq_quiet(handle)
       let version = unsafe PQserverVersion(handle)
       guard version >= Self.versionMinimum else {
-        throw PostgreSQLFailure(
+        throw LogFailure(
           .refused, "it is version \(version / 10_000), and the log needs 12 or later")
       }
       // Shorter than the caller's wait, so that a timeout proves that nothing was done.
@@ -230,7 +230,7 @@
           set_config('default_transaction_isolation', 'read committed', false)
         """, [.text("\(timeout - min(500, timeout / 4))")], until: deadline)
       guard rows.text(0, 0) == "on" else {
-        throw PostgreSQLFailure(
+        throw LogFailure(
           .refused, "it has fsync off: what it acknowledges may not be on disk")
       }
     }

@@ -1,46 +1,22 @@
 #if PostgreSQL
   import CPandoPostgreSQL
+  import PandoReplication
 
-  /// The error of a statement or a connection attempt.
-  struct PostgreSQLFailure: Error {
-    enum Kind {
-      /// The server refused; nothing was done.
-      case refused
-      /// Nothing was done; a later attempt may succeed.
-      case notNow
-      /// The statement may have been executed.
-      case lost
-      /// The log was closed during the call.
-      case closed
-    }
-
-    let kind: Kind
-    /// The server's code of five characters; empty without an answer of the server.
-    var code = ""
-    /// The error text, without secrets.
-    let words: String
-    /// The violated constraint.
-    var constraint = ""
-    /// Whether a server was unreachable, as opposed to refusing the connection.
-    var isAway = false
-
-    init(_ kind: Kind, _ words: String, isAway: Bool = false) {
-      (self.kind, self.words, self.isAway) = (kind, words, isAway)
-    }
-
+  extension LogFailure {
     /// Reads an error answer.
     init(_ result: OpaquePointer) {
       func text(_ field: UnsafePointer<CChar>?) -> String {
         unsafe field.map { unsafe String(cString: $0) } ?? ""
       }
-      code = unsafe text(pando_pq_code(result))
-      constraint = unsafe text(pando_pq_constraint(result))
+      let code = unsafe text(pando_pq_code(result))
       let severity = unsafe text(pando_pq_severity(result))
       let words = unsafe text(pando_pq_words(result))
-      self.words =
-        words.isEmpty ? oneLine(unsafe text(PQresultErrorMessage(result))) : "\(words) (\(code))"
       // A terminated session may have committed before: a crashing server ends all sessions.
-      kind = severity != "ERROR" ? .lost : Self.isPassing(code) ? .notNow : .refused
+      self.init(
+        severity != "ERROR" ? .lost : Self.isPassing(code) ? .notNow : .refused,
+        words.isEmpty ? oneLine(unsafe text(PQresultErrorMessage(result))) : "\(words) (\(code))")
+      self.code = code
+      constraint = unsafe text(pando_pq_constraint(result))
     }
 
     /// Whether an error is temporary: a conflict, a lock, a lack of resources.

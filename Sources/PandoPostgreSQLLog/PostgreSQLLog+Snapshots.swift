@@ -1,10 +1,9 @@
 #if PostgreSQL
-  import PandoRecords
-  import PandoReplication
+  public import PandoReplication
   import PandoSystem
 
   /// Copies of stores, in two tables: parts, and a row that closes each copy.
-  extension PostgreSQLLog {
+  extension PostgreSQLLog: LogCopies {
     /// Stores a copy of a store beside the log, and keeps the two newest.
     ///
     /// Each part has a transaction of its own, so none stays open while the next part is made.
@@ -17,7 +16,7 @@
     public func putSnapshot(at position: UInt64, _ nextPart: () throws -> [UInt8]?) throws {
       try find()
       let what = "putting a copy beside log \(tables.title)"
-      let number = try link.call(what) { connection, deadline in
+      let number = try link.repeating(what) { connection, deadline in
         try connection.run(
           """
           INSERT INTO \(tables.copies) (position, begun_at) VALUES ($1, clock_timestamp())
@@ -26,23 +25,20 @@
         ).number(0, 0) ?? 0
       }
       var (count, checksum): (Int64, UInt64) = (0, 0)
-      while let whole = try nextPart() {
-        for start in stride(from: 0, to: max(1, whole.count), by: Self.partByteCount) {
-          let part = Array(whole[start..<min(start + Self.partByteCount, whole.count)])
-          checksum = Self.hash(part, seed: checksum)
-          let values: [PostgreSQLValue] = [
-            .number(number), .number(count), .bytes(part), .number(Int64(bitPattern: checksum)),
-          ]
-          try link.call(what) { connection, deadline in
-            // The part may exist already, if the answer of the first attempt was lost.
-            _ = try connection.run(
-              "INSERT INTO \(tables.parts) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING", values,
-              until: deadline)
-          }
-          count += 1
+      try split(EntryLimits.partByteCount, nextPart) { part in
+        checksum = SealedBytes.hash(part, after: checksum)
+        let values: [PostgreSQLValue] = [
+          .number(number), .number(count), .bytes(part), .number(Int64(bitPattern: checksum)),
+        ]
+        try link.repeating(what) { connection, deadline in
+          // The part may exist already, if the answer of the first attempt was lost.
+          _ = try connection.run(
+            "INSERT INTO \(tables.parts) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING", values,
+            until: deadline)
         }
+        count += 1
       }
-      try link.call(what) { connection, deadline in
+      try link.repeating(what) { connection, deadline in
         try close(number, count, checksum, connection, deadline)
       }
       try forgetOldSnapshots()
@@ -50,27 +46,18 @@
 
     /// Reads the newest complete copy.
     ///
-    /// It reads the copy twice, because parts passed to the closure can't be revoked.
-    ///
     /// - Parameter body: Receives the parts in order.
     /// - Returns: The position that the store had applied; `nil` if there is no copy.
     /// - Throws: `LogFault`, and errors of `body`.
     public func readSnapshot(_ body: ([UInt8]) throws -> Void) throws -> UInt64? {
-      for copy in try snapshots() {
-        guard try forEachPart(of: copy, { _ in }) else { continue }
-        guard try forEachPart(of: copy, body) else {
-          throw LogFault.unavailable("a copy was removed while it was read")
-        }
-        return copy.position
-      }
-      return nil
+      try readNewestCopy(body)
     }
 
     /// The position of the newest copy; see `ReplicationLog`.
     ///
     /// - Returns: The position; `nil` if there is none.
     /// - Throws: `LogFault`.
-    public func snapshotPosition() throws -> UInt64? { try snapshots().first?.position }
+    public func snapshotPosition() throws -> UInt64? { try copies().first?.position }
 
     /// Empties the log: removes all messages, and the copies beside it.
     ///
@@ -80,7 +67,7 @@
     /// - Complexity: O(size of the removed rows), at the server.
     public func removeAll() throws {
       for table in [tables.messages, tables.copies, tables.parts] {
-        try link.call("emptying log \(tables.title)") { connection, deadline in
+        try link.repeating("emptying log \(tables.title)") { connection, deadline in
           _ = try connection.run("DELETE FROM \(table)", until: deadline)
         }
       }
@@ -92,7 +79,7 @@
     /// - Throws: `LogFault`.
     public func snapshotAge() throws -> Duration? {
       try find()
-      return try link.call("copies beside log \(tables.title)") { connection, deadline in
+      return try link.repeating("copies beside log \(tables.title)") { connection, deadline in
         let rows = try connection.run(
           """
           SELECT (extract(epoch FROM clock_timestamp() - begun_at) * 1000)::bigint
@@ -103,17 +90,16 @@
       }
     }
 
-    private struct Copy {
+    package struct Copy: LogCopy {
       var number: Int64
-      var position: UInt64
+      package var position: UInt64
       var partCount: Int64
       var checksum: UInt64
     }
 
-    /// Returns the closed copies, newest first.
-    private func snapshots() throws -> [Copy] {
+    package func copies() throws -> [Copy] {
       try find()
-      return try link.call("copies beside log \(tables.title)") { connection, deadline in
+      return try link.repeating("copies beside log \(tables.title)") { connection, deadline in
         let rows = try connection.run(
           """
           SELECT number, position, part_count, checksum FROM \(tables.copies)
@@ -130,21 +116,20 @@
       }
     }
 
-    /// Calls a closure with each part; stops at a missing or damaged part.
-    ///
-    /// - Returns: Whether all parts were found undamaged.
-    private func forEachPart(of copy: Copy, _ body: ([UInt8]) throws -> Void) throws -> Bool {
+    package func forEachPart(
+      of copy: Copy, _ body: ([UInt8]) throws -> Void
+    ) throws -> Bool {
       guard copy.partCount >= 0 else { return false }
       var checksum: UInt64 = 0
       for index in 0..<copy.partCount {
-        let part = try link.call("copies beside log \(tables.title)") { connection, deadline in
+        let part = try link.repeating("copies beside log \(tables.title)") { connection, deadline in
           let rows = try connection.run(
             "SELECT bytes, checksum FROM \(tables.parts) WHERE copy = $1 AND part = $2",
             [.number(copy.number), .number(index)], until: deadline)
           return rows.isEmpty ? nil : rows.bytes(0, 0).map { ($0, rows.number(0, 1)) }
         }
         guard let (bytes, sum) = part else { return false }
-        checksum = Self.hash(bytes, seed: checksum)
+        checksum = SealedBytes.hash(bytes, after: checksum)
         guard sum == Int64(bitPattern: checksum) else { return false }
         try body(bytes)
       }
@@ -156,7 +141,7 @@
       _ number: Int64, _ count: Int64, _ checksum: UInt64, _ connection: PostgreSQLConnection,
       _ deadline: Int64
     ) throws {
-      let answer = Result { () throws(PostgreSQLFailure) in
+      let answer = Result { () throws(LogFailure) in
         try connection.run(
           """
           UPDATE \(tables.copies) SET part_count = $2, checksum = $3, closed = coalesce(
@@ -167,30 +152,30 @@
       }
       if case .failure(let failure) = answer, failure.isTwice {
         // Another copy was closed at the same time.
-        throw PostgreSQLFailure(.notNow, failure.words)
+        throw LogFailure(.notNow, failure.reason)
       }
       if try answer.get().isEmpty {
-        throw PostgreSQLFailure(.refused, "the copy was removed before it was whole")
+        throw LogFailure(.refused, "the copy was removed before it was whole")
       }
     }
 
     /// Removes all but the two newest copies, and copies begun a day ago and never closed.
     private func forgetOldSnapshots() throws {
       let what = "removing old copies beside log \(tables.title)"
-      let old = try link.call(what) { connection, deadline in
+      let old = try link.repeating(what) { connection, deadline in
         let rows = try connection.run(
           """
           SELECT number FROM \(tables.copies) WHERE closed IS NOT NULL AND number NOT IN (
             SELECT number FROM \(tables.copies) WHERE closed IS NOT NULL
             ORDER BY closed DESC LIMIT $1)
           OR closed IS NULL AND begun_at < clock_timestamp() - interval '1 day'
-          """, [.number(Self.keptCount)], until: deadline)
+          """, [.number(Int64(Self.keptCopyCount))], until: deadline)
         return (0..<rows.count).compactMap { rows.number($0, 0) }
       }
       for number in old {
         var isEmpty = false
         while !isEmpty {
-          isEmpty = try link.call(what) { connection, deadline in
+          isEmpty = try link.repeating(what) { connection, deadline in
             try connection.run(
               """
               DELETE FROM \(tables.parts) WHERE copy = $1 AND part IN (
@@ -199,19 +184,13 @@
             ).isEmpty
           }
         }
-        try link.call(what) { connection, deadline in
+        try link.repeating(what) { connection, deadline in
           _ = try connection.run(
             "DELETE FROM \(tables.copies) WHERE number = $1", [.number(number)], until: deadline)
         }
       }
     }
 
-    private static func hash(_ bytes: [UInt8], seed: UInt64) -> UInt64 {
-      unsafe bytes.withUnsafeBytes { unsafe XXHash64.hash($0, seed: seed) }
-    }
-
-    private static let partByteCount = EntryLimits.partByteCount
-    private static let keptCount: Int64 = 2
     /// The number of parts removed by one statement.
     private static let removedCount: Int64 = 100
   }

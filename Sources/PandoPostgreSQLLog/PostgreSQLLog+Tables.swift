@@ -7,10 +7,10 @@
     ///
     /// - Throws: ``LogFault`` `unavailable`, with the reason.
     func findTables() throws {
-      try link.call("log \(tables.title)") { connection, deadline in
+      try link.repeating("log \(tables.title)") { connection, deadline in
         if try areThere(connection, deadline) { return try checkVersion(connection, deadline) }
         guard configuration.makesTables else {
-          throw PostgreSQLFailure(
+          throw LogFailure(
             .refused,
             "there are no tables of a log \(tables.log) in schema \(tables.schema); a new log is begun with "
               + "makesTables, and one that was lost is repaired")
@@ -33,26 +33,26 @@
         guard rows.text(row, 1) == "rp", let shape = expected[name],
           rows.text(row, 2) == shape.columns, rows.text(row, 3) == shape.constraints
         else {
-          throw PostgreSQLFailure(
+          throw LogFailure(
             .refused, "\(tables.schema).\(name) is something else than a table of a log")
         }
       }
       guard let absent = names.first(where: { !found.contains($0) }) else { return true }
-      throw PostgreSQLFailure(.refused, "the table \(tables.schema).\(absent) is missing")
+      throw LogFailure(.refused, "the table \(tables.schema).\(absent) is missing")
     }
 
     private func checkVersion(_ connection: PostgreSQLConnection, _ deadline: Int64) throws {
       let rows = try connection.run("SELECT version FROM \(tables.end)", until: deadline)
       guard rows.count == 1, let version = rows.number(0, 0) else { throw isWithoutEnd }
       guard version == PostgreSQLTables.version else {
-        throw PostgreSQLFailure(
+        throw LogFailure(
           .refused,
           "its tables are of version \(version); this program knows \(PostgreSQLTables.version)")
       }
     }
 
-    var isWithoutEnd: PostgreSQLFailure {
-      PostgreSQLFailure(.refused, "\(tables.schema).\(tables.log)_end has to have one row")
+    var isWithoutEnd: LogFailure {
+      LogFailure(.refused, "\(tables.schema).\(tables.log)_end has to have one row")
     }
 
     /// Creates the tables, unless another process does at the same time.

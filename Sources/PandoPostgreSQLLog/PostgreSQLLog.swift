@@ -87,7 +87,7 @@
       _ message: [UInt8], named name: String, expecting end: UInt64?
     ) throws -> UInt64 {
       try find()
-      let position = try link.call("appending to log \(tables.title)", isAppend: true) {
+      let position = try link.repeating("appending to log \(tables.title)", isAppend: true) {
         connection, deadline in
         try append(message, named: name, expecting: end, connection, deadline)
       }
@@ -106,7 +106,7 @@
       precondition(limit > 0, "a limit of \(limit) messages")
       guard let after = Int64(exactly: position) else { return [] }
       try find()
-      return try link.call("messages of log \(tables.title)") { connection, deadline in
+      return try link.repeating("messages of log \(tables.title)") { connection, deadline in
         try messages(after: after, limit: limit, connection, deadline)
       }
     }
@@ -119,7 +119,7 @@
     public func message(at position: UInt64) throws -> LoggedMessage? {
       guard let place = Int64(exactly: position) else { return nil }
       try find()
-      return try link.call("a message of log \(tables.title)") { connection, deadline in
+      return try link.repeating("a message of log \(tables.title)") { connection, deadline in
         let rows = try connection.run(
           "SELECT message FROM \(tables.messages) WHERE position = $1", [.number(place)],
           until: deadline)
@@ -137,7 +137,7 @@
     /// - Throws: `LogFault`.
     public func end() throws -> UInt64 {
       try find()
-      return try link.call("the end of log \(tables.title)") { connection, deadline in
+      return try link.repeating("the end of log \(tables.title)") { connection, deadline in
         let rows = try connection.run("SELECT last FROM \(tables.end)", until: deadline)
         guard let last = rows.isEmpty ? nil : rows.number(0, 0) else { throw isWithoutEnd }
         return UInt64(clamping: last)
@@ -164,7 +164,7 @@
       _ connection: PostgreSQLConnection, _ deadline: Int64
     ) throws -> UInt64 {
       if let end, Int64(exactly: end) == nil { throw LogFault.endsElsewhere }
-      let answer = Result { () throws(PostgreSQLFailure) in
+      let answer = Result { () throws(LogFailure) in
         try connection.run(
           """
           WITH moved AS (
@@ -189,7 +189,7 @@
           "SELECT position FROM \(tables.messages) WHERE name = $1", [.text(name)],
           until: deadline)
         if let position = rows.isEmpty ? nil : rows.number(0, 0) { return UInt64(position) }
-        throw PostgreSQLFailure(.notNow, "a message of the same name was just let go")
+        throw LogFailure(.notNow, "a message of the same name was just let go")
       }
       let rows = try answer.get()
       guard let position = rows.isEmpty ? nil : rows.number(0, 0) else {

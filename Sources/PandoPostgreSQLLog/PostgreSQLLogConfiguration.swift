@@ -1,4 +1,6 @@
 #if PostgreSQL
+  public import PandoReplication
+
   /// The address and the settings of a log over PostgreSQL.
   ///
   /// It contains no secrets: the files that it names do. libpq takes other settings from its own
@@ -26,36 +28,7 @@
     }
 
     /// How connections are encrypted.
-    ///
-    /// Pando always verifies the server's certificate, and that it is valid for the host.
-    ///
-    /// ```swift
-    /// configuration.tls = .init(
-    ///   authorityFile: "/etc/shop/authority.pem", certificateFile: "/etc/shop/shop.pem",
-    ///   keyFile: "/run/secrets/shop.key")
-    /// ```
-    public struct TLS: Sendable, Hashable {
-      /// A file of trusted certificates; `nil` for those of the system.
-      public var authorityFile: String?
-      /// A file with the client's certificate; set ``keyFile`` too.
-      public var certificateFile: String?
-      /// A file with the key of the client's certificate; only its owner may read it.
-      public var keyFile: String?
-
-      /// Makes a description of how connections are encrypted.
-      ///
-      /// - Parameters:
-      ///   - authorityFile: A file of trusted certificates; `nil` for those of the system.
-      ///   - certificateFile: A file with the client's certificate.
-      ///   - keyFile: A file with its key.
-      public init(
-        authorityFile: String? = nil, certificateFile: String? = nil, keyFile: String? = nil
-      ) {
-        self.authorityFile = authorityFile
-        self.certificateFile = certificateFile
-        self.keyFile = keyFile
-      }
-    }
+    public typealias TLS = LogTLS
 
     /// The servers, of which one takes writes: `host`, `host:5432`, `[::1]:5432`, or the folder of
     /// a Unix socket, such as `/run/postgresql` or `/run/postgresql:5432`.
@@ -108,10 +81,8 @@
   extension PostgreSQLLogConfiguration: CustomStringConvertible, CustomReflectable {
     /// The log and its servers, without secrets in addresses.
     public var description: String {
-      let names = servers.map { server in
-        (try? PostgreSQLAddress(server)).map { "\($0)" } ?? "an address that can't be one"
-      }
-      return "log \(schema).\(log) of database \(database) at \(names.joined(separator: ", "))"
+      let names = LogAddress.names(servers, LogAddress.init(postgreSQL:))
+      return "log \(schema).\(log) of database \(database) at \(names)"
     }
 
     /// The description.

@@ -6,13 +6,13 @@
   enum PostgreSQLParameters {
     /// Returns all parameters for an address.
     ///
-    /// - Throws: ``PostgreSQLFailure``, for files that can't be read.
+    /// - Throws: ``LogFailure``, for files that can't be read.
     static func all(
-      _ address: PostgreSQLAddress, _ configuration: PostgreSQLLogConfiguration
-    ) throws(PostgreSQLFailure) -> [(key: String, value: String)] {
+      _ address: LogAddress, _ configuration: PostgreSQLLogConfiguration
+    ) throws(LogFailure) -> [(key: String, value: String)] {
       for name in ["PGHOSTADDR", "PGSERVICE"] where unsafe getenv(name) != nil {
         // libpq would take the address from there.
-        throw PostgreSQLFailure(
+        throw LogFailure(
           .refused, "\(name) is set, and addresses are those of the configuration")
       }
       let timeout = max(1, configuration.requestTimeoutInMilliseconds)
@@ -29,17 +29,14 @@
       switch configuration.credentials {
       case .none: break
       case .passwordFile(let file):
-        guard let password = firstLine(of: file) else {
-          throw PostgreSQLFailure(.refused, "the password file \(file) can't be read")
-        }
-        all.append(("password", password))
+        all.append(("password", try LogFailure.password(in: file)))
       case .passfile(let file):
         guard let mode = mode(of: file) else {
-          throw PostgreSQLFailure(.refused, "the passfile \(file) can't be read")
+          throw LogFailure(.refused, "the passfile \(file) can't be read")
         }
         guard mode & 0o77 == 0 else {
           // libpq ignores such a file and prints a warning.
-          throw PostgreSQLFailure(.refused, "others may read the passfile \(file)")
+          throw LogFailure(.refused, "others may read the passfile \(file)")
         }
         all.append(("passfile", file))
       }
@@ -48,7 +45,7 @@
 
     /// Whether connections to an address are encrypted.
     static func isEncrypted(
-      _ address: PostgreSQLAddress, _ configuration: PostgreSQLLogConfiguration
+      _ address: LogAddress, _ configuration: PostgreSQLLogConfiguration
     ) -> Bool {
       if address.isSocket { return false }
       if configuration.tls != nil { return true }
@@ -56,20 +53,18 @@
     }
 
     private static func security(
-      _ address: PostgreSQLAddress, _ configuration: PostgreSQLLogConfiguration
-    ) throws(PostgreSQLFailure) -> [(String, String)] {
+      _ address: LogAddress, _ configuration: PostgreSQLLogConfiguration
+    ) throws(LogFailure) -> [(String, String)] {
       guard isEncrypted(address, configuration) else { return [("sslmode", "disable")] }
-      let tls = configuration.tls ?? PostgreSQLLogConfiguration.TLS()
+      let tls = configuration.tls ?? LogTLS()
+      guard tls.serverName == nil else {
+        throw LogFailure(.refused, "libpq verifies the host of an address, and no other serverName")
+      }
       var all = [
         ("sslmode", "verify-full"), ("sslrootcert", tls.authorityFile ?? systemAuthorities),
         ("ssl_min_protocol_version", "TLSv1.2"),
       ]
-      if let file = tls.certificateFile {
-        guard let key = tls.keyFile else {
-          throw PostgreSQLFailure(.refused, "the client certificate in \(file) has no key")
-        }
-        all += [("sslcert", file), ("sslkey", key)]
-      }
+      if let (file, key) = try tls.clientFiles() { all += [("sslcert", file), ("sslkey", key)] }
       return all
     }
 

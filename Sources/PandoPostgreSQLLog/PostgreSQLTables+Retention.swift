@@ -1,4 +1,6 @@
 #if PostgreSQL
+  import PandoReplication
+
   /// Removal of old messages.
   extension PostgreSQLTables {
     /// Removes the first messages, as far as they exceed the limits of age or size.
@@ -6,7 +8,7 @@
     /// - Parameters:
     ///   - connection: The connection.
     ///   - deadline: Returns the deadline of the next statement.
-    /// - Throws: ``PostgreSQLFailure``.
+    /// - Throws: ``LogFailure``.
     func trim(_ connection: PostgreSQLConnection, _ deadline: () -> Int64) throws {
       while true {
         // The last message is never removed.
@@ -42,7 +44,7 @@
     /// - Throws: `LogFault`.
     public func retentionUsed(since position: UInt64) throws -> Double {
       try find()
-      return try link.call("what log \(tables.title) keeps") { connection, deadline in
+      return try link.repeating("what log \(tables.title) keeps") { connection, deadline in
         let rows = try connection.run(
           """
           SELECT e.last, e.total, e.seconds_kept, e.bytes_kept, m.total - octet_length(m.message),

@@ -1,5 +1,4 @@
 #if PostgreSQL
-  import PandoRecords
   import PandoReplication
 
   /// The tables of a log, as SQL names them.
@@ -38,10 +37,7 @@
     var nameConstraint: String { "\(log)_messages_name" }
 
     /// The number of the notification channel, and of the lock for creating the tables.
-    var number: UInt64 {
-      let bytes = Array(title.utf8)
-      return unsafe bytes.withUnsafeBytes { unsafe XXHash64.hash($0, seed: 0) }
-    }
+    var number: UInt64 { SealedBytes.hash(Array(title.utf8), after: 0) }
     var channel: String { "pando_\(String(number, radix: 16))" }
 
     private func quoted(_ kind: String) -> String { "\"\(schema)\".\"\(log)_\(kind)\"" }

@@ -54,16 +54,16 @@
     }
 
     private func run() {
-      var pause = Self.pauseMinimum
+      // Between two attempts to connect.
+      var pause = LogPause(100_000_000, upTo: Self.pauseMaximum)
       repeat {
         let began = monotonicNanoseconds()
         do {
           try serve(try link.connect(until: deadline))
         } catch {
           // The calls of the log report the error.
-          if monotonicNanoseconds() - began > Self.pauseMaximum { pause = Self.pauseMinimum }
-          if !link.wait(pause) { break }
-          pause = min(pause * 2, Self.pauseMaximum)
+          if monotonicNanoseconds() - began > Self.pauseMaximum { pause.reset() }
+          if !link.wait(pause.next()) { break }
         }
       } while !link.isClosed
       state.withLock { $0.isRunning = false }
@@ -97,7 +97,7 @@
     private func trim(_ connection: PostgreSQLConnection) throws {
       do {
         try tables.trim(connection) { self.deadline }
-      } catch let failure as PostgreSQLFailure where failure.kind == .refused {
+      } catch let failure as LogFailure where failure.kind == .refused {
         // The role may not delete; another machine does it.
       }
     }
@@ -118,8 +118,7 @@
 
     /// In nanoseconds, between two reads of the end.
     private static let lookInterval: Int64 = 1_000_000_000
-    /// In nanoseconds, between two attempts to connect.
-    private static let pauseMinimum: Int64 = 100_000_000
+    /// In nanoseconds.
     private static let pauseMaximum: Int64 = 5_000_000_000
   }
 

@@ -149,6 +149,26 @@ package final class Monitor<Value>: @unchecked Sendable {
     }
   }
 
+  /// Waits until `body` has an answer, or until a time.
+  ///
+  /// - Parameters:
+  ///   - deadline: The time, by ``monotonicNanoseconds()``.
+  ///   - interval: After how many nanoseconds `body` is called again at the latest.
+  ///   - body: As above; once more at the deadline.
+  /// - Returns: What `body` returns; `nil` at the deadline.
+  package func waiting<Result>(
+    until deadline: Int64, checkingEach interval: Int64 = .max,
+    for body: (inout Value) -> Result?
+  ) -> Result? {
+    waiting { (value: inout Value, nanoseconds: inout Int64?) -> Result?? in
+      if let result = body(&value) { return .some(result) }
+      let rest = deadline - monotonicNanoseconds()
+      if rest <= 0 { return .some(nil) }
+      nanoseconds = min(rest, interval)
+      return nil
+    }
+  }
+
   /// Wakes one of the waiting threads.
   package func notify() { unsafe pthread_cond_signal(condition) }
 

@@ -82,14 +82,7 @@ private final class SharedThread: Sendable {
   private func waitForJob() -> Bool {
     SharedThreads.rest(self)
     let end = monotonicNanoseconds() + SharedThreads.idleNanoseconds
-    let isGiven = job.waiting { job, nanoseconds -> Bool? in
-      if job != nil { return true }
-      let left = end - monotonicNanoseconds()
-      if left <= 0 { return false }
-      nanoseconds = left
-      return nil
-    }
-    if isGiven { return true }
+    if job.waiting(until: end, for: { $0 == nil ? nil : () }) != nil { return true }
     if SharedThreads.remove(self) { return false }
     job.waiting { $0 == nil ? nil : () }
     return true

@@ -139,10 +139,10 @@
         while heard?.contains("$JS.API.CONSUMER.") != true {
           heard = unavailable { _ = try writer.messages(after: 0, limit: 10) }
         }
-        let count = writer.link.refusalCount
+        let count = writer.link.state.withLock(\.refusalCount)
         let again = unavailable { _ = try writer.messages(after: 0, limit: 10) }
         #expect(again?.contains("$JS.API.CONSUMER.") == true, "\(again ?? "nothing")")
-        #expect(writer.link.refusalCount <= count + 10)
+        #expect(writer.link.state.withLock(\.refusalCount) <= count + 10)
       }
     }
 

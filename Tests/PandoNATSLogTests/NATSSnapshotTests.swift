@@ -22,7 +22,7 @@
         try log.put([bytes(7), [], bytes("seven")], at: 7)
         #expect(try log.newestCopy()?.bytes == bytes("7seven"))
         let kept = try #require(
-          try log.lookIfThere("log-snapshots", "\(log.configuration.snapshotSubject).>"))
+          try log.link.lookIfThere("log-snapshots", "\(log.configuration.snapshotSubject).>"))
         #expect(kept.count == 6)
         #expect(kept.has_subject)
         // The log itself has nothing of it.
@@ -62,7 +62,7 @@
         #expect(try log.newestCopy() == nil)
         try log.put([bytes("a"), bytes("b")], at: 2)
         try log.put([bytes("c"), bytes("d")], at: 3)
-        let state = try log.look("log-snapshots", "\(log.configuration.snapshotSubject).>")
+        let state = try log.link.look("log-snapshots", "\(log.configuration.snapshotSubject).>")
         // A part of the newest is gone.
         try log.ask("STREAM.MSG.DELETE.log-snapshots", "{\"seq\":\(state.last - 1)}")
         #expect(try log.newestCopy()?.position == 2)

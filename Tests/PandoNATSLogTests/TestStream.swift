@@ -10,11 +10,11 @@
     /// Asks JetStream for something, as an operator does.
     @discardableResult
     func ask(_ subject: String, _ text: String = "") throws -> String {
-      try link.call { connection, milliseconds in
+      try link.call(subject) { connection, milliseconds in
         var answer: OpaquePointer?
         let status = natsConnection_RequestString(
           &answer, connection.handle, "$JS.API.\(subject)", text, milliseconds)
-        guard status == NATS_OK, let answer else { throw NATSNotNow(reason: natsText(status)) }
+        guard status == NATS_OK, let answer else { throw LogFailure(.notNow, natsText(status)) }
         defer { natsMsg_Destroy(answer) }
         return String(decoding: natsBytes(answer), as: UTF8.self)
       }
@@ -23,10 +23,7 @@
     /// Puts a message anywhere.
     @discardableResult
     func put(_ bytes: [UInt8], _ subject: String, of stream: String) throws -> UInt64 {
-      try link.call { [self] connection, milliseconds in
-        try publish(
-          bytes, to: (stream, subject), named: nil, expecting: nil, connection, milliseconds)
-      }
+      try link.publish(bytes, to: (stream, subject), named: nil, expecting: nil)
     }
   }
 #endif

@@ -84,7 +84,7 @@
       var configuration = PostgreSQLLogConfiguration(
         servers: [server], database: "d", user: "u", log: "log")
       func mode() throws -> String? {
-        try PostgreSQLParameters.all(PostgreSQLAddress(server), configuration)
+        try PostgreSQLParameters.all(LogAddress(postgreSQL: server), configuration)
           .first { $0.key == "sslmode" }?.value
       }
       #expect(try mode() == (isEncrypted ? "verify-full" : "disable"))
@@ -109,7 +109,7 @@
       "", "a b", "host:0", "host:port", "host/a", "host=a", "a,b", "/a:70000", ":1",
     ])
     func `an address that can't be one is refused`(address: String) {
-      #expect(throws: LogFault.self) { try PostgreSQLAddress(address) }
+      #expect(throws: LogFault.self) { try LogAddress(postgreSQL: address) }
     }
 
     @Test func `a certificate for another name is refused, and one of another authority`() throws {

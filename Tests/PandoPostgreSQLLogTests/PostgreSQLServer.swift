@@ -83,7 +83,8 @@
     func connect() throws -> PostgreSQLConnection {
       let configuration = configuration()
       return try PostgreSQLConnection(
-        PostgreSQLAddress(configuration.servers[0]), configuration, PostgreSQLWake(), until: .max)
+        LogAddress(postgreSQL: configuration.servers[0]), configuration, PostgreSQLWake(),
+        until: .max)
     }
 
     /// Asks again and again until a statement gives a number.
@@ -276,7 +277,7 @@
   extension PostgreSQLLog {
     /// Lets go of what is too old, or too much, now.
     func trim() throws {
-      try link.call("") { connection, _ in try tables.trim(connection) { .max } }
+      try link.repeating("") { connection, _ in try tables.trim(connection) { .max } }
     }
   }
 

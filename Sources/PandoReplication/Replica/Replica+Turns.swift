@@ -72,12 +72,7 @@ extension Replica {
   /// Waits until the log has more than the store, if a flush was held back, or until the turn is over.
   func waitForTurn(behind position: UInt64) {
     guard let end = unsafe exchange(&awaitedTurn, with: nil) else { return }
-    seen.waiting { seen, pause -> Void? in
-      let left = end - monotonicNanoseconds()
-      if seen > position || left <= 0 { return () }
-      pause = left
-      return nil
-    }
+    _ = seen.waiting(until: end) { $0 > position ? () : nil }
   }
 
   /// In nanoseconds: so long others wait for a machine that was refused.

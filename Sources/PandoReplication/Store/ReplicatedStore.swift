@@ -384,12 +384,7 @@ public final class ReplicatedStore: Sendable {
     let isOver = Monitor(false)
     startThread(named: "pando.closing") { [self] in
       let end = monotonicNanoseconds() + Self.closingWait
-      isOver.waiting { (isOver: inout Bool, nanoseconds: inout Int64?) -> Void? in
-        let rest = end - monotonicNanoseconds()
-        if isOver || rest <= 0 { return () }
-        nanoseconds = rest
-        return nil
-      }
+      _ = isOver.waiting(until: end) { $0 ? () : nil }
       closeLog()
     }
     await store.close()

@@ -72,14 +72,7 @@ final class SnapshotMaker: Sendable {
 
   /// - Returns: `false` at the end.
   private func wait(_ pause: Int64) -> Bool {
-    var hasPaused = pause == 0
-    return state.waiting { state, nanoseconds -> Bool? in
-      if state.isEnded { return false }
-      if hasPaused { return true }
-      hasPaused = true
-      nanoseconds = pause
-      return nil
-    }
+    state.waiting(until: monotonicNanoseconds() + pause) { $0.isEnded ? false : nil } ?? true
   }
 
   /// In nanoseconds, between two looks, on average.
