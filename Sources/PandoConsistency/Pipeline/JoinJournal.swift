@@ -90,7 +90,7 @@ struct JoinJournal {
       update.deleted.insert(key)
       return
     }
-    if entry.deleted > number { update.renewed.insert(key) }
     update.give(entry.given, key)
+    if entry.deleted > number { update.versions[adding: key].followsDeletion = true }
   }
 }

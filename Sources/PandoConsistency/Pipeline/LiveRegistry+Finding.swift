@@ -27,9 +27,6 @@ extension LiveRegistry {
     var found: [Int32] = []
     let mark = makeMark()
     for entry in carried { find(entry, mark, unchanged, &found) }
-    for identifier in update.renewed {
-      if let entry = entryNumbers[identifier] { find(entry, mark, [], &found) }
-    }
     for identifier in update.deleted {
       if let entry = entryNumbers[identifier] { find(entry, mark, [], &found) }
     }

@@ -162,9 +162,9 @@ extension LiveRegistry {
 }
 
 extension LiveUpdate.Versions {
-  /// Returns true if all versions of a node have one type.
+  /// Returns true if a node has versions of one type only.
   func holdsOnly(_ type: any SimpleModel.Type) -> Bool {
-    stored.allSatisfy { Swift.type(of: $0) == type }
+    !(stored.isEmpty && given.isEmpty) && stored.allSatisfy { Swift.type(of: $0) == type }
       && given.allSatisfy { Swift.type(of: $0) == type }
   }
 }

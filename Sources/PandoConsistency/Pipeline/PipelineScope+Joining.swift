@@ -33,7 +33,7 @@ extension PipelineScope {
       update.give((update.versions[node]?.given ?? []) + models, node)
       for model in models { update.addStored(model, node.text) }
     }
-    return bring(trees, upTo: update, besides: vanished)
+    return bring(trees, upTo: update, hiding: overlay.gone)
   }
 
   /// Combines trees from a cache with the newer changes that were written to the cache.
@@ -49,19 +49,20 @@ extension PipelineScope {
     for node in Self.nodes(of: trees) {
       journal.add(node, since: number, isWritten: true, to: &update)
     }
-    return bring(trees, upTo: update, besides: [])
+    return bring(trees, upTo: update, hiding: [])
   }
 
-  /// Combines trees from a store with live data that were set in memory.
+  /// Combines trees from a store with the overlay in front of it.
   ///
   /// - Parameter trees: Trees from the store, at the commit that live trees show.
   /// - Returns: The trees; `nil` for each tree whose root was deleted in memory.
   package func joinStored(_ trees: [any SimpleModel]) -> [(any SimpleModel)?] {
+    guard overlay.isUsed else { return trees }
     var update = LiveUpdate()
     for (node, models) in liveModels(of: Self.nodes(of: trees), asksListeners: false) {
       for model in models { update.addStored(model, node.text) }
     }
-    return bring(trees, upTo: update, besides: vanished)
+    return bring(trees, upTo: update, hiding: overlay.gone)
   }
 
   /// Returns the models of some nodes in live trees, one for each type.
@@ -109,10 +110,10 @@ extension PipelineScope {
   }
 
   private func bring(
-    _ trees: [any SimpleModel], upTo update: LiveUpdate, besides vanished: Set<ByteString>
+    _ trees: [any SimpleModel], upTo update: LiveUpdate, hiding hidden: Set<ByteString>
   ) -> [(any SimpleModel)?] {
-    if update.carriesNothing, update.renewed.isEmpty, vanished.isEmpty { return trees }
-    regenerator.begin(update, besides: vanished, keepsReplacements: false)
+    if update.carriesNothing, hidden.isEmpty { return trees }
+    regenerator.begin(update, hiding: hidden, keepsReplacements: false)
     defer {
       context.reporter.report(regenerator.mistakes)
       regenerator.end()

@@ -12,7 +12,7 @@ import PandoSystem
 ///   `lastOrigin` and `source` belong to the running update.
 /// - `owesDelivery`, `isOwing` and `afterwards` describe work that is still to be done for this
 ///   scope.
-/// - `journal`, `vanished` and `updateNumber` live as long as the scope.
+/// - `journal`, `overlay` and `updateNumber` live as long as the scope.
 package final class PipelineScope: @unchecked Sendable {
   // Sendable because only the draining thread of the pipeline uses it.
 
@@ -34,10 +34,8 @@ package final class PipelineScope: @unchecked Sendable {
   var regenerator: Regenerator
   /// The changes of updates while requests to a cache are pending.
   var journal = JoinJournal()
-  /// Nodes deleted in memory only.
-  ///
-  /// Data from a read may contain them, and are shown without them.
-  package private(set) var vanished: Set<ByteString> = []
+  /// The difference between shown and stored data.
+  package var overlay = Overlay()
   /// The row of the current holder, if the update affects exactly one.
   private var asked = Asked()
   /// The numbers of the rows that have taken the running update.
@@ -92,9 +90,9 @@ package final class PipelineScope: @unchecked Sendable {
     lastOrigin = nil
     source = (update.context, update.date)
     reportGiven(update)
-    noteVanished(update)
+    overlay.apply(update)
     regenerator.begin(
-      update, besides: vanished, keepsReplacements: context.reporter.hasDelegate)
+      update, hiding: overlay.gone, keepsReplacements: context.reporter.hasDelegate)
     let (carried, spokesmen) = context.registry.withLock { registry in
       let carried = registry.entries(of: update)
       return (carried, registry.spokesmen(for: carried))
@@ -123,25 +121,6 @@ package final class PipelineScope: @unchecked Sendable {
     source.context = nil
     return StagedUpdate(
       changes: changes, update: update, tellListeners: context.reporter.updatesTelling())
-  }
-
-  /// Returns true if the root of a tree was deleted in memory only.
-  package func hasVanished(_ tree: any SimpleModel) -> Bool {
-    guard !vanished.isEmpty, let identifier = tree.modelIdentifier else { return false }
-    return vanished.contains(ByteString(identifier))
-  }
-
-  /// Removes nodes from `vanished`, because they are set, deleted or loaded again.
-  package func bringBack(_ nodes: some Sequence<ByteString>) {
-    if !vanished.isEmpty { vanished.subtract(nodes) }
-  }
-
-  private func noteVanished(_ update: LiveUpdate) {
-    if !vanished.isEmpty {
-      bringBack(update.versions.keys)
-      bringBack(update.deleted)
-    }
-    if !update.vanished.isEmpty { vanished.formUnion(update.vanished) }
   }
 
   /// Returns the entries of nodes that an update sets without a change for the rows settled on
@@ -205,6 +184,7 @@ package final class PipelineScope: @unchecked Sendable {
   package func tell(_ staged: StagedUpdate) {
     #if InternalChecks
       context.registry.withLock { $0.checkInvariants() }
+      overlay.checkInvariants { liveModels(of: $0, asksListeners: false) }
     #endif
     let (changes, update) = (staged.changes, staged.update)
     guard let tellListeners = staged.tellListeners, !update.carriesNothing else {
@@ -394,13 +374,15 @@ package final class PipelineScope: @unchecked Sendable {
   ///   - tree: The only tree of the update.
   ///   - update: The running update.
   ///   - isUsable: Returns true if the holder can show another tree instead.
-  /// - Returns: The tree changed by other data of the update; `nil` if it is shown unchanged.
+  /// - Returns: The tree to show; `isOther` is true if other data of the update have changed it.
+  ///   `nil` if they have deleted its root; then nothing is registered.
   package func registerOwn(
     _ holder: any LiveHolder, row: LiveRow, _ tree: any SimpleModel, _ update: LiveUpdate,
     _ isUsable: (any SimpleModel) -> Bool
-  ) -> (any SimpleModel)? {
+  ) -> (model: any SimpleModel, isOther: Bool)? {
     regenerator.mergesOddly = false
     let regeneration = regenerator.regenerate(tree)
+    if let regeneration, regeneration.model == nil { return nil }
     let isAsCarried = regeneration == nil && !regenerator.mergesOddly
     let other = regeneration?.model.flatMap { isUsable($0) ? $0 : nil }
     if other == nil, let nodes = update.givenNodes {
@@ -413,7 +395,7 @@ package final class PipelineScope: @unchecked Sendable {
       setTrees(holder, row: row, [other ?? tree])
       if isAsCarried { resolve(holder.number, row) }
     }
-    return other
+    return (other ?? tree, isOther: other != nil)
   }
 
   /// Sets the nodes of a row to those of some trees.

@@ -18,18 +18,16 @@ struct Regenerator {
 
   // The update at work:
   private(set) var deleted: Set<ByteString> = []
-  /// Identifiers deleted in memory earlier.
+  /// Nodes that the overlay hides.
   ///
   /// No live tree contains one, but data from a read may.
-  private var vanished: Set<ByteString> = []
+  private var hidden: Set<ByteString> = []
   /// True if models of the update may contain older data of each other.
   private var isNested = false
   /// The depth of the given trees, in levels of nodes.
   private var givenDepth = 0
   /// The count of models of the update that contain the current node.
   private var carriedDepth = 0
-  /// The identifiers that were deleted and exist again.
-  private var renewed: Set<ByteString> = []
   private var versions = VersionTable()
   /// The models for each identifier of `versions`, in the same order.
   private var carried: [Carried] = []
@@ -76,19 +74,18 @@ struct Regenerator {
   ///
   /// - Parameters:
   ///   - update: The update.
-  ///   - vanished: Deleted nodes that the update does not set, and that must not appear in a tree.
+  ///   - hidden: Nodes that the update does not set, and that must not appear in a tree.
   ///   - keepsReplacements: True if a delegate receives each replacement.
   mutating func begin(
-    _ update: LiveUpdate, besides vanished: Set<ByteString>, keepsReplacements: Bool
+    _ update: LiveUpdate, hiding hidden: Set<ByteString>, keepsReplacements: Bool
   ) {
     deleted = update.deleted
-    self.vanished = vanished
-    renewed = update.renewed
+    self.hidden = hidden
     isNested = update.isNested
     versions = update.versions
     self.keepsReplacements = keepsReplacements
     givenDepth = update.nodeDepth
-    carriesSeveral = versions.count + deleted.count + renewed.count > 1
+    carriesSeveral = versions.count + deleted.count > 1
     for position in 0..<versions.count {
       carried.append(Carried(versions[position: position], isOnlyOne: !carriesSeveral))
     }
@@ -97,8 +94,7 @@ struct Regenerator {
   /// Ends an update, and releases most of its memory.
   mutating func end() {
     if !deleted.isEmpty { deleted = [] }
-    if !vanished.isEmpty { vanished = [] }
-    if !renewed.isEmpty { renewed = [] }
+    if !hidden.isEmpty { hidden = [] }
     versions.removeAll()
     carried.removeAll(keepingCapacity: carried.count < Self.keptCountMaximum)
     changed.removeAll(keepingCapacity: changed.count < Self.keptCountMaximum)
@@ -188,11 +184,13 @@ struct Regenerator {
   private mutating func regenerateSimple(_ root: any SimpleModel) -> Regeneration? {
     guard let identifier = root.modelIdentifier else { return nil }
     let key = ByteString(identifier)
-    if deleted.contains(key) || vanished.contains(key) || isLost(key, type(of: root)) {
+    let versions = versions[key]
+    let isLost = versions?.hasLost(type(of: root)) ?? false
+    if isLost || deleted.contains(key) || hidden.contains(key) {
       if keepsReplacements { replaced(root, nil) }
       return Regeneration(model: nil)
     }
-    guard let version = versions[key]?.model(as: type(of: root)),
+    guard let version = versions?.model(as: type(of: root)),
       !version.isEqual(to: root)
     else { return nil }
     if keepsReplacements { replaced(root, version) }
@@ -213,20 +211,19 @@ struct Regenerator {
     }
     guard let identifier else { return visitChildren(of: node, nil, level) }
     let key = ByteString(identifier)
-    let hasVanished = !vanished.isEmpty && vanished.contains(key)
-    if hasVanished || !deleted.isEmpty || !renewed.isEmpty {
-      let isLost = isLost(key, type(of: node))
-      if isLost { gone.insert(key) }
-      if isLost || hasVanished || deleted.contains(key) {
-        hasMet = true
-        hasDeleted = true
-        hasSameNodes = false
-        if keepsReplacements { replaced(node, nil) }
-        return .removed
-      }
-      visited.insert(key)
+    let carried = carried(key)
+    // Inside a model of the update, the node is as it was given after the deletion.
+    let isLost = carriedDepth == 0 && carried?.hasLost(type(of: node)) ?? false
+    if isLost { gone.insert(key) }
+    if isLost || deleted.contains(key) || hidden.contains(key) {
+      hasMet = true
+      hasDeleted = true
+      hasSameNodes = false
+      if keepsReplacements { replaced(node, nil) }
+      return .removed
     }
-    guard let carried = carried(key) else {
+    if !deleted.isEmpty { visited.insert(key) }
+    guard let carried else {
       return visitChildren(of: node, identifier, level)
     }
     hasMet = true
@@ -332,12 +329,6 @@ struct Regenerator {
     }
   }
 
-  /// Returns true if a node was deleted in between, and the new one does not have this type.
-  private func isLost(_ key: ByteString, _ type: any SimpleModel.Type) -> Bool {
-    guard !renewed.isEmpty, carriedDepth == 0, renewed.contains(key) else { return false }
-    return versions[key]?.model(as: type) == nil
-  }
-
   func carried(_ key: ByteString) -> Carried? {
     versions.position(of: key).map { carried[$0] }
   }
@@ -392,21 +383,12 @@ struct Regenerator {
 
   /// Returns true if the update has a node in its current state.
   mutating func isUnchanged(_ node: any Model, _ key: ByteString) -> Bool {
-    guard let carried = carried(key) else { return false }
+    guard let carried = carried(key), !carried.hasLost(type(of: node)) else { return false }
     return !differs(node, carried)
   }
 
   /// Returns true if the update's version of a node differs from it.
   mutating func differs(_ node: any Model, _ carried: Carried) -> Bool {
     !replacement(of: node, carried).isEqual(to: node)
-  }
-}
-
-extension LiveUpdate.Versions {
-  /// Returns the version for a type.
-  func model(as type: any SimpleModel.Type) -> (any SimpleModel)? {
-    for model in stored where Swift.type(of: model) == type { return model }
-    for model in given where Swift.type(of: model) == type { return model }
-    return nil
   }
 }

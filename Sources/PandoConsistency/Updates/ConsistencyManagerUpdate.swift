@@ -40,8 +40,9 @@ public struct ConsistencyManagerUpdate: Sendable {
   ///
   /// - Complexity: O(*n* log *n*) for *n* identifiers.
   public var changes: [Change] {
-    update.versions.ordered { $0.key < $1.key }.map { key, versions in
-      Change(modelIdentifier: key.text, models: versions.stored + versions.given)
+    update.versions.ordered { $0.key < $1.key }.compactMap { key, versions in
+      let models = versions.stored + versions.given
+      return models.isEmpty ? nil : Change(modelIdentifier: key.text, models: models)
     }
   }
 

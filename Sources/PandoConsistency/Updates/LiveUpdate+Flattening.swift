@@ -51,22 +51,12 @@ extension LiveUpdate {
 
   /// Adds the stored model of an identifier after the commit.
   package mutating func addStored(_ model: any SimpleModel, _ identifier: String) {
-    let key = ByteString(identifier)
-    if let position = versions.position(of: key) {
-      versions[position: position].stored.append(model)
-    } else {
-      var stored = Versions()
-      stored.stored = [model]
-      versions.append(key, stored)
-    }
+    versions[adding: ByteString(identifier)].stored.append(model)
   }
 
   /// Sets the given models of an identifier; earlier given models are replaced.
   package mutating func give(_ given: [any SimpleModel], _ key: ByteString) {
-    guard let position = versions.position(of: key) else {
-      return versions.append(key, Versions(given: given, tree: 0))
-    }
-    versions[position: position].given = given
+    versions[adding: key].given = given
   }
 
   /// Adds a node, and the nodes of its tree if it can have children.
@@ -110,11 +100,10 @@ extension LiveUpdate {
   }
 
   private mutating func give(_ model: any SimpleModel, _ key: ByteString) {
-    guard let position = versions.position(of: key) else {
-      versions.append(key, Versions(given: [model], tree: treeCount))
+    guard let known = versions[key] else {
+      versions[adding: key] = Versions(given: [model], tree: treeCount)
       return
     }
-    let known = versions[position: position]
     var given = known.given
     if let index = given.firstIndex(where: { type(of: $0) == type(of: model) }) {
       let differs = !given[index].isEqual(to: model)
@@ -125,6 +114,7 @@ extension LiveUpdate {
       hasSeveralVersions = true
     }
     given.append(model)
-    versions[position: position] = Versions(given: given, stored: known.stored, tree: treeCount)
+    versions[adding: key].given = given
+    versions[adding: key].tree = treeCount
   }
 }

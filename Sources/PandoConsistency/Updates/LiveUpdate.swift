@@ -14,15 +14,38 @@ package struct LiveUpdate: Sendable {
     package var given: [any SimpleModel] = []
     /// The stored models after the commit, one for each type; they take precedence over given ones.
     package var stored: [any SimpleModel] = []
+    /// True if the node was deleted before it got these models.
+    ///
+    /// A tree that contains the node in a type without a model has lost it.
+    package var followsDeletion = false
     /// The number of the last tree that contains the identifier.
     var tree = 0
 
-    package init() {}
+    /// Returns the version for a type.
+    func model(as type: any SimpleModel.Type) -> (any SimpleModel)? {
+      for model in stored where Swift.type(of: model) == type { return model }
+      for model in given where Swift.type(of: model) == type { return model }
+      return nil
+    }
 
-    init(given: [any SimpleModel], stored: [any SimpleModel] = [], tree: Int) {
-      self.given = given
-      self.stored = stored
-      self.tree = tree
+    /// Returns true if the node was deleted, and has no model of a type since.
+    func hasLost(_ type: any SimpleModel.Type) -> Bool {
+      followsDeletion && model(as: type) == nil
+    }
+  }
+
+  /// A deletion among the operations of an update.
+  package struct Deletion: Sendable {
+    package let nodes: Set<ByteString>
+    /// The count of operations that precede the deletion.
+    package let place: Int
+    /// True if the nodes were deleted in the store or cache too.
+    package let isStored: Bool
+
+    package init(_ nodes: Set<ByteString>, place: Int, isStored: Bool) {
+      self.nodes = nodes
+      self.place = place
+      self.isStored = isStored
     }
   }
 
@@ -30,22 +53,12 @@ package struct LiveUpdate: Sendable {
   package var versions = VersionTable()
   /// The deleted identifiers, including those deleted with them.
   package var deleted: Set<ByteString> = []
-  /// Identifiers that were deleted and exist again.
-  ///
-  /// A tree that contains one in a type without a model in the update has lost it.
-  package var renewed: Set<ByteString> = []
   /// The deletions in a group of changes that are shown together, also of nodes that exist again.
-  ///
-  /// The values are the counts of operations that precede each deletion of the node.
-  package var departed: [ByteString: [Int]] = [:]
-  /// The same for deletions that were also made in the store or cache.
-  package var storedDeparted: [ByteString: [Int]] = [:]
-  /// The deleted identifiers that disappear from shown data only, and stay stored.
-  package var vanished: Set<ByteString> = []
+  package var deletions: [Deletion] = []
+  /// The deleted identifiers that are hidden in shown data only, and stay stored.
+  package var hidden: Set<ByteString> = []
   /// True if models of the update may contain older data of each other.
   package var isNested = false
-  /// True if elements of lists that were read may be live in a newer state, given in the update.
-  package var overlaysLists = false
   /// The models passed to the call, for the listeners of all updates.
   package var models: [any SimpleModel] = []
   /// Passed to all notified listeners.

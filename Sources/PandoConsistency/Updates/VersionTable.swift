@@ -35,10 +35,20 @@ package struct VersionTable: Sendable, Sequence {
     position(of: key).map { entries[$0].value }
   }
 
+  /// The models of an identifier, which is added if the update does not contain it.
+  package subscript(adding key: ByteString) -> LiveUpdate.Versions {
+    get { self[key] ?? LiveUpdate.Versions() }
+    _modify {
+      let known = position(of: key)
+      if known == nil { append(key) }
+      yield &entries[known ?? entries.count - 1].value
+    }
+  }
+
   /// Appends an identifier that the update does not contain yet.
-  mutating func append(_ key: ByteString, _ versions: LiveUpdate.Versions) {
+  private mutating func append(_ key: ByteString) {
     if entries.isEmpty { entries.reserveCapacity(2) }
-    entries.append((key, versions))
+    entries.append((key, LiveUpdate.Versions()))
     if entries.count == Self.searchedCountMaximum + 1 {
       for position in entries.indices { index[entries[position].key] = position }
     } else if entries.count > Self.searchedCountMaximum {

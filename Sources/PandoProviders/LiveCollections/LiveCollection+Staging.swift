@@ -91,11 +91,11 @@ extension LiveCollection {
     }
     switch cacheKey.flatMap({ update.topics[ByteString($0)] as? CollectionCommit<T> }) {
     case .whole(let models, let isReset):
-      change.read = overlaid(models, update, scope)
+      change.read = overlaid(models, scope)
       change.telling = isReset ? .reset : .difference
     case .changes(let changes, let models) where change.operations.isEmpty:
       change.changes = changes
-      change.models = overlaid(models, update, scope)
+      change.models = overlaid(models, scope)
     case .changes, .own, nil: break
     }
     return change
@@ -115,7 +115,7 @@ extension LiveCollection {
     _ change: ListUpdate<T>, _ isApart: inout Bool, _ scope: PipelineScope
   ) -> StagedList<T>? {
     guard change.read == nil, change.operations.count <= 1,
-      isStored || change.update.departed.isEmpty
+      isStored || change.update.deletions.isEmpty
     else { return nil }
     var staged = StagedList(self, change.update)
     var handled: Set<LiveRow> = []
@@ -219,9 +219,9 @@ extension LiveCollection {
     // An edit that was made while both lists differed may have another position in each of them.
     return state.withLock { $0.stored.isApart }
       || change.operations.contains { $0.written == nil || $0.mayBeAbsent }
-      || update.departed != update.storedDeparted
+      || update.deletions.contains { !$0.isStored }
       || isCached && !change.rows.isEmpty && !isWritten(update)
-      || change.models.values.contains { scope.hasVanished($0) }
+      || change.models.values.contains { scope.overlay.hides($0) }
   }
 
   /// Returns true if the update's changes are in the store or cache.
@@ -249,12 +249,12 @@ extension LiveCollection {
     let isSet = change.operations.contains { $0.isWritten && $0.determinesList }
     var (shown, stored) = (old, isApart ? oldStored ?? (isSet ? LiveList() : nil) : nil)
     if isApart || !isStored {
-      shown.carryOut(change.operations, of: update, update.departed) { list, operation in
+      shown.carryOut(change.operations, of: update, update.deletions) { list, operation in
         if list.apply(operation.edit).plan == .nothing { operation.noteAbsence() }
       }
       // The changes by others contain their deletions.
-      let departed = change.changes == nil ? update.storedDeparted : [:]
-      stored?.carryOut(change.operations, of: update, departed) { _ = $0.carryOutStored($1) }
+      let deletions = change.changes == nil ? update.deletions.filter(\.isStored) : []
+      stored?.carryOut(change.operations, of: update, deletions) { _ = $0.carryOutStored($1) }
     } else {
       for operation in change.operations {
         if change.read != nil {
@@ -359,7 +359,7 @@ extension LiveCollection {
     script.carryOut(on: &list)
     stored = list
     shown.remove(
-      Set(script.inserted.filter { script.models[$0].map(scope.hasVanished) ?? false }))
+      Set(script.inserted.filter { script.models[$0].map(scope.overlay.hides) ?? false }))
     return Set(script.models.keys)
   }
 

@@ -52,17 +52,15 @@ extension LiveCollection {
       read.shown = scope.join(models, since: number).map { $0 as? T }
       read.stored = scope.joinWritten(models, since: number).map { $0 as? T }
     } else {
-      read.shown = manager.joined(models, scope).map { $0 as? T }
+      read.shown = scope.joinStored(models).map { $0 as? T }
     }
     return read
   }
 
-  /// Combines elements that were read for the running update with data set in memory.
-  func overlaid(
-    _ models: [T]?, _ update: LiveUpdate, _ scope: PipelineScope
-  ) -> ReadElements<T> {
+  /// Combines elements that were read for the running update with the overlay.
+  func overlaid(_ models: [T]?, _ scope: PipelineScope) -> ReadElements<T> {
     var read = ReadElements(models)
-    guard update.overlaysLists, let models else { return read }
+    guard scope.overlay.isUsed, let models else { return read }
     read.shown = models.map { model in
       guard let regeneration = scope.regenerate(model) else { return model }
       return regeneration.model as? T
@@ -70,11 +68,9 @@ extension LiveCollection {
     return read
   }
 
-  /// Combines new elements of the running update with data set in memory.
-  func overlaid(
-    _ models: [Int: T], _ update: LiveUpdate, _ scope: PipelineScope
-  ) -> [Int: T] {
-    guard update.overlaysLists else { return models }
+  /// Combines new elements of the running update with the overlay.
+  func overlaid(_ models: [Int: T], _ scope: PipelineScope) -> [Int: T] {
+    guard scope.overlay.isUsed else { return models }
     return models.mapValues { scope.regenerate($0)?.model as? T ?? $0 }
   }
 }

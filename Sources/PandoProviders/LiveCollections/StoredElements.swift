@@ -109,16 +109,16 @@ extension ListEdit {
 
 /// The steps from the lists before an update to those after it.
 extension LiveList {
-  /// Carries out pending edits, with the update's deletions between them.
+  /// Carries out pending edits, with deletions between them.
   ///
   /// - Parameters:
   ///   - operations: The edits.
   ///   - update: The update that contains the edits.
-  ///   - departed: The deleted nodes, each with the counts of operations that precede its
-  ///     deletions.
+  ///   - deletions: The deletions.
   ///   - body: Carries an edit out.
   mutating func carryOut(
-    _ operations: [ListOperation<T>], of update: LiveUpdate, _ departed: [ByteString: [Int]],
+    _ operations: [ListOperation<T>], of update: LiveUpdate,
+    _ deletions: [LiveUpdate.Deletion],
     _ body: (inout LiveList<T>, ListOperation<T>) -> Void
   ) {
     var rest = operations[...]
@@ -126,24 +126,23 @@ extension LiveList {
     for (place, operation) in update.operations.enumerated() {
       guard let next = rest.first, next === operation else { continue }
       rest.removeFirst()
-      remove(departed, in: start...place)
+      remove(deletions, in: start...place)
       body(&self, next)
       start = place + 1
     }
-    remove(departed, in: start...Int.max)
+    remove(deletions, in: start...Int.max)
   }
 
-  /// Removes elements that were deleted after a count of operations in `range`.
-  private mutating func remove(_ departed: [ByteString: [Int]], in range: ClosedRange<Int>) {
-    if departed.isEmpty { return }
+  /// Removes elements that were deleted at places in a range.
+  private mutating func remove(_ deletions: [LiveUpdate.Deletion], in range: ClosedRange<Int>) {
+    let gone = deletions.reduce(into: Set<ByteString>()) { gone, deletion in
+      if range.contains(deletion.place) { gone.formUnion(deletion.nodes) }
+    }
+    if gone.isEmpty { return }
     remove(
       Set(
         zip(rows, models).compactMap { row, model in
-          guard let identifier = model.modelIdentifier,
-            let places = departed[ByteString(identifier)],
-            places.contains(where: range.contains)
-          else { return nil }
-          return row
+          model.modelIdentifier.map { gone.contains(ByteString($0)) } ?? false ? row : nil
         }))
   }
 

@@ -30,7 +30,7 @@ extension DataModelManager {
           var update = LiveUpdate(setting: change.models)
           update.deleted = Set(change.deleted)
           let step = LiveStep(update, scope)
-          if step.isVisible, case .store(let bridge) = self.backing { bridge.noteSetInMemory() }
+          if step.isVisible, case .store(let bridge) = self.backing { bridge.noteOverlaid() }
           steps.append(step)
         }
         consistency.pipeline.publish(steps)

@@ -189,14 +189,6 @@ public final class DataModelManager: Sendable {
 }
 
 extension DataModelManager {
-  /// Combines models read from the store with data that were set in memory.
-  ///
-  /// Called on the pipeline.
-  func joined(_ models: [any SimpleModel], _ scope: PipelineScope) -> [(any SimpleModel)?] {
-    guard case .store(let bridge) = backing, bridge.differsInMemory else { return models }
-    return scope.joinStored(models)
-  }
-
   /// Returns the error that prevents setting a model; `nil` if it can be set.
   func refusal(of model: some SimpleModel) -> (any Error)? {
     if isClosed.withLock({ $0 }) { return DataProviderError.closed }

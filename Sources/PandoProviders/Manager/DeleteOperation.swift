@@ -45,7 +45,7 @@ final class DeleteOperation: ManagedOperation {
     var update = LiveUpdate(deleting: subjects, context: context)
     update.models = models
     update.date = date
-    if !isWritten, !manager.isMemoryOnly { update.vanished = update.deleted }
+    if !isWritten, !manager.isMemoryOnly { update.hidden = update.deleted }
     return update
   }
 

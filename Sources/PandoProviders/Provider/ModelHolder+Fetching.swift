@@ -187,8 +187,8 @@ extension PipelineScope {
   ) -> (any SimpleModel)? {
     guard let model else { return nil }
     let key = ByteString(identifier)
-    guard vanished.contains(key) else { return join(model) }
-    bringBack([key])
+    guard overlay.hides(key) else { return join(model) }
+    overlay.release([key])
     guard let joined = join(model) else { return nil }
     var update = LiveUpdate()
     update.addStored(joined, identifier)
@@ -257,15 +257,13 @@ final class StoreFetch: StoreLoad {
     if let error { return request.finish(.failure(error), scope) }
     let model = found.withLock { $0 }
     let joined = scope.asked(for: request.identifier, model) {
-      request.holder.manager.joined([$0], scope)[0]
+      scope.joinStored([$0])[0]
     }
     request.finish(.success(joined ?? shownOnly(scope)), scope)
   }
 
   /// Returns the model that other providers show, because it was set in memory only.
   private func shownOnly(_ scope: PipelineScope) -> (any SimpleModel)? {
-    guard case .store(let bridge) = request.holder.manager.backing, bridge.differsInMemory
-    else { return nil }
-    return scope.liveModel(request.identifier, as: request.holder.type)
+    scope.overlay.isUsed ? scope.liveModel(request.identifier, as: request.holder.type) : nil
   }
 }

@@ -77,17 +77,12 @@ extension ModelHolder {
   private func stageOwn(
     _ operation: SetOperation, _ seen: Seen, _ update: LiveUpdate, _ scope: PipelineScope
   ) -> StagedModel {
-    if !update.deleted.isEmpty || !update.renewed.isEmpty,
-      let regeneration = scope.regenerate(operation.root),
-      regeneration.model == nil
-    {
-      return stageLost(operation, seen, scope)
-    }
-    let other = scope.registerOwn(self, row: Self.treeRow, operation.root, update, isShowable)
-    let model = other ?? operation.root
+    guard
+      let own = scope.registerOwn(self, row: Self.treeRow, operation.root, update, isShowable)
+    else { return stageLost(operation, seen, scope) }
     if let waitingFor = seen.waitingFor { unregisterAbsent(waitingFor, scope) }
     return StagedModel(
-      self, .own(operation, isOther: other != nil), model: model, after: seen.clear)
+      self, .own(operation, isOther: own.isOther), model: own.model, after: seen.clear)
   }
 
   /// Stages the commit of an own set whose root was deleted meanwhile.

@@ -24,6 +24,7 @@ final class GroupReading {
   private let group: CommitGroup
   /// The operations of this manager in the group, in order.
   private var own: [any ManagedOperation] = []
+  private var scope: PipelineScope { bridge.consistency.scope }
   private(set) var update = LiveUpdate()
   /// The failed reads.
   private(set) var failures: [ReadFailure] = []
@@ -31,6 +32,8 @@ final class GroupReading {
   private var changed: Set<ByteString>
   /// The nodes that the commits inserted, updated or deleted.
   private let touched: Set<ByteString>
+  /// The changed nodes that were deleted in between.
+  private let renewed: Set<ByteString>
   /// The models of live nodes that need no read.
   private var given: [ByteString: any SimpleModel] = [:]
 
@@ -39,8 +42,8 @@ final class GroupReading {
     self.group = group
     changed = Set(group.changed)
     touched = changed.union(group.deleted)
+    renewed = Set(group.renewed)
     update.deleted = Set(group.deleted)
-    update.renewed = Set(group.renewed)
   }
 
   /// Reads the data.
@@ -54,10 +57,8 @@ final class GroupReading {
     } else {
       update.context = group.writes.last?.context
     }
-    let scope = bridge.consistency.scope
-    scope.bringBack(group.changed)
-    scope.bringBack(group.deleted)
-    if !bridge.differsInMemory {
+    scope.overlay.release(touched)
+    if !scope.overlay.isUsed {
       let live = bridge.consistency.liveNodes(among: group.changed.map(\.text))
       given = group.given(for: live.map(\.identifier))
     }
@@ -81,8 +82,8 @@ final class GroupReading {
     }
     for key in others where keys.insert(key).inserted { read(key, [], snapshot) }
     if group.hasExpired { readEverything(snapshot) }
-    if bridge.differsInMemory { overlay() }
-    if !scope.vanished.isEmpty { update.isNested = true }
+    update.isNested = !own.isEmpty || scope.overlay.isUsed
+    if scope.overlay.isUsed { addOverlay() }
   }
 
   /// Reads nodes again that could not be decoded before.
@@ -109,10 +110,10 @@ final class GroupReading {
     return lists
   }
 
-  /// Adds data set in memory to nodes that no commit has changed.
+  /// Adds nodes of the overlay that no commit has changed.
   ///
   /// Needed where a list or tree that was read contains such a node in its stored form.
-  private func overlay() {
+  private func addOverlay() {
     var nodes: Set<ByteString> = []
     for commit in update.topics.values {
       for model in (commit as? any CommittedElements)?.models ?? [] {
@@ -122,116 +123,99 @@ final class GroupReading {
     for (_, versions) in update.versions {
       for model in versions.stored { nodes.formUnion(model.nodeIdentifiers) }
     }
-    update.overlaysLists = true
     nodes.subtract(changed)
     nodes.subtract(update.deleted)
     nodes = nodes.filter { update.versions[$0] == nil }
-    for (node, models) in bridge.consistency.scope.liveModels(of: nodes, asksListeners: false) {
+    for (node, models) in scope.liveModels(of: nodes, asksListeners: false) {
       for model in models { update.addStored(model, node.text) }
-      update.isNested = true
     }
   }
 
   /// Adds the changes of this manager's operations.
   ///
-  /// A change in memory applies unless a later commit of this process has changed the node. A
-  /// stored change also applies if the store had the same data before.
+  /// A change in memory applies unless a later write sets or deletes the node. A live node that a
+  /// write names without changing it is read, because it may be shown otherwise.
   private func addOperations(_ snapshot: ModelSnapshot) {
-    var inMemory: [ByteString: [any SimpleModel]?] = [:]
-    var all: [(given: LiveUpdate, isStored: Bool)] = []
+    // The models of nodes set in memory; none for a node deleted in memory.
+    var shown: [ByteString: [any SimpleModel]] = [:]
     var named: Set<ByteString> = []
+    var concerned: Set<ByteString> = []
+    var changes: [LiveUpdate] = []
     for write in group.writes where write.failure == nil {
-      for identifier in bridge.named(by: write) {
-        inMemory.removeValue(forKey: ByteString(identifier))
-        named.insert(ByteString(identifier))
+      let names = bridge.releaseNodes(of: write)
+      for node in names { named.insert(ByteString(node)) }
+      if !shown.isEmpty {
+        let changed = write.changeSet.map { $0.updated + $0.inserted + $0.deleted } ?? []
+        for node in names + changed { shown[ByteString(node)] = nil }
       }
-      if !inMemory.isEmpty, let changeSet = write.changeSet {
-        for identifier in [changeSet.updated, changeSet.inserted, changeSet.deleted].joined() {
-          inMemory.removeValue(forKey: ByteString(identifier))
-        }
+      let unfound = write.content.deletes.filter { node in
+        touched.contains(ByteString(node)) || isStored(ByteString(node), snapshot) != true
       }
-      let unfound = write.content.deletes.filter { !isBack(ByteString($0), snapshot) }
-      for identifier in (write.changeSet?.deleted ?? []) + unfound {
-        update.departed[ByteString(identifier), default: []].append(own.count)
-        update.storedDeparted[ByteString(identifier), default: []].append(own.count)
-      }
+      addDeletion(
+        Set(((write.changeSet?.deleted ?? []) + unfound).map { ByteString($0) }), isStored: true)
       guard let operation = bridge.operation(of: write), operation.isChange else { continue }
-      operation.attach(bridge.consistency.scope)
+      operation.attach(scope)
       if bridge.isInMemory(write), bridge.refuse(operation) { continue }
-      let given = operation.makeUpdate()
-      let isStored = operation.isStored
-      all.append((given, isStored))
-      let place = own.count
-      own.append(operation)
-      if isStored {
-        bridge.consistency.scope.bringBack(given.versions.keys)
-        if inMemory.isEmpty { continue }
-        // The nodes that it names count as stored, although earlier operations may have set them in
-        // memory.
-        for (identifier, _) in given.versions { inMemory.removeValue(forKey: identifier) }
-        for identifier in given.deleted { inMemory.removeValue(forKey: identifier) }
-        continue
+      let change = operation.makeUpdate()
+      changes.append(change)
+      let nodes = change.versions.keys
+      if operation.isStored {
+        scope.overlay.release(nodes)
+        for node in nodes + change.deleted { shown[node] = nil }
+      } else {
+        scope.overlay.use()
+        addDeletion(change.deleted, isStored: false)
+        for (node, versions) in change.versions { shown[node] = versions.given }
+        for node in change.deleted { shown[node] = [] }
       }
-      for identifier in given.deleted { update.departed[identifier, default: []].append(place) }
-      for (identifier, versions) in given.versions { inMemory[identifier] = versions.given }
-      for identifier in given.deleted { inMemory[identifier] = .some(nil) }
+      concerned.formUnion(nodes + change.deleted)
+      own.append(operation)
     }
     // The position of deletions by other processes is unknown, so they come before all operations.
-    for identifier in group.deleted + group.renewed
-    where update.storedDeparted[identifier] == nil {
-      update.departed[identifier, default: []].append(0)
-      update.storedDeparted[identifier] = [0]
+    let known = update.deletions.reduce(into: Set<ByteString>()) { known, deletion in
+      if deletion.isStored { known.formUnion(deletion.nodes) }
     }
-    bridge.consistency.scope.bringBack(named)
-    addNamed(named, snapshot)
-    changed.subtract(inMemory.keys)
-    update.deleted.subtract(inMemory.keys)
-    update.renewed.subtract(inMemory.keys)
-    update.isNested = !all.isEmpty
-    for (given, isStored) in all { add(given, isStored, besides: inMemory, snapshot) }
+    addDeletion(renewed.union(group.deleted).subtracting(known), at: 0, isStored: true)
+    for (node, _) in bridge.consistency.liveNodes(among: named.map(\.text)) {
+      concerned.insert(node)
+    }
+    for node in concerned where shown[node] == nil && !touched.contains(node) {
+      guard let isStored = isStored(node, snapshot) else { continue }
+      if isStored { changed.insert(node) } else { update.deleted.insert(node) }
+    }
+    changed.subtract(shown.keys)
+    update.deleted.subtract(shown.keys)
+    for change in changes {
+      for (node, versions) in change.versions
+      where changed.contains(node) || group.hasExpired && shown[node] == nil {
+        for model in versions.given { read(node, as: type(of: model), snapshot) }
+      }
+    }
+    for (node, models) in shown where models.isEmpty {
+      update.deleted.insert(node)
+      update.hidden.insert(node)
+    }
     let stale = Set(group.changed)
-    for (identifier, models) in inMemory {
-      guard let models else {
-        update.deleted.insert(identifier)
-        update.vanished.insert(identifier)
-        continue
-      }
-      update.give(models, identifier)
-      if stale.contains(identifier) { addOthers(identifier, models, snapshot) }
+    for (node, models) in shown where !models.isEmpty {
+      update.give(models, node)
+      if stale.contains(node) { addOthers(node, models, snapshot) }
     }
   }
 
-  /// Adds nodes that writes name without changing them in the store.
-  ///
-  /// Live trees may show them otherwise.
-  private func addNamed(_ named: Set<ByteString>, _ snapshot: ModelSnapshot) {
-    let unknown = named.filter { !changed.contains($0) && !update.deleted.contains($0) }
-    if unknown.isEmpty { return }
-    for (identifier, _) in bridge.consistency.liveNodes(among: unknown.map(\.text)) {
-      do {
-        if try snapshot.contains(identifier.text) {
-          changed.insert(identifier)
-        } else {
-          update.deleted.insert(identifier)
-        }
-      } catch {
-        failures.append(ReadFailure(error: error, key: identifier, type: nil))
-      }
-    }
+  /// Adds a deletion after the operations found so far, or at another place.
+  private func addDeletion(_ nodes: Set<ByteString>, at place: Int? = nil, isStored: Bool) {
+    if nodes.isEmpty { return }
+    update.deletions.append(
+      LiveUpdate.Deletion(nodes, place: place ?? own.count, isStored: isStored))
   }
 
-  /// Returns true if a node is stored, although a write deleted it without effect and no commit
-  /// inserted it.
-  ///
-  /// The store lacked the node at the write. A commit of another process, already shown, has
-  /// inserted it.
-  private func isBack(_ identifier: ByteString, _ snapshot: ModelSnapshot) -> Bool {
-    if !group.hasExpired, touched.contains(identifier) { return false }
+  /// Returns true if a node is stored; `nil` if that can't be read.
+  private func isStored(_ node: ByteString, _ snapshot: ModelSnapshot) -> Bool? {
     do {
-      return try snapshot.contains(identifier.text)
+      return try snapshot.contains(node.text)
     } catch {
-      failures.append(ReadFailure(error: error, key: identifier, type: nil))
-      return false
+      failures.append(ReadFailure(error: error, key: node, type: nil))
+      return nil
     }
   }
 
@@ -257,35 +241,6 @@ final class GroupReading {
     }
   }
 
-  /// Reads the changed nodes of an operation, and the live nodes that it names without a change.
-  ///
-  /// Live trees may show such a node otherwise, although the store had the data before.
-  private func add(
-    _ given: LiveUpdate, _ isStored: Bool, besides inMemory: [ByteString: [any SimpleModel]?],
-    _ snapshot: ModelSnapshot
-  ) {
-    // Nodes that are deleted in memory, and not set later, need no check.
-    if isStored {
-      for identifier in given.deleted where !changed.contains(identifier) {
-        if inMemory[identifier] != nil { continue }
-        if isBack(identifier, snapshot) {
-          changed.insert(identifier)
-        } else {
-          update.deleted.insert(identifier)
-        }
-      }
-    }
-    for (identifier, versions) in given.versions where inMemory[identifier] == nil {
-      if changed.contains(identifier) || group.hasExpired {
-        for model in versions.given { read(identifier, as: type(of: model), snapshot) }
-      } else if !update.deleted.contains(identifier) {
-        for type in bridge.consistency.liveTypes(of: identifier.text) {
-          read(identifier, as: type, snapshot)
-        }
-      }
-    }
-  }
-
   /// Reads a node in a type, once.
   private func read(
     _ identifier: ByteString, as type: any SimpleModel.Type, _ snapshot: ModelSnapshot,
@@ -293,6 +248,7 @@ final class GroupReading {
   ) {
     let isRead = update.versions[identifier]?.stored.contains { Swift.type(of: $0) == type }
     if isRead == true { return }
+    if renewed.contains(identifier) { update.versions[adding: identifier].followsDeletion = true }
     if let model = given[identifier], Swift.type(of: model) == type {
       return update.addStored(model, identifier.text)
     }

@@ -42,10 +42,6 @@ final class StoreBridge: Sendable {
   let main: StoreBridge?
   /// The count of queued changes that live trees do not show as committed.
   private let queuedChangeCount = Locked(0)
-  /// True after the first change in memory only.
-  ///
-  /// Live data may then differ from stored data, and a write applies to all nodes that it names.
-  private let wasSetInMemory = Locked(false)
   /// The queue that reads loads, so that they never run on a caller's thread.
   let loader = DispatchQueue(label: "pando.loading", attributes: .concurrent)
 
@@ -65,15 +61,16 @@ final class StoreBridge: Sendable {
 
   /// Records that live trees show data that the store does not have.
   ///
-  /// Must be called before the change enters the writer's queue.
-  func noteSetInMemory() {
-    if wasSetInMemory.withLock({ exchange(&$0, with: true) }) { return }
+  /// Called on the pipeline.
+  func noteOverlaid() {
     store.feed.keepUnchanged()
+    consistency.scope.overlay.use()
   }
 
   /// Queues an operation; its position in the order is fixed when this returns.
   func perform(_ operation: any ManagedOperation, writes: Bool) {
-    if operation.isChange, !writes { noteSetInMemory() }
+    // Later writes apply to all nodes that they name, also if they change nothing.
+    if operation.isChange, !writes { store.feed.keepUnchanged() }
     if store.isReadOnly, !writes { return performInMemory(operation) }
     if operation.isChange { queuedChangeCount.withLock { $0 += 1 } }
     let ticket = Ticket(operation, self, writes: writes)
@@ -123,16 +120,19 @@ final class StoreBridge: Sendable {
     ticket(of: write)?.operation
   }
 
-  /// True if live data may differ from stored data.
-  var differsInMemory: Bool { wasSetInMemory.withLock { $0 } }
-
-  /// Returns the nodes that a write names without changing them, if live trees may show them
-  /// otherwise.
-  func named(by write: CommitEffects) -> [String] {
-    guard differsInMemory, operation(of: write) == nil else { return [] }
-    var identifiers: [String] = []
-    write.content.forEachName { identifiers.append($0) }
-    return identifiers
+  /// Takes the nodes that a write sets or deletes out of the overlay.
+  ///
+  /// Called on the pipeline.
+  ///
+  /// - Returns: The nodes that a write of others names, also without changing them, if live trees
+  ///   may show them otherwise.
+  func releaseNodes(of write: CommitEffects) -> [String] {
+    guard consistency.scope.overlay.isUsed else { return [] }
+    var named: [String] = []
+    if operation(of: write) == nil { write.content.forEachName { named.append($0) } }
+    let changed = write.changeSet.map { $0.updated + $0.inserted + $0.deleted } ?? []
+    consistency.scope.overlay.release((named + changed).lazy.map { ByteString($0) })
+    return named
   }
 
   /// Returns true if a write changes only the data that this manager shows.
@@ -188,7 +188,7 @@ extension StoreBridge: StorePipelineMember {
   ) -> LiveStep {
     let step = LiveStep(update, consistency.scope, afterTelling: afterTelling)
     // The manager's own store may have other data of these nodes.
-    if let main, step.isVisible { main.noteSetInMemory() }
+    if let main, step.isVisible { main.noteOverlaid() }
     return step
   }
 

@@ -16,22 +16,20 @@ struct WritePlanning {
   }
 
   var plan: CommitPlan {
-    if let own, write.content.hasRenamed || needsList(own) { return .read }
-    guard let changeSet = write.changeSet else { return own.map(place) ?? planUnchanged() }
-    let consistency = bridge.consistency
-    let named = bridge.named(by: write)
-    if !consistency.scope.vanished.isEmpty {
-      let nodes = [named, changeSet.updated, changeSet.inserted, changeSet.deleted].joined()
-      consistency.scope.bringBack(nodes.map { ByteString($0) })
+    if let own {
+      if write.content.hasRenamed || needsList(own) { return .read }
+      if write.changeSet == nil { return place(own) }
     }
+    let consistency = bridge.consistency
+    let changeSet = write.changeSet
+    let deleted = changeSet?.deleted ?? []
+    let named = bridge.releaseNodes(of: write)
     let changed = liveNodes(changeSet, named)
-    let lists = changeSet.collections.compactMap { entry in
+    let lists = (changeSet?.collections ?? []).compactMap { entry in
       bridge.topics.topic(ByteString(entry.cacheKey)).map { (entry, $0) }
     }
-    if mayRepair(changeSet) { return .read }
-    if own == nil, changed.isEmpty, lists.isEmpty,
-      consistency.liveNodes(among: changeSet.deleted).isEmpty
-    {
+    if let changeSet, mayRepair(changeSet) { return .read }
+    if own == nil, changed.isEmpty, lists.isEmpty, consistency.liveNodes(among: deleted).isEmpty {
       return .nothing
     }
     var update = own?.makeUpdate() ?? LiveUpdate()
@@ -39,12 +37,15 @@ struct WritePlanning {
     update.operation = own
     update.changeSet = changeSet
     if own == nil {
-      update.context = changeSet.context
-      update.date = changeSet.date
+      update.context = write.context
+      if let changeSet { update.date = changeSet.date }
     }
     guard addNodes(changed, to: &update) else { return .read }
-    update.deleted.formUnion(changeSet.deleted.map { ByteString($0) })
-    addDeletes(named, to: &update)
+    update.deleted.formUnion(deleted.map { ByteString($0) })
+    // A write that also sets nodes is read instead.
+    if write.content.isPlain, write.content.hasDeletes {
+      update.deleted.formUnion(named.map { ByteString($0) })
+    }
     let saysElements = lists.isEmpty || WrittenNodes.areAllStored(in: write.content)
     for (entry, topic) in lists {
       let key = ByteString(entry.cacheKey)
@@ -75,43 +76,14 @@ struct WritePlanning {
     return topic.commit(.changes([]), nil, operation) == nil
   }
 
-  /// Returns the live nodes that the write has changed, or names without a change.
+  /// Returns the live nodes that the write has changed, or names without a change, each once.
   private func liveNodes(
-    _ changeSet: ChangeSet, _ named: [String]
+    _ changeSet: ChangeSet?, _ named: [String]
   ) -> [(identifier: ByteString, types: [any SimpleModel.Type])] {
-    let (updated, inserted) = (changeSet.updated, changeSet.inserted)
+    let (updated, inserted) = (changeSet?.updated ?? [], changeSet?.inserted ?? [])
     if named.isEmpty { return bridge.consistency.liveNodes(among: updated, and: inserted) }
-    return liveNodes(among: updated + inserted + named)
-  }
-
-  /// Returns the live nodes among some nodes, each once.
-  private func liveNodes(
-    among identifiers: [String]
-  ) -> [(identifier: ByteString, types: [any SimpleModel.Type])] {
-    let all = Set(identifiers.map { ByteString($0) })
+    let all = Set((updated + inserted + named).map { ByteString($0) })
     return bridge.consistency.liveNodes(among: all.ordered().map(\.text))
-  }
-
-  /// Plans a write that did not change the store.
-  ///
-  /// It applies to live data that differs.
-  private func planUnchanged() -> CommitPlan {
-    let named = bridge.named(by: write)
-    bridge.consistency.scope.bringBack(named.lazy.map { ByteString($0) })
-    let live = liveNodes(among: named)
-    if live.isEmpty { return .nothing }
-    var update = LiveUpdate()
-    update.context = write.context
-    guard addNodes(live, to: &update) else { return .read }
-    addDeletes(named, to: &update)
-    return .show(update)
-  }
-
-  /// Adds the nodes that the write names and has deleted, stored or not.
-  private func addDeletes(_ named: [String], to update: inout LiveUpdate) {
-    // A write that also sets nodes is read instead.
-    guard write.content.isPlain, write.content.hasDeletes else { return }
-    update.deleted.formUnion(named.map { ByteString($0) })
   }
 
   /// Plans an operation without a change set: a change in memory, or one that the store had before.

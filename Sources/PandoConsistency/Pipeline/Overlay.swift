@@ -1,0 +1,58 @@
+package import PandoModels
+
+/// The difference between the data that a manager shows and the stored data, in front of each
+/// snapshot.
+///
+/// A change in memory puts nodes in; a write or fetch that names a node takes it out again:
+///
+/// - A node set in memory is shown as live trees contain it. They are its only memory, so it stays
+///   current with the nodes inside it, and is forgotten with the last of them.
+///   ``PipelineScope/joinStored(_:)`` brings data from a snapshot to that state.
+/// - A node deleted in memory is in no live tree. The overlay keeps its identifier.
+///
+/// Used on the pipeline only.
+package struct Overlay {
+  /// True after the first change that the store does not have.
+  ///
+  /// Before it, live trees contain exactly what the store has.
+  package private(set) var isUsed = false
+  /// The nodes deleted in memory only.
+  private(set) var gone: Set<ByteString> = []
+
+  /// Records that live trees show data that the store does not have.
+  package mutating func use() { isUsed = true }
+
+  /// Takes an update in, before it is staged.
+  mutating func apply(_ update: LiveUpdate) {
+    if update.operation?.isWritten == false { isUsed = true }
+    if !gone.isEmpty {
+      release(update.versions.keys)
+      release(update.deleted)
+    }
+    if !update.hidden.isEmpty { gone.formUnion(update.hidden) }
+  }
+
+  /// Takes nodes out, because they are set, deleted or loaded again.
+  package mutating func release(_ nodes: some Sequence<ByteString>) {
+    if !gone.isEmpty { gone.subtract(nodes) }
+  }
+
+  /// Returns true if a node was deleted in memory only.
+  package func hides(_ node: ByteString) -> Bool { gone.contains(node) }
+
+  /// Returns true if the root of a tree was deleted in memory only.
+  package func hides(_ tree: any SimpleModel) -> Bool {
+    !gone.isEmpty && tree.modelIdentifier.map { hides(ByteString($0)) } ?? false
+  }
+
+  #if InternalChecks
+    /// Stops the process if a node that was deleted in memory is shown.
+    ///
+    /// - Parameter shown: Returns the models that live trees contain for some nodes.
+    func checkInvariants(_ shown: (Set<ByteString>) -> [ByteString: [any SimpleModel]]) {
+      precondition(isUsed || gone.isEmpty, "an unused overlay hides nodes")
+      let shown = shown(gone).keys.map(\.text)
+      precondition(shown.isEmpty, "\(shown) were deleted in memory and are shown")
+    }
+  #endif
+}
