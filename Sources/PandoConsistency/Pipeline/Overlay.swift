@@ -3,12 +3,13 @@ package import PandoModels
 /// The difference between the data that a manager shows and the stored data, in front of each
 /// snapshot.
 ///
-/// A change in memory puts nodes in; a write or fetch that names a node takes it out again:
+/// A change in memory puts nodes in. A write that names a node, changed or not, takes it out.
 ///
-/// - A node set in memory is shown as live trees contain it. They are its only memory, so it stays
-///   current with the nodes inside it, and is forgotten with the last of them.
-///   ``PipelineScope/joinStored(_:)`` brings data from a snapshot to that state.
-/// - A node deleted in memory is in no live tree. The overlay keeps its identifier.
+/// - A node set in memory is shown as live trees contain it. The overlay keeps no model of it,
+///   because only those of live trees stay current with the nodes inside them. So the change ends
+///   with the last tree. ``PipelineScope/joinStored(_:)`` brings data from a snapshot to that state.
+/// - A node deleted in memory is in no live tree, until it is fetched. The overlay keeps its
+///   identifier.
 ///
 /// Used on the pipeline only.
 package struct Overlay {

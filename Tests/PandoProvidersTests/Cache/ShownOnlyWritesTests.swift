@@ -207,6 +207,20 @@ import Testing
     }
   }
 
+  /// Live trees did not contain the node before the group, so the write was not read.
+  @Test func `in a group a later write counts for what only a new row shows`() async throws {
+    try await withViews { views in
+      try await views.store.write { try $0.set(Contact(5, "stored")) }
+      let gate = Gate(stopping: views.manager)
+      try views.store.writeAndWait { try Self.mix(&$0) }
+      views.list.append([Contact(5, "live")], updateCache: false)
+      try views.store.writeAndWait { try $0.set(Contact(5, "stored")) }
+      gate.open()
+      await views.manager.drain()
+      #expect(views.list.data.last == Contact(5, "stored"))
+    }
+  }
+
   @Test func `a deletion by name takes it away, though it was never stored`() async throws {
     try await withStore { store in
       let manager = try DataModelManager(store: store)
