@@ -215,6 +215,7 @@ import Testing
       try views.store.writeAndWait { try Self.mix(&$0) }
       views.list.append([Contact(5, "live")], updateCache: false)
       try views.store.writeAndWait { try $0.set(Contact(5, "stored")) }
+      try views.store.writeAndWait { try $0.set(Contact(7)) }
       gate.open()
       await views.manager.drain()
       #expect(views.list.data.last == Contact(5, "stored"))
