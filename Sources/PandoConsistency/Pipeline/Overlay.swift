@@ -41,11 +41,6 @@ package struct Overlay {
   /// Returns true if a node was deleted in memory only.
   package func hides(_ node: ByteString) -> Bool { gone.contains(node) }
 
-  /// Returns true if the root of a tree was deleted in memory only.
-  package func hides(_ tree: any SimpleModel) -> Bool {
-    !gone.isEmpty && tree.modelIdentifier.map { hides(ByteString($0)) } ?? false
-  }
-
   #if InternalChecks
     /// Stops the process if a node that was deleted in memory is shown.
     ///

@@ -34,20 +34,8 @@ package struct LiveUpdate: Sendable {
     }
   }
 
-  /// A deletion among the operations of an update.
-  package struct Deletion: Sendable {
-    package let nodes: Set<ByteString>
-    /// The count of operations that precede the deletion.
-    package let place: Int
-    /// True if the nodes were deleted in the store or cache too.
-    package let isStored: Bool
-
-    package init(_ nodes: Set<ByteString>, place: Int, isStored: Bool) {
-      self.nodes = nodes
-      self.place = place
-      self.isStored = isStored
-    }
-  }
+  /// A deletion after `place` operations of an update, in the store or in memory only.
+  package typealias Deletion = (nodes: Set<ByteString>, place: Int, isStored: Bool)
 
   /// The new models, by identifier.
   package var versions = VersionTable()

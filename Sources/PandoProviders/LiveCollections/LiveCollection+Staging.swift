@@ -91,11 +91,11 @@ extension LiveCollection {
     }
     switch cacheKey.flatMap({ update.topics[ByteString($0)] as? CollectionCommit<T> }) {
     case .whole(let models, let isReset):
-      change.read = overlaid(models, scope)
+      change.read = ReadElements(models, shown: models?.map(scope.overlaid))
       change.telling = isReset ? .reset : .difference
     case .changes(let changes, let models) where change.operations.isEmpty:
       change.changes = changes
-      change.models = overlaid(models, scope)
+      change.models = models.mapValues { scope.overlaid($0) ?? $0 }
     case .changes, .own, nil: break
     }
     return change
@@ -221,7 +221,7 @@ extension LiveCollection {
       || change.operations.contains { $0.written == nil || $0.mayBeAbsent }
       || update.deletions.contains { !$0.isStored }
       || isCached && !change.rows.isEmpty && !isWritten(update)
-      || change.models.values.contains { scope.overlay.hides($0) }
+      || change.models.values.contains { scope.overlaid($0) == nil }
   }
 
   /// Returns true if the update's changes are in the store or cache.
@@ -359,7 +359,7 @@ extension LiveCollection {
     script.carryOut(on: &list)
     stored = list
     shown.remove(
-      Set(script.inserted.filter { script.models[$0].map(scope.overlay.hides) ?? false }))
+      Set(script.inserted.filter { script.models[$0].map { scope.overlaid($0) == nil } ?? false }))
     return Set(script.models.keys)
   }
 

@@ -6,17 +6,17 @@ import PandoModels
 /// The forms differ if other live trees show newer data of its nodes.
 struct ReadElements<T: SimpleModel> {
   /// `nil` stands for an element that is no longer stored.
-  var stored: [T?]
+  private let stored: [T?]
   /// `nil` stands for an element that is not shown.
-  var shown: [T?]
+  private let shown: [T?]
   /// True if the collection exists.
   let isPresent: Bool
 
-  /// Makes elements whose stored and shown forms are equal.
-  init(_ models: [T]?) {
+  /// Makes elements whose forms equal the elements that were read, unless they are given.
+  init(_ models: [T]?, stored: [T?]? = nil, shown: [T?]? = nil) {
     isPresent = models != nil
-    stored = models ?? []
-    shown = stored
+    self.stored = stored ?? models ?? []
+    self.shown = shown ?? models ?? []
   }
 
   /// The shown form of each element, or its stored form if it is not shown.
@@ -46,31 +46,20 @@ extension LiveCollection {
   func joined(
     _ models: [T]?, since number: UInt64?, _ scope: PipelineScope
   ) -> ReadElements<T> {
-    var read = ReadElements(models)
-    guard let models else { return read }
-    if let number {
-      read.shown = scope.join(models, since: number).map { $0 as? T }
-      read.stored = scope.joinWritten(models, since: number).map { $0 as? T }
-    } else {
-      read.shown = scope.joinStored(models).map { $0 as? T }
+    guard let models else { return ReadElements(nil) }
+    guard let number else {
+      return ReadElements(models, shown: scope.joinStored(models).map { $0 as? T })
     }
-    return read
+    return ReadElements(
+      models, stored: scope.joinWritten(models, since: number).map { $0 as? T },
+      shown: scope.join(models, since: number).map { $0 as? T })
   }
+}
 
-  /// Combines elements that were read for the running update with the overlay.
-  func overlaid(_ models: [T]?, _ scope: PipelineScope) -> ReadElements<T> {
-    var read = ReadElements(models)
-    guard scope.overlay.isUsed, let models else { return read }
-    read.shown = models.map { model in
-      guard let regeneration = scope.regenerate(model) else { return model }
-      return regeneration.model as? T
-    }
-    return read
-  }
-
-  /// Combines new elements of the running update with the overlay.
-  func overlaid(_ models: [Int: T], _ scope: PipelineScope) -> [Int: T] {
-    guard scope.overlay.isUsed else { return models }
-    return models.mapValues { scope.regenerate($0)?.model as? T ?? $0 }
+extension PipelineScope {
+  /// Returns an element of the running update as the overlay shows it; `nil` if it is hidden.
+  func overlaid<T: SimpleModel>(_ model: T) -> T? {
+    guard overlay.isUsed, let regeneration = regenerate(model) else { return model }
+    return regeneration.model as? T
   }
 }

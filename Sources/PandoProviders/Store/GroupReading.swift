@@ -17,8 +17,8 @@ struct ReadFailure: Sendable {
 
 /// Reads the data that live trees need after several commits.
 ///
-/// `update` and `failures` are the results. `changed`, `touched` and `given` are computed from the
-/// group. Used on the pipeline only.
+/// `update` and `failures` are the results. `changed`, `touched`, `renewed` and `given` are computed
+/// from the group, `own`, `shown` and `named` from its writes. Used on the pipeline only.
 final class GroupReading {
   private let bridge: StoreBridge
   private let group: CommitGroup
@@ -34,6 +34,14 @@ final class GroupReading {
   private let touched: Set<ByteString>
   /// The changed nodes that were deleted in between.
   private let renewed: Set<ByteString>
+  /// The models of nodes that operations have set in memory; none for a deleted node.
+  ///
+  /// A later write that sets or deletes the node takes it out.
+  private var shown: [ByteString: [any SimpleModel]] = [:]
+  /// The nodes of operations, and live nodes that writes name, also without changing them.
+  ///
+  /// They are read, because live trees may show them otherwise.
+  private var named: Set<ByteString> = []
   /// The models of live nodes that need no read.
   private var given: [ByteString: any SimpleModel] = [:]
 
@@ -132,43 +140,25 @@ final class GroupReading {
   }
 
   /// Adds the changes of this manager's operations.
-  ///
-  /// A change in memory applies unless a later write sets or deletes the node. A live node that a
-  /// write names without changing it is read, because it may be shown otherwise.
   private func addOperations(_ snapshot: ModelSnapshot) {
-    // The models of nodes set in memory; none for a node deleted in memory.
-    var shown: [ByteString: [any SimpleModel]] = [:]
-    var named: Set<ByteString> = []
-    var concerned: Set<ByteString> = []
     var changes: [LiveUpdate] = []
     for write in group.writes where write.failure == nil {
-      let names = bridge.releaseNodes(of: write)
-      for node in names { named.insert(ByteString(node)) }
-      if !shown.isEmpty {
-        let changed = write.changeSet.map { $0.updated + $0.inserted + $0.deleted } ?? []
-        for node in names + changed { shown[ByteString(node)] = nil }
-      }
-      let unfound = write.content.deletes.filter { node in
-        touched.contains(ByteString(node)) || isStored(ByteString(node), snapshot) != true
-      }
-      addDeletion(
-        Set(((write.changeSet?.deleted ?? []) + unfound).map { ByteString($0) }), isStored: true)
+      takeOut(write, snapshot)
       guard let operation = bridge.operation(of: write), operation.isChange else { continue }
       operation.attach(scope)
       if bridge.isInMemory(write), bridge.refuse(operation) { continue }
       let change = operation.makeUpdate()
       changes.append(change)
-      let nodes = change.versions.keys
+      named.formUnion(change.versions.keys + change.deleted)
       if operation.isStored {
-        scope.overlay.release(nodes)
-        for node in nodes + change.deleted { shown[node] = nil }
+        scope.overlay.release(change.versions.keys)
+        for node in change.versions.keys + change.deleted { shown[node] = nil }
       } else {
         scope.overlay.use()
         addDeletion(change.deleted, isStored: false)
         for (node, versions) in change.versions { shown[node] = versions.given }
         for node in change.deleted { shown[node] = [] }
       }
-      concerned.formUnion(nodes + change.deleted)
       own.append(operation)
     }
     // The position of deletions by other processes is unknown, so they come before all operations.
@@ -176,10 +166,7 @@ final class GroupReading {
       if deletion.isStored { known.formUnion(deletion.nodes) }
     }
     addDeletion(renewed.union(group.deleted).subtracting(known), at: 0, isStored: true)
-    for (node, _) in bridge.consistency.liveNodes(among: named.map(\.text)) {
-      concerned.insert(node)
-    }
-    for node in concerned where shown[node] == nil && !touched.contains(node) {
+    for node in named where shown[node] == nil && !touched.contains(node) {
       guard let isStored = isStored(node, snapshot) else { continue }
       if isStored { changed.insert(node) } else { update.deleted.insert(node) }
     }
@@ -191,14 +178,38 @@ final class GroupReading {
         for model in versions.given { read(node, as: type(of: model), snapshot) }
       }
     }
-    for (node, models) in shown where models.isEmpty {
-      update.deleted.insert(node)
-      update.hidden.insert(node)
+    addShown(snapshot)
+  }
+
+  /// Takes the nodes of a write out of what earlier operations of the group have set in memory.
+  private func takeOut(_ write: CommitEffects, _ snapshot: ModelSnapshot) {
+    let names = bridge.releaseNodes(of: write)
+    for (node, _) in bridge.consistency.liveNodes(among: names) { named.insert(node) }
+    if !shown.isEmpty {
+      for node in names + (write.changeSet?.nodes ?? []) { shown[ByteString(node)] = nil }
     }
+    let unfound = write.content.deletes.filter { node in
+      touched.contains(ByteString(node)) || isStored(ByteString(node), snapshot) != true
+    }
+    let deleted = (write.changeSet?.deleted ?? []) + unfound
+    addDeletion(Set(deleted.map { ByteString($0) }), isStored: true)
+  }
+
+  /// Adds what the operations have set in memory.
+  private func addShown(_ snapshot: ModelSnapshot) {
     let stale = Set(group.changed)
-    for (node, models) in shown where !models.isEmpty {
+    for (node, models) in shown {
+      if models.isEmpty {
+        update.deleted.insert(node)
+        update.hidden.insert(node)
+        continue
+      }
       update.give(models, node)
-      if stale.contains(node) { addOthers(node, models, snapshot) }
+      // Trees with other types of the node merge the change into the stored model.
+      for type in stale.contains(node) ? bridge.consistency.liveTypes(of: node.text) : []
+      where !models.contains(where: { Swift.type(of: $0) == type }) {
+        read(node, as: type, snapshot, merging: models)
+      }
     }
   }
 
@@ -206,7 +217,7 @@ final class GroupReading {
   private func addDeletion(_ nodes: Set<ByteString>, at place: Int? = nil, isStored: Bool) {
     if nodes.isEmpty { return }
     update.deletions.append(
-      LiveUpdate.Deletion(nodes, place: place ?? own.count, isStored: isStored))
+      (nodes: nodes, place: place ?? own.count, isStored: isStored))
   }
 
   /// Returns true if a node is stored; `nil` if that can't be read.
@@ -219,42 +230,26 @@ final class GroupReading {
     }
   }
 
-  /// Adds a node in the types in which a change in memory has no model for it.
-  ///
-  /// The change is merged into the stored model.
-  private func addOthers(
-    _ identifier: ByteString, _ given: [any SimpleModel], _ snapshot: ModelSnapshot
-  ) {
-    let types = bridge.consistency.liveTypes(of: identifier.text)
-    for type in types where !given.contains(where: { Swift.type(of: $0) == type }) {
-      do {
-        guard let stored = try snapshot.live(identifier.text, as: type) as? any Model else {
-          continue
-        }
-        let merged = given.reduce(stored) { older, newer in
-          (newer as? any Model).map { older.merge($0) } ?? older
-        }
-        update.addStored(merged, identifier.text)
-      } catch {
-        failures.append(ReadFailure(error: error, key: identifier, type: type))
-      }
-    }
-  }
-
-  /// Reads a node in a type, once.
+  /// Reads a node in a type, once, and merges newer models into it.
   private func read(
     _ identifier: ByteString, as type: any SimpleModel.Type, _ snapshot: ModelSnapshot,
-    isRepeated: Bool = false
+    merging newer: [any SimpleModel] = [], isRepeated: Bool = false
   ) {
+    func add(_ model: any SimpleModel) {
+      let merged = newer.reduce(model) { older, newer in
+        guard let model = older as? any Model, let newer = newer as? any Model else { return older }
+        return model.merge(newer)
+      }
+      update.addStored(merged, identifier.text)
+    }
     let isRead = update.versions[identifier]?.stored.contains { Swift.type(of: $0) == type }
     if isRead == true { return }
     if renewed.contains(identifier) { update.versions[adding: identifier].followsDeletion = true }
     if let model = given[identifier], Swift.type(of: model) == type {
-      return update.addStored(model, identifier.text)
+      return add(model)
     }
     do {
-      guard let model = try snapshot.live(identifier.text, as: type) else { return }
-      update.addStored(model, identifier.text)
+      if let model = try snapshot.live(identifier.text, as: type) { add(model) }
     } catch {
       var failure = ReadFailure(
         error: error, key: identifier, type: type, isRepeated: isRepeated)

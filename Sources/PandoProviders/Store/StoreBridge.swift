@@ -130,8 +130,8 @@ final class StoreBridge: Sendable {
     guard consistency.scope.overlay.isUsed else { return [] }
     var named: [String] = []
     if operation(of: write) == nil { write.content.forEachName { named.append($0) } }
-    let changed = write.changeSet.map { $0.updated + $0.inserted + $0.deleted } ?? []
-    consistency.scope.overlay.release((named + changed).lazy.map { ByteString($0) })
+    let nodes = named + (write.changeSet?.nodes ?? [])
+    consistency.scope.overlay.release(nodes.lazy.map { ByteString($0) })
     return named
   }
 

@@ -493,7 +493,9 @@ extension ChangeSet {
 
   /// The changed keys.
   fileprivate var keys: [ByteString] {
-    updated.map { ByteString($0) } + inserted.map { ByteString($0) }
-      + deleted.map { ByteString($0) } + collections.map { ByteString($0.cacheKey) }
+    (nodes + collections.map(\.cacheKey)).map { ByteString($0) }
   }
+
+  /// The changed nodes.
+  var nodes: [String] { updated + inserted + deleted }
 }

@@ -62,9 +62,7 @@ struct WritePlanning {
   private func mayRepair(_ changeSet: ChangeSet) -> Bool {
     if bridge.unread.isEmpty, !bridge.topics.mayHide { return false }
     var nodes: Set<ByteString> = []
-    for identifier in changeSet.updated + changeSet.inserted + changeSet.deleted {
-      nodes.insert(ByteString(identifier))
-    }
+    for identifier in changeSet.nodes { nodes.insert(ByteString(identifier)) }
     return bridge.unread.wait(for: nodes) || !bridge.topics.hiding(nodes).isEmpty
   }
 

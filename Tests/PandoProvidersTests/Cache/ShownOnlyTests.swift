@@ -179,6 +179,27 @@ import Testing
     }
   }
 
+  /// The new element was shown, with the node inside it.
+  @Test func `an element that requires what was deleted in memory is not shown`() async throws {
+    try await withContact { manager, store, item in
+      let list = CollectionDataProvider<Club>(dataModelManager: manager)
+      let other = Club(id: 2, name: "B", lead: Contact(2))
+      try await list.setData([other], cacheKey: "clubs").committed()
+      try await store.write { try $0.set(Club(id: 1, name: "A", lead: Contact(1, "stored"))) }
+      try await manager.deleteModel(Contact(1), updateCache: false).committed()
+      try await store.write { transaction in
+        try transaction.append(
+          [.reference(identifier: "Club:1", typeName: "Club")], toCollection: "clubs")
+      }
+      #expect(list.data == [other])
+      #expect(item.data == nil)
+      try await list.append([Club(id: 3, name: "C", lead: Contact(2))]).committed()
+      let stored = try store.read { try $0.collection("clubs", as: Club.self)?.map(\.id) }
+      #expect(stored == [2, 1, 3])
+      #expect(list.data.map(\.id) == [2, 3])
+    }
+  }
+
   /// The store lacks it, so that was what a fetch said.
   @Test func `what is shown only is found`() async throws {
     try await withContact { manager, store, _ in
