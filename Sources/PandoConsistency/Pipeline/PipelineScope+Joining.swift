@@ -59,10 +59,16 @@ extension PipelineScope {
   package func joinStored(_ trees: [any SimpleModel]) -> [(any SimpleModel)?] {
     guard overlay.isUsed else { return trees }
     var update = LiveUpdate()
-    for (node, models) in liveModels(of: Self.nodes(of: trees), asksListeners: false) {
+    addOverlay(of: Self.nodes(of: trees), to: &update)
+    return bring(trees, upTo: update, hiding: overlay.gone)
+  }
+
+  /// Adds the models that live trees contain for some nodes to an update of data that was read.
+  package func addOverlay(of nodes: Set<ByteString>, to update: inout LiveUpdate) {
+    guard overlay.isUsed else { return }
+    for (node, models) in liveModels(of: nodes, asksListeners: false) {
       for model in models { update.addStored(model, node.text) }
     }
-    return bring(trees, upTo: update, hiding: overlay.gone)
   }
 
   /// Returns the models of some nodes in live trees, one for each type.

@@ -133,10 +133,7 @@ final class GroupReading {
     }
     nodes.subtract(changed)
     nodes.subtract(update.deleted)
-    nodes = nodes.filter { update.versions[$0] == nil }
-    for (node, models) in scope.liveModels(of: nodes, asksListeners: false) {
-      for model in models { update.addStored(model, node.text) }
-    }
+    scope.addOverlay(of: nodes.filter { update.versions[$0] == nil }, to: &update)
   }
 
   /// Adds the changes of this manager's operations.
