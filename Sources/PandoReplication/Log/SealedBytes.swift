@@ -1,4 +1,4 @@
-import PandoModels
+import PandoRecords
 import PandoStore
 
 /// Bytes between four characters with a version and the XXH64 of all before: what a log holds.
