@@ -94,6 +94,14 @@
       #expect(try mode() == (server.hasPrefix("/") ? "disable" : "verify-full"))
     }
 
+    /// libpq has no name beside the host, and a connection that ignores one would verify less than is asked for.
+    @Test func `a name for the certificates of all servers is refused`() {
+      var configuration = PostgreSQLLogConfiguration(
+        servers: ["127.0.0.1:1"], database: "d", user: "u", log: "log")
+      configuration.tls = .init(serverName: "db.example.org")
+      #expect(words(configuration).contains("serverName"))
+    }
+
     @Test(arguments: [
       "", "a b", "a.b", "A", "ä", "a\"b", "a-b", String(repeating: "a", count: 41),
     ])

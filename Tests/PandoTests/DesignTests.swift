@@ -27,9 +27,9 @@ import Testing
       "PandoManagers", "PandoStore", "PandoLMDB", "PandoRecords", "PandoModels", "PandoSystem",
     ],
     "CPandoNATS": [],
-    "PandoNATSLog": ["CPandoNATS", "PandoReplication", "PandoRecords", "PandoSystem"],
+    "PandoNATSLog": ["CPandoNATS", "PandoReplication", "PandoSystem"],
     "CPandoPostgreSQL": [],
-    "PandoPostgreSQLLog": ["CPandoPostgreSQL", "PandoReplication", "PandoRecords", "PandoSystem"],
+    "PandoPostgreSQLLog": ["CPandoPostgreSQL", "PandoReplication", "PandoSystem"],
     "PandoURLSession": ["PandoRemote"],
     "PandoMetrics": [
       "PandoReplication", "PandoManagers", "PandoProviders", "PandoConsistency", "PandoStore",
