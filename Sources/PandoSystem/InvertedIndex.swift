@@ -10,7 +10,9 @@ package struct InvertedIndex<Key: Hashable, Holder: Hashable> {
   package var isEmpty: Bool { holdersByKey.isEmpty }
 
   /// Returns true if any holder holds a key.
-  package func contains(_ key: Key) -> Bool { holdersByKey[key] != nil }
+  package func contains(_ key: Key) -> Bool {
+    !holdersByKey.isEmpty && holdersByKey[key] != nil
+  }
 
   /// The holders of a key.
   package func holders(of key: Key) -> Set<Holder> {

@@ -124,22 +124,23 @@ final class ViewIndex: Sendable {
   /// Whether a write affects a view, or may.
   func concerns(_ touched: TouchedNodes) -> Bool {
     let (types, loading) = state.withLock { ($0.types, $0.loading) }
-    // The parents of a changed node are unknown without a read.
-    if touched.hasUpdated, types.values.joined().contains(where: \.holdsNodes) { return true }
-    if !touched.identifiers.isEmpty {
-      let counting = types.values.joined().contains { $0.countsHolders && !$0.numbers.isEmpty }
-      if counting { return true }
-    }
-    for identifier in touched.identifiers {
-      if state.withLock({ $0.nodes.contains(identifier) }) { return true }
-      for namespace in identifier.namespaces {
-        if loading[namespace] != nil { return true }
-        for views in types[namespace] ?? [] where !views.countsHolders {
-          if views.mayTake(identifier, of: touched) { return true }
+    for (namespace, views) in types {
+      for views in views {
+        // The parents of a changed node are unknown without a read.
+        if touched.hasUpdated, views.holdsNodes { return true }
+        if views.countsHolders {
+          if !touched.identifiers.isEmpty, !views.numbers.isEmpty { return true }
+        } else {
+          for node in touched.identifiers where node.isIdentifier(of: namespace) {
+            if views.mayTake(node, of: touched) { return true }
+          }
         }
       }
     }
-    return false
+    for namespace in loading.keys {
+      if touched.identifiers.contains(where: { $0.isIdentifier(of: namespace) }) { return true }
+    }
+    return state.withLock { state in touched.identifiers.contains { state.nodes.contains($0) } }
   }
 
   /// The views that commits affect, each with the touched nodes that concern it; `nil` if those are unknown.
