@@ -119,13 +119,12 @@ extension ModelHolder {
         } else if !scope.canJoin(since: fetch.joinsSince) {
           // The changes since the request are no longer recorded.
           self.fetch(request, from: cache, cacheKey, context, scope)
-        } else {
-          let joined = result.map { model in
-            scope.asked(for: fetch.identifier, fetch.isDeleted ? nil : model) {
-              scope.join([$0], since: fetch.joinsSince)[0]
-            }
+        } else if case .success(let model) = result {
+          request.finish(loaded: fetch.isDeleted ? nil : model, scope) {
+            scope.join([$0], since: fetch.joinsSince)[0]
           }
-          request.finish(joined, scope)
+        } else {
+          request.finish(result, scope)
         }
         end(fetch, scope)
       }
@@ -177,27 +176,6 @@ extension ModelHolder {
 }
 
 extension PipelineScope {
-  /// Combines a loaded model with the data of live trees.
-  ///
-  /// If the model was deleted in memory only, this load makes it visible again for all that wait
-  /// for it.
-  fileprivate func asked(
-    for identifier: String, _ model: (any SimpleModel)?,
-    _ join: (any SimpleModel) -> (any SimpleModel)?
-  ) -> (any SimpleModel)? {
-    guard let model else { return nil }
-    let key = ByteString(identifier)
-    guard overlay.hides(key) else { return join(model) }
-    overlay.release([key])
-    guard let joined = join(model) else { return nil }
-    var update = LiveUpdate()
-    update.addStored(joined, identifier)
-    apply(update)
-    return joined
-  }
-}
-
-extension PipelineScope {
   /// Returns a node of the live trees in a type.
   func liveModel(_ identifier: String, as type: any SimpleModel.Type) -> (any SimpleModel)? {
     let key = ByteString(identifier)
@@ -220,6 +198,32 @@ struct FetchRequest: Sendable {
     var request = self
     request.identifier = identifier
     return request
+  }
+
+  /// Joins a loaded model with the data of live trees, shows it, and answers.
+  ///
+  /// If the model was deleted in memory only, all that wait for it show it again.
+  ///
+  /// - Parameters:
+  ///   - model: The model; `nil` if there is none.
+  ///   - scope: The pipeline.
+  ///   - join: Joins the model.
+  ///   - other: Returns the model to show if there is none.
+  func finish(
+    loaded model: (any SimpleModel)?, _ scope: PipelineScope,
+    join: (any SimpleModel) -> (any SimpleModel)?, other: () -> (any SimpleModel)? = { nil }
+  ) {
+    let key = ByteString(identifier)
+    let wasHidden = model != nil && scope.overlay.hides(key)
+    if wasHidden { scope.overlay.release([key]) }
+    let joined = model.flatMap(join)
+    let shown = holder.apply(joined ?? other(), self, scope)
+    if wasHidden, let joined {
+      var update = LiveUpdate()
+      update.addStored(joined, identifier)
+      scope.apply(update)
+    }
+    answer(.success(shown), scope)
   }
 
   /// Shows the model found, and answers.
@@ -255,15 +259,11 @@ final class StoreFetch: StoreLoad {
 
   func finish(_ error: (any Error)?, _ scope: PipelineScope) {
     if let error { return request.finish(.failure(error), scope) }
-    let model = found.withLock { $0 }
-    let joined = scope.asked(for: request.identifier, model) {
+    request.finish(loaded: found.withLock { $0 }, scope) {
       scope.joinStored([$0])[0]
+    } other: {
+      // Other providers may show a model that was set in memory only.
+      scope.overlay.isUsed ? scope.liveModel(request.identifier, as: request.holder.type) : nil
     }
-    request.finish(.success(joined ?? shownOnly(scope)), scope)
-  }
-
-  /// Returns the model that other providers show, because it was set in memory only.
-  private func shownOnly(_ scope: PipelineScope) -> (any SimpleModel)? {
-    scope.overlay.isUsed ? scope.liveModel(request.identifier, as: request.holder.type) : nil
   }
 }

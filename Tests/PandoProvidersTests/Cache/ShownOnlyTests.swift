@@ -223,6 +223,23 @@ import Testing
     }
   }
 
+  /// With a cache, the fetch returned what the provider showed at the pause.
+  @Test(arguments: [Backing.cache, .store, .storeInMemory])
+  func `a paused provider shows what it fetches, though it was deleted in memory`(
+    backing: Backing
+  ) async throws {
+    try await backing.withManager { manager in
+      let provider = DataProvider<Contact>(dataModelManager: manager)
+      try await manager.updateModel(Contact(1, "stored")).committed()
+      provider.isPaused = true
+      try await manager.deleteModel(Contact(1), updateCache: false).committed()
+      await manager.drain()
+      let found = try await provider.fetchDataFromCache(withCacheKey: "Contact:1")
+      #expect(found == Contact(1, "stored"))
+      #expect(provider.data == Contact(1, "stored"))
+    }
+  }
+
   /// Who asked for it showed it, and who waited for it showed nothing.
   @Test(arguments: [Backing.cache, .store, .storeInMemory])
   func `what was deleted in memory is back for all once somebody fetches it`(
