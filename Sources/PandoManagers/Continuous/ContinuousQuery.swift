@@ -3,12 +3,13 @@ import PandoProviders
 
 /// A query whose result can be followed, change by change.
 ///
-/// The value itself costs nothing; work begins with the first iteration.
+/// The value itself costs nothing; work begins with the first iteration or ``QueryDataProvider``.
 ///
 /// ```swift
 /// for try await books in manager.continuousSearch(withQuery: recent).values { show(books.entities) }
 /// ```
-/// After each change the result has exactly the entities of the filter, the order, the offset and the limit.
+/// After each change the result has the entities that a search of the stored ones finds, in its order, without
+/// those that can't be decoded or that break the contract of the context.
 /// Each iterating task gets the newest result. All iterations share the work, which ends with the last one.
 /// Use ``QueryDataProvider`` for a delegate.
 public struct ContinuousQuery<E: Queryable>: Sendable {

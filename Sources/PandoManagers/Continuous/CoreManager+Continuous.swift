@@ -6,9 +6,10 @@ import PandoModels
 /// writes, of server answers, and of other processes. If the store does not have `followsOtherProcesses`,
 /// those of other processes appear after a refresh of the container or a commit of this process.
 ///
-/// If the context names a server, each query sends one request when following begins. Its answer arrives like
-/// any any change. `.remote`, `.remoteOrLocal` and `.localOr` wait for the answer first, and end with its
-/// error. `.localThen` shows the local result at once, and continues without a connection.
+/// If the context names a server, following begins with one read of the context, and what the read stores
+/// arrives like any change. With `.remote`, `.remoteOrLocal` and `.localOr` that read comes before the first
+/// result, and its error ends the iteration. `.localThen` shows the local result at once, and continues without
+/// a connection.
 /// `.staleWhileRevalidate` shows a sufficient local result at once; the event handler receives errors of its
 /// request.
 ///

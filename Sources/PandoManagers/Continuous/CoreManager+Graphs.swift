@@ -55,8 +55,8 @@ extension CoreManager {
   /// Follows entities with their related entities.
   ///
   /// Each change of an entity in the graph, or of one that it misses, gives a new graph. The first graph
-  /// shows the local entities, without those that were requested (``EntityGraph/pending``). Another one
-  /// follows each answer.
+  /// shows the local entities. Those that a server is asked for are in ``EntityGraph/pending``, and each answer
+  /// gives a new graph.
   ///
   /// - Parameters:
   ///   - query: The roots.
@@ -64,8 +64,8 @@ extension CoreManager {
   ///   - context: The stores to read; for the roots as in ``continuousSearch(withQuery:in:)``, for the others
   ///     as in ``graph(of:shape:in:)``.
   /// - Returns: The present graph, and the graph after each change, each with all entities on disk of one
-  ///   snapshot. Iterations end with the errors of ``graph(of:shape:in:)``; with `.localThen` not without a
-  ///   connection.
+  ///   snapshot. The errors of ``graph(of:shape:in:)`` end iterations. With `.localThen` a missing connection does
+  ///   not.
   public func continuousGraph(
     of query: Query<E> = .all, shape: GraphShape<E> = .all, in context: ReadContext<E> = .local
   ) -> ContinuousSequence<EntityGraph<E>> {

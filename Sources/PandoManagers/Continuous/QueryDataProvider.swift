@@ -11,7 +11,8 @@ import PandoSystem
 ///   issues.continuousSearch(withQuery: open), dataModelManager: container.dataModelManager)
 /// provider.delegate = self
 /// ```
-/// Each change of a model that begins or ceases to match changes the list; the list itself can't be edited.
+/// A change of a model that matches, or that begins or ceases to match, changes the list; the list itself can't
+/// be edited.
 /// It shows a commit in the same step as all other providers over the store. Use ``ContinuousQuery/values``
 /// in a task.
 ///
@@ -106,7 +107,7 @@ public final class QueryDataProvider<E: Queryable>: Sendable {
 
   /// The object that is notified of changes; held weakly.
   ///
-  /// A new delegate first receives the present result, as a reset.
+  /// A new delegate first receives the present result, as a reset; during a pause, at its end.
   public var delegate: (any QueryDataProviderDelegate)? {
     get { state.withLock { $0.delegate } }
     set {
@@ -127,7 +128,8 @@ public final class QueryDataProvider<E: Queryable>: Sendable {
 
   /// Whether the list is paused.
   ///
-  /// At the end of a pause it shows the newest result, and the delegate receives one joined change.
+  /// At the end of a pause it shows the newest result. The delegate receives one joined change, if the result
+  /// differs from the one that it has.
   public var isPaused: Bool {
     get {
       tracking.readIsPaused()

@@ -86,7 +86,12 @@ public final class CollectionDataProvider<T: SimpleModel>: Sendable {
   /// The delegate that is called after changes by others; not retained.
   public var delegate: (any CollectionDataProviderDelegate)? {
     get { state.withLock { $0?.delegate } }
-    set { state.withLock { $0?.delegate = newValue } }
+    set {
+      state.withLock { $0?.delegate = newValue }
+      if newValue == nil { return }
+      let skips = seen { $0.beginTelling($1) }
+      if skips { dataHasChanged() }
+    }
   }
 }
 

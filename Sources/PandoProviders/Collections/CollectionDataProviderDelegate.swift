@@ -11,8 +11,9 @@ public import PandoModels
 /// }
 /// ```
 ///
-/// The first change follows the provider's `data` at the moment when the delegate was set. Make the
-/// rows from `data` then.
+/// The first change follows the provider's `data` at the moment when the delegate was set, with the
+/// uncommitted changes in it. Make the rows from `data` then. While other threads edit the list,
+/// `data` may be newer than that moment; ``CollectionDataProvider/changes`` has no such gap.
 ///
 /// Calls are made one after another on the manager's delivery target. Changes that the owner made
 /// through the provider lead to no call. The delegate must not block the thread, because later

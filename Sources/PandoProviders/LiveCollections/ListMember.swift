@@ -53,10 +53,11 @@ struct ListMember<T: SimpleModel>: Sendable {
 /// Decides which edits a member's delegate has before they are committed.
 struct ListViewer: Sendable {
   let number: UInt64
-  /// The number of the last edit shown when the member joined, or when its last pause ended.
+  /// The number of the last edit shown when the member joined, when its last pause ended, or when
+  /// its delegate was set.
   var firstEdit: UInt64
 
-  /// Returns true if the member made the edit, or joined or resumed after it.
+  /// Returns true if the member made the edit, or has shown it from its beginning.
   ///
   /// Such a member is not notified when the edit is committed.
   func knows<T>(_ operation: ListOperation<T>) -> Bool {

@@ -8,6 +8,24 @@ import PandoSystem
 /// delegates, so that a batch follows its last member. Edits without a store have no delivery of
 /// their own. Their notifications are sent as soon as no older one is queued.
 extension LiveCollection {
+  /// Makes the next notification of a member follow the elements that it shows now, for a new
+  /// delegate.
+  ///
+  /// - Returns: True if queued notifications are not sent to the delegate; `nil` if `member` is not
+  ///   a member.
+  func beginTelling(_ member: UInt64) -> Bool? {
+    withMember(member) { state, index in
+      if let shown = state.members[index].standstill?.shown {
+        state.members[index].frozen?.told = shown
+      } else if state.members[index].frozen != nil {
+        state.members[index].frozen?.told = state.list
+      } else {
+        state.members[index].viewer.firstEdit = state.editCount
+      }
+      return state.members[index].tellings.skip()
+    }
+  }
+
   /// Notifies members of edits: before the return on the delivery target, elsewhere asynchronously.
   ///
   /// - Parameter actor: The calling member. Its queued notifications are sent after the call.

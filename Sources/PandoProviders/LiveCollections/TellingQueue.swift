@@ -74,7 +74,7 @@ final class ToldChange<T: SimpleModel>: @unchecked Sendable {
 /// batch, which is notified with the update.
 struct TellingQueue<T: SimpleModel>: Sendable {
   private var tellings = Deque<ListTelling<T>>()
-  /// The count of oldest changes that were sent to the delegate.
+  /// The count of oldest changes that were sent to the delegate, or that a new one does not need.
   private var toldCount = 0
   /// True if the list has changed without a notification since the newest queued change.
   private var hasGap = false
@@ -115,12 +115,26 @@ struct TellingQueue<T: SimpleModel>: Sendable {
     guard !isTold else { return nil }
     let telling = tellings[toldCount]
     let list = telling.change.list(after: nil)
+    noteTold()
+    if !isTold { _ = tellings[toldCount].change.list(after: list) }
+    return (telling, list)
+  }
+
+  /// Marks all changes as sent; they stay in the queue for the batch.
+  ///
+  /// - Returns: True if one was not sent.
+  mutating func skip() -> Bool {
+    if isTold { return false }
+    while !isTold { noteTold() }
+    return true
+  }
+
+  private mutating func noteTold() {
+    let telling = tellings[toldCount]
     tellings[toldCount] = ListTelling(
       number: telling.number, isEdit: telling.isEdit, change: ToldChange(.changes([])),
       context: telling.context, date: telling.date)
     toldCount += 1
-    if !isTold { _ = tellings[toldCount].change.list(after: list) }
-    return (telling, list)
   }
 
   /// Removes the oldest change, if it was sent to the delegate.

@@ -47,7 +47,8 @@ extension DataModelManager {
   ///   - model: A model with the node's identifier. A model without one is refused with the error
   ///     `missingIdentifier`, and nothing is changed.
   ///   - updateCache: True to delete from store or cache. False removes the node from shown data
-  ///     only, until it is set, or fetched by its identifier.
+  ///     only, until it is set, or fetched by its identifier. A list that showed it shows it again
+  ///     after the list is set.
   ///   - context: Passed to the delegates and listeners of the change.
   /// - Returns: The pending write; the caller may ignore it.
   @discardableResult

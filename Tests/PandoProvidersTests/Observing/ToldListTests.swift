@@ -41,6 +41,63 @@ import Testing
     }
   }
 
+  /// Names of elements, with an edit of another provider that is not committed.
+  @Test(arguments: [false, true])
+  func `a new delegate is told what follows the data of the moment when it was set`(
+    isPaused: Bool
+  ) async throws {
+    try await withStore { store in
+      try await store.write { transaction in
+        try transaction.setCollection("contacts", to: (1...3).map { Contact($0, "\($0)") })
+      }
+      let manager = try DataModelManager(store: store)
+      let editor = CollectionDataProvider<Contact>(dataModelManager: manager)
+      let viewer = CollectionDataProvider<Contact>(dataModelManager: manager)
+      try await editor.fetchDataFromCache(withCacheKey: "contacts")
+      try await viewer.fetchDataFromCache(withCacheKey: "contacts")
+      let writer = HeldWriter(store)
+      editor.move(from: 1, to: 2)
+      editor.remove(at: 1)
+      editor.append([Contact(4, "4")])
+      if isPaused { viewer.isPaused = true }
+      let table = Table(viewer.data)
+      viewer.delegate = table
+      #expect(table.names == ["1", "2", "4"])
+      editor.append([Contact(5, "5")])
+      writer.letGo()
+      await manager.drain()
+      viewer.isPaused = false
+      await manager.drain()
+      #expect(table.names == ["1", "2", "4", "5"])
+      #expect(viewer.data.map(\.name) == table.names)
+      await manager.close()
+    }
+  }
+
+  @Test func `a new delegate is not told of a change that was queued before`() async throws {
+    try await withStore { store in
+      try await store.write { try $0.setCollection("contacts", to: [Contact(1, "1")]) }
+      let queue = DispatchQueue(label: "delegates")
+      let manager = try DataModelManager(store: store, deliveringOn: .queue(queue))
+      let provider = CollectionDataProvider<Contact>(dataModelManager: manager)
+      try await provider.fetchDataFromCache(withCacheKey: "contacts")
+      let (isHeld, mayGoOn) = (Event(), Event())
+      queue.async {
+        isHeld.signal()
+        mayGoOn.wait()
+      }
+      await blocking { isHeld.wait() }
+      try await store.write { try $0.append([Contact(2, "2")], toCollection: "contacts") }
+      let table = Table(provider.data)
+      provider.delegate = table
+      try await store.write { try $0.append([Contact(3, "3")], toCollection: "contacts") }
+      mayGoOn.signal()
+      await manager.drain()
+      #expect(table.names == ["1", "2", "3"])
+      await manager.close()
+    }
+  }
+
   @Test(arguments: seeds(8))
   func `the delegate of the documentation follows a writer that awaits nothing`(
     seed: UInt64
