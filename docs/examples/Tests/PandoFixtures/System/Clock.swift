@@ -1,0 +1,1 @@
+../../../../../Sources/PandoSystem/Clock.swift
