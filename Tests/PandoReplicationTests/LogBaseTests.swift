@@ -3,7 +3,7 @@ import Testing
 
 @testable import PandoReplication
 
-/// What logs over servers share.
+/// The addresses, failures and repeated calls that logs over servers share.
 @Suite struct LogBaseTests {
   @Test(arguments: [
     ("host", "host:9"), ("host:1", "host:1"), ("[::1]", "[::1]:9"), ("::1", "[::1]:9"),

@@ -25,7 +25,7 @@ import Testing
 
   @Test func `a wait until a time looks again after each interval`() {
     let monitor = Monitor(0)
-    // Nobody notifies.
+    // No thread calls `notify`.
     let answer = monitor.waiting(until: .max, checkingEach: 1) { count -> Int? in
       count += 1
       return count == 3 ? count : nil

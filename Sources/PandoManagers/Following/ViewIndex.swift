@@ -114,8 +114,13 @@ final class ViewIndex: Sendable {
   ///   - value: The value.
   ///   - view: The view.
   func remove<View: LiveView>(_ changed: [ByteString]?, notIn value: View.Value, of view: View) {
-    let known = changed ?? Array(state.withLock { $0.nodes.keys(of: view.number) })
-    let gone = known.filter { !view.depends(value, on: $0) }
+    let gone: Set<ByteString>
+    if let changed {
+      gone = Set(changed.filter { !view.depends(value, on: $0) })
+    } else {
+      // Finding each node in the value by itself could take time in the square of their number.
+      gone = state.withLock { $0.nodes.keys(of: view.number) }.subtracting(view.nodes(of: value))
+    }
     if !gone.isEmpty { state.withLock { $0.nodes.remove(gone, of: view.number) } }
   }
 
