@@ -109,6 +109,13 @@ final class CollectionOperation<T: SimpleModel>: ManagedOperation {
     shelf.setList(cacheKey, to: placed.applied(to: stored), scope)
   }
 
+  func finish(_ scope: PipelineScope) {
+    // A provider may have asked the cache for the collection before this edit was announced.
+    guard manager.isCached, isWritten else { return }
+    let living = try? manager.livingCollection(forKey: cacheKey, of: T.self)
+    living?.loadAgain(scope)
+  }
+
   func fail(_ error: any Error, _ scope: PipelineScope) {}
 }
 

@@ -86,6 +86,9 @@ struct ListState<T: SimpleModel>: Sendable {
     pending.contains { if case .set = $0.operation.edit { true } else { false } }
   }
 
+  /// True if the shown list has all elements, not only those of edits before the load.
+  var isKnown: Bool { isLoaded || isBeingSet }
+
   /// Undoes all pending edits, so that `list` is the committed list.
   mutating func rewind() {
     for edit in pending.reversed() { list.undo(edit.step) }

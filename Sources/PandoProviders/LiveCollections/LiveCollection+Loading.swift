@@ -23,7 +23,8 @@ extension LiveCollection {
   /// Returns true if a static call is carried out in this collection instead of the store.
   func takes(_ request: ListRequest<T>) -> Bool {
     state.withLock { state in
-      state.isPresent && (state.isLoaded || state.isBeingSet) || request.creates
+      if case .set = request { return true }
+      return state.isKnown && (state.isPresent || request.creates)
     }
   }
 
@@ -33,10 +34,14 @@ extension LiveCollection {
   func fetch(context: (any Sendable)?, _ waiter: ListWaiter<T>) -> Bool {
     let next = state.withLock { state -> FetchStart<T> in
       if state.isRetired { return .retired }
-      if state.isPresent { return .answer(state.list.models) }
+      if state.isPresent, state.isKnown { return .answer(state.list.models) }
       addIfNeeded(&state)
       state.waiters.append(waiter)
-      return state.waiters.count == 1 ? .load : .wait
+      guard state.waiters.count == 1 else { return .wait }
+      guard manager.isMemoryOnly else { return .load }
+      // Queued under the lock, so that an edit of the collection is queued behind its load.
+      load(readsFirst: true)
+      return .wait
     }
     switch next {
     case .retired: return false
@@ -94,7 +99,9 @@ extension LiveCollection {
         let number = joinsSince.withLock { $0 }
         // The answer may contain an edit made meanwhile or not, because the edit is on its way to
         // the cache.
-        let isEdited = state.withLock { !$0.isLoaded && $0.editCount != editCount }
+        let isEdited = state.withLock { state in
+          (!state.isLoaded || state.isOutOfStep) && state.editCount != editCount
+        }
         if isEdited || !scope.canJoin(since: number) {
           load(from: cache, context, scope)
         } else {
@@ -109,6 +116,17 @@ extension LiveCollection {
   func reload(_ scope: PipelineScope) {
     state.withLock { $0.isOutOfStep = true }
     load(readsFirst: true, scope)
+  }
+
+  /// Reads the elements after an edit that was queued for the cache without this collection.
+  ///
+  /// Pipeline, after the edit was announced to the cache. A load that runs already is repeated.
+  func loadAgain(_ scope: PipelineScope) {
+    let isLoaded = state.withLock { state in
+      state.editCount += 1
+      return state.isLoaded
+    }
+    if isLoaded { reload(scope) }
   }
 
   /// Shows the loaded elements, unless others were loaded meanwhile, and answers the waiting

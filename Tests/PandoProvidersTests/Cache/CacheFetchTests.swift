@@ -205,4 +205,30 @@ import Testing
     let stored = updatesCache ? [Contact(1, "new"), Contact(3)] : Contact.list(1, 2, 3)
     #expect(cache.cached == stored + [Contact(4)])
   }
+
+  @Test(arguments: [true, false])
+  func `a static edit made while the cache is asked is neither lost nor shown alone`(
+    appends: Bool
+  ) async throws {
+    typealias List = CollectionDataProvider<Contact>
+    let cache = HeldCache()
+    let manager = DataModelManager(cacheDelegate: cache)
+    let list = List(dataModelManager: manager)
+    async let fetched = list.fetchDataFromCache(withCacheKey: "c")
+    await cache.asked.happened()
+    let write =
+      appends
+      ? List.append([Contact(4)], cacheKey: "c", dataModelManager: manager)
+      : List.insert([Contact(4)], at: 3, cacheKey: "c", dataModelManager: manager)
+    let other = List(dataModelManager: manager)
+    async let shown = other.fetchDataFromCache(withCacheKey: "c")
+    cache.answered.signal()
+    try await write.committed()
+    #expect(try await fetched?.prefix(3) == Contact.list(1, 2, 3)[...])
+    #expect(try await shown?.prefix(3) == Contact.list(1, 2, 3)[...])
+    await manager.drain()
+    #expect(list.data == Contact.list(1, 2, 3, 4))
+    #expect(other.data == Contact.list(1, 2, 3, 4))
+    #expect(cache.cached == Contact.list(1, 2, 3, 4))
+  }
 }
