@@ -1,4 +1,6 @@
 // swift-tools-version: 6.2
+import CompilerPluginSupport
+import Foundation
 import PackageDescription
 
 // Modules and who may import whom are drawn in docs/design.md, "Layers". Every target gets the
@@ -17,6 +19,26 @@ let languageSettings: [SwiftSetting] = [
 ]
 
 let librarySettings: [SwiftSetting] = languageSettings + [.strictMemorySafety()]
+
+/// The folder `lib/swift/host` of the toolchain, with the libraries that macros are made of.
+///
+/// It is `nil` if the toolchain has none. The package then builds without `@Model`.
+let hostFolder: String? = {
+  for folder in (Context.environment["PATH"] ?? "").split(separator: ":") {
+    let compiler = URL(fileURLWithPath: "\(folder)/swiftc").resolvingSymlinksInPath()
+    guard FileManager.default.isExecutableFile(atPath: compiler.path) else { continue }
+    let host = compiler.deletingLastPathComponent().deletingLastPathComponent()
+      .appendingPathComponent("lib/swift/host").path
+    if FileManager.default.fileExists(atPath: "\(host)/SwiftSyntax.swiftmodule") { return host }
+  }
+  return nil
+}()
+
+let hostLibraries = [
+  "SwiftSyntax", "SwiftParser", "SwiftSyntaxMacros", "SwiftSyntaxBuilder",
+  "SwiftSyntaxMacroExpansion",
+  "SwiftDiagnostics", "SwiftCompilerPluginMessageHandling",
+]
 
 let package = Package(
   name: "pando",
@@ -61,8 +83,9 @@ let package = Package(
       swiftSettings: librarySettings),
     .target(
       name: "PandoStore",
-      dependencies: ["PandoLMDB", "PandoRecords", "PandoModels", "PandoSystem"],
-      swiftSettings: librarySettings),
+      dependencies: ["PandoLMDB", "PandoRecords", "PandoModels", "PandoSystem"]
+        + (hostFolder == nil ? [] : ["PandoMacros"]),
+      swiftSettings: librarySettings + (hostFolder == nil ? [] : [.define("PANDO_MACROS")])),
     .target(
       name: "PandoConsistency", dependencies: ["PandoRecords", "PandoModels", "PandoSystem"],
       swiftSettings: librarySettings),
@@ -296,6 +319,23 @@ let package = Package(
       swiftSettings: languageSettings),
   ]
 )
+
+if let hostFolder {
+  let hostSettings = languageSettings + [.unsafeFlags(["-I", hostFolder])]
+  let hostLinking: [LinkerSetting] = [
+    .unsafeFlags(
+      ["-L", hostFolder] + hostLibraries.map { "-l\($0)" }
+        + ["-Xlinker", "-rpath", "-Xlinker", hostFolder])
+  ]
+  package.targets += [
+    .macro(name: "PandoMacros", swiftSettings: hostSettings, linkerSettings: hostLinking),
+    .testTarget(
+      name: "PandoMacrosTests", dependencies: ["PandoMacros"], swiftSettings: hostSettings,
+      linkerSettings: hostLinking),
+  ]
+} else {
+  print("pando: this toolchain has no lib/swift/host, so the package builds without @Model")
+}
 
 // A build for some tests alone, as Tests/sanitize makes them: PANDO_TESTS=LMDBTests,ModelCoreTests
 // leaves out all that these do not need.

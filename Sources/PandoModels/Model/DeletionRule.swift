@@ -48,6 +48,26 @@ public struct DeletionRule: Hashable, Sendable {
   /// - Parameter field: The coded name of the field.
   /// - Returns: The rule.
   public static func owned(_ field: String) -> DeletionRule { DeletionRule(.owned, field) }
+
+  /// Refuses to delete the children in a property.
+  ///
+  /// - Parameters:
+  ///   - property: The property with the child or the children.
+  ///   - field: Its coded name.
+  /// - Returns: The rule.
+  public static func restrict<Parent, Slot: ChildSlot>(
+    _ property: KeyPath<Parent, Slot>, _ field: String
+  ) -> DeletionRule { DeletionRule(.restrict, field) }
+
+  /// Deletes the children in a property with their parent, unless they have other references.
+  ///
+  /// - Parameters:
+  ///   - property: The property with the child or the children.
+  ///   - field: Its coded name.
+  /// - Returns: The rule.
+  public static func owned<Parent, Slot: ChildSlot>(
+    _ property: KeyPath<Parent, Slot>, _ field: String
+  ) -> DeletionRule { DeletionRule(.owned, field) }
 }
 
 /// A model type with rules for deletes at its edges.

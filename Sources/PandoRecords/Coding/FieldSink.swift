@@ -105,6 +105,27 @@ public protocol FieldCodable: Codable {
     unsafe content.pointee.beginField(name)
     try unsafe frame.encodeField(value, slot: .optional, name: name.description)
   }
+
+  /// Writes a field of any type, as ``write(_:_:)`` does; generated code uses it for types that are
+  /// not known to be scalars.
+  ///
+  /// - Parameters:
+  ///   - name: The name of the field.
+  ///   - value: Its value.
+  /// - Throws: `ModelError` that names the field; the error of the value's own coding.
+  public mutating func writeCoded<Value: Encodable>(
+    _ name: StaticString, _ value: Value
+  ) throws { try write(name, value) }
+
+  /// Writes a field of any type that may be nil, as ``write(_:_:)`` does.
+  ///
+  /// - Parameters:
+  ///   - name: The name of the field.
+  ///   - value: Its value; nil is written as null.
+  /// - Throws: `ModelError` that names the field; the error of the value's own coding.
+  public mutating func writeCoded<Value: Encodable>(
+    _ name: StaticString, _ value: Value?
+  ) throws { try write(name, value) }
 }
 
 #if DEBUG

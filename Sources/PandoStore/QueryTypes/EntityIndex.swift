@@ -69,6 +69,14 @@ public struct EntityIndex<E: Queryable>: Sendable {
     EntityIndex(fields: fields.map { .field($0) }, isUnique: false)
   }
 
+  /// An index of fields whose values, together, are unique.
+  ///
+  /// - Parameter fields: The fields; one may be a child.
+  /// - Returns: The index.
+  public static func unique(_ fields: QueryField<E>...) -> EntityIndex {
+    EntityIndex(fields: fields.map { .field($0) }, isUnique: true)
+  }
+
   /// The index in the form of the store.
   func stored() throws(QueryError) -> ModelIndex {
     var paths: [FieldPath] = []

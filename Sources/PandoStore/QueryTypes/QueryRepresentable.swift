@@ -1,4 +1,5 @@
 public import FoundationEssentials
+public import PandoModels
 
 /// A type whose values can be compared in filters and kept in indexes.
 ///
@@ -104,6 +105,8 @@ extension Optional: QueryRepresentable where Wrapped: QueryRepresentable {
   /// The value, or null.
   public var queryValue: QueryValue { self?.queryValue ?? .null }
 }
+
+extension Key: QueryRepresentable {}
 
 extension QueryRepresentable where Self: RawRepresentable, RawValue: QueryRepresentable {
   /// The kinds of the raw value.

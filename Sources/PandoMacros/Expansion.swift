@@ -1,0 +1,88 @@
+import SwiftSyntax
+import SwiftSyntaxBuilder
+import SwiftSyntaxMacros
+
+/// The members that a macro generates, as lines of Swift.
+struct Expansion {
+  let declaration: Declaration
+  private(set) var lines: [String] = []
+
+  init(_ declaration: Declaration) { self.declaration = declaration }
+
+  /// Adds a member, unless the type declares one of that name itself.
+  mutating func add(_ name: String, _ member: [String]) {
+    if declaration.members.contains(name) { return }
+    if !lines.isEmpty { lines.append("") }
+    var member = member
+    member[0] = declaration.access + member[0]
+    lines += member
+  }
+
+  /// Makes the extension with all members.
+  func extended(_ type: some TypeSyntaxProtocol, by protocols: [String]) throws
+    -> ExtensionDeclSyntax
+  { try ExtensionDeclSyntax(of: type, protocols, lines) }
+}
+
+extension ExtensionDeclSyntax {
+  /// Makes an extension of a type with conformances and members.
+  init(of type: some TypeSyntaxProtocol, _ protocols: [String], _ lines: [String]) throws {
+    let list = protocols.isEmpty ? "" : ": " + protocols.joined(separator: ", ")
+    let members = lines.map { $0.isEmpty ? "" : "  " + $0 }.joined(separator: "\n")
+    try self.init("extension \(type.trimmed)\(raw: list) {\n\(raw: members)\n}")
+  }
+}
+
+/// What structs of both macros have.
+extension Expansion {
+  /// True if the type has a coding of its own, which decides the form of its records.
+  var isCodedByHand: Bool {
+    declaration.members.contains("encode(to:)") || declaration.members.contains("init(from:)")
+  }
+
+  /// Adds the coding keys, if some properties are not stored.
+  mutating func addCodingKeys() {
+    let fields = declaration.storedFields
+    guard !isCodedByHand, fields.count < declaration.fields.count else { return }
+    let cases = fields.map { "  case \($0.name)" }
+    add("CodingKeys", ["enum CodingKeys: String, CodingKey {"] + cases + ["}"])
+  }
+
+  /// Adds the coding of `FieldCodable`.
+  mutating func addFieldCoding() {
+    let fields = declaration.storedFields
+    add(
+      "init(fields:)",
+      ["init(fields: inout FieldSource) throws {"]
+        + fields.map { "  self.\($0.name) = try fields.read(\($0.storedName.literal))" } + ["}"])
+    add(
+      "write(to:)",
+      ["func write(to fields: inout FieldSink) throws {"]
+        + fields.map { field in
+          let arguments = "\(field.storedName.literal), self.\(field.name)"
+          return field.type.isScalar
+            ? "  fields.write(\(arguments))" : "  try fields.writeCoded(\(arguments))"
+        } + ["}"])
+  }
+
+  /// Adds the defaults and the former names.
+  mutating func addHistory() {
+    let defaults = declaration.storedFields.compactMap { field in
+      field.recordDefault.map { "  \(field.storedName.literal): \($0)," }
+    }
+    if !defaults.isEmpty {
+      add(
+        "fieldDefaults",
+        ["static let fieldDefaults: [String: any Encodable & Sendable] = ["] + defaults + ["]"])
+    }
+    let formerNames = declaration.storedFields.filter { !$0.formerNames.isEmpty }.map { field in
+      let names = field.formerNames.map(\.literal).joined(separator: ", ")
+      return "  \(field.storedName.literal): [\(names)],"
+    }
+    if !formerNames.isEmpty {
+      add(
+        "formerFieldNames",
+        ["static let formerFieldNames: [String: [String]] = ["] + formerNames + ["]"])
+    }
+  }
+}

@@ -1,0 +1,192 @@
+import SwiftDiagnostics
+import SwiftSyntax
+import SwiftSyntaxBuilder
+import SwiftSyntaxMacros
+
+/// Declares a struct as a model: its key, fields, indexes, rules and coding.
+struct ModelMacro: ExtensionMacro {
+  static func expansion(
+    of node: AttributeSyntax, attachedTo declaration: some DeclGroupSyntax,
+    providingExtensionsOf type: some TypeSyntaxProtocol, conformingTo protocols: [TypeSyntax],
+    in context: some MacroExpansionContext
+  ) throws -> [ExtensionDeclSyntax] {
+    var mistakes = Mistakes()
+    guard let model = declaration.as(StructDeclSyntax.self) else {
+      mistakes.refuse(declaration, node, "@Model")
+      _ = mistakes.report(in: context)
+      return []
+    }
+    let declaration = Declaration(model, &mistakes)
+    let arguments = ModelArguments(node, declaration, &mistakes)
+    declaration.requireKey(&mistakes)
+    guard mistakes.report(in: context) else { return [] }
+    var expansion = Expansion(declaration)
+    expansion.addIdentity(arguments)
+    expansion.addFields()
+    expansion.addIndexes(arguments)
+    let hasRules = expansion.addDeletionRules()
+    expansion.addHistory()
+    expansion.addCodingKeys()
+    var left: Set<String> = hasRules ? [] : ["DeletionRuled"]
+    if expansion.isCodedByHand { left.insert("FieldCodable") } else { expansion.addFieldCoding() }
+    return [
+      try expansion.extended(
+        type, by: protocols.map(\.trimmedDescription).filter { !left.contains($0) })
+    ]
+  }
+}
+
+extension Mistakes {
+  /// Notes that a macro stands at something other than a struct.
+  mutating func refuse(
+    _ declaration: some DeclGroupSyntax, _ attribute: AttributeSyntax, _ macro: String
+  ) {
+    if let type = declaration.as(ClassDeclSyntax.self) {
+      var keyword = type.classKeyword
+      keyword.tokenKind = .keyword(.struct)
+      add(
+        type.classKeyword, "\(macro) belongs to a struct: models are immutable values",
+        Repair.replace(type.classKeyword, by: keyword, "write struct"))
+    } else {
+      add(attribute, "\(macro) belongs to a struct")
+    }
+  }
+}
+
+extension Declaration {
+  var keyFields: [StoredField] { fields.filter { $0.has(.key) } }
+
+  /// Notes that no property is the key.
+  func requireKey(_ mistakes: inout Mistakes) {
+    guard keyFields.isEmpty, !members.contains("modelIdentifier") else { return }
+    let candidate = fields.first { $0.name == "id" } ?? fields.first
+    let repair = candidate.map { field in
+      var repaired = field.declaration
+      repaired.leadingTrivia = []
+      repaired.attributes.insert(
+        .attribute(AttributeSyntax("@Key").with(\.trailingTrivia, .space)),
+        at: repaired.attributes.startIndex)
+      repaired.leadingTrivia = field.declaration.leadingTrivia
+      return Repair.replace(field.declaration, by: repaired, "mark \(field.name) with @Key")
+    }
+    mistakes.add(
+      nameNode, "mark the property that identifies a \(name) with @Key", repair)
+  }
+}
+
+/// The arguments of `@Model`.
+struct ModelArguments {
+  /// The name under which a store keeps models of the type.
+  var typeName: String
+  /// The properties of each index, as key paths without a root.
+  var indexes: [(isUnique: Bool, paths: [[String]])] = []
+
+  init(_ attribute: AttributeSyntax, _ declaration: Declaration, _ mistakes: inout Mistakes) {
+    typeName = declaration.name
+    var label: String?
+    for argument in attribute.arguments?.as(LabeledExprListSyntax.self) ?? [] {
+      label = argument.label?.text ?? label
+      if label == nil {
+        if let name = argument.expression.text, !name.isEmpty {
+          typeName = name
+        } else {
+          mistakes.add(argument.expression, "write the name of the type as a text")
+        }
+      } else if let list = argument.expression.as(ArrayExprSyntax.self) {
+        let paths = list.elements.compactMap {
+          declaration.path($0.expression, &mistakes)
+        }
+        if !paths.isEmpty { indexes.append((label == "unique", paths)) }
+      } else {
+        mistakes.add(argument.expression, "write the key paths of an index in brackets")
+      }
+    }
+  }
+}
+
+extension Declaration {
+  /// The names along a key path of the type; notes a first name that is no stored property.
+  fileprivate func path(_ expression: ExprSyntax, _ mistakes: inout Mistakes) -> [String]? {
+    guard let keyPath = expression.as(KeyPathExprSyntax.self) else {
+      mistakes.add(expression, "write a key path, as \\.name")
+      return nil
+    }
+    let text = keyPath.components.trimmedDescription
+    let names = text.split { ".?!".contains($0) }.map(String.init)
+    guard let first = names.first, storedFields.contains(where: { $0.name == first }) else {
+      mistakes.add(expression, "\(name) has no stored property \(names.first ?? text)")
+      return nil
+    }
+    let rest = text.drop { ".?!".contains($0) }.dropFirst(first.count).drop { ".?!".contains($0) }
+    return [first] + (rest.isEmpty ? [] : [String(rest)])
+  }
+
+  /// The field of an index, as an argument of `EntityIndex`.
+  fileprivate func indexed(_ path: [String]) -> String {
+    guard path.count > 1, let field = fields.first(where: { $0.name == path[0] }) else {
+      return ".path(\\\(name).\(path[0]))"
+    }
+    if let element = field.type.element {
+      return ".each(\\\(name).\(path[0]), \\\(element.text).\(path[1]))"
+    }
+    return ".path(\\\(name).\(path[0])\(field.type.text.hasSuffix("?") ? "?" : "").\(path[1]))"
+  }
+}
+
+extension Expansion {
+  fileprivate mutating func addIdentity(_ arguments: ModelArguments) {
+    let keys = declaration.keyFields
+    let name = arguments.typeName.literal
+    add("modelTypeName", ["static var modelTypeName: String { \(name) }"])
+    guard !keys.isEmpty else { return }
+    let parts = keys.map { "self.\($0.name)" }.joined(separator: ", ")
+    add("modelIdentifier", ["var modelIdentifier: String { Self.makeIdentifier(\(parts)) }"])
+    let parameters = keys.map { "_ \($0.name): \($0.type.text)" }.joined(separator: ", ")
+    let names = keys.map(\.name).joined(separator: ", ")
+    add(
+      "key(\(keys.map { _ in "_:" }.joined()))",
+      [
+        "static func key(\(parameters)) -> Key<\(declaration.name)> {",
+        "  Key(rawValue: makeIdentifier(\(names)))", "}",
+      ])
+  }
+
+  fileprivate mutating func addFields() {
+    let name = declaration.name
+    let isCodedByHand = isCodedByHand
+    let fields = declaration.storedFields.filter { !isCodedByHand || $0.has(.indexed) }
+    add(
+      "fields",
+      ["static let fields: [EntityField<\(name)>] = {", "  var fields = FieldList<\(name)>()"]
+        + fields.map { field in
+          let verb = field.has(.indexed) ? "addIndexed" : "add"
+          return "  fields.\(verb)(\\.\(field.name), \(field.storedName.literal))"
+        } + ["  return fields.all", "}()"])
+  }
+
+  fileprivate mutating func addIndexes(_ arguments: ModelArguments) {
+    var lines = declaration.storedFields.filter { $0.has(.unique) }
+      .map { "  .unique(.path(\\\(declaration.name).\($0.name)))," }
+    for index in arguments.indexes {
+      let fields = index.paths.map(declaration.indexed).joined(separator: ", ")
+      lines.append("  .\(index.isUnique ? "unique" : "indexed")(\(fields)),")
+    }
+    if lines.isEmpty { return }
+    add(
+      "indexes", ["static let indexes: [EntityIndex<\(declaration.name)>] = ["] + lines + ["]"])
+  }
+
+  /// Adds the deletion rules.
+  ///
+  /// - Returns: True if there are any.
+  fileprivate mutating func addDeletionRules() -> Bool {
+    let rules = declaration.storedFields.compactMap { field -> String? in
+      guard field.has(.restrict) || field.has(.owned) else { return nil }
+      let kind = field.has(.restrict) ? "restrict" : "owned"
+      return "  .\(kind)(\\\(declaration.name).\(field.name), \(field.storedName.literal)),"
+    }
+    if rules.isEmpty { return false }
+    add("deletionRules", ["static let deletionRules: [DeletionRule] = ["] + rules + ["]"])
+    return true
+  }
+}

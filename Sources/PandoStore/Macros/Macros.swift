@@ -1,0 +1,124 @@
+#if PANDO_MACROS
+  import PandoModels
+  import PandoRecords
+
+  /// Declares a struct as a model.
+  ///
+  /// ```swift
+  /// @Model("Product", unique: [\.tenant, \.sku], indexed: [\.tenant, \.category, \.price])
+  /// struct Product {
+  ///   @Key var tenant: String
+  ///   @Key var id: UUID
+  ///   var sku: String
+  ///   @Renamed(from: "name") var title: String
+  ///   @Indexed var category: String
+  ///   var price: Int
+  ///   var pictures: [Picture] = []
+  /// }
+  /// let product = try snapshot[Product.key("acme", id)]
+  /// ```
+  ///
+  /// The macro generates the identifier, `key(…)`, the declared fields of all stored properties that
+  /// filters can compare, the indexes, the deletion rules, the defaults and former names, and the
+  /// coding of records (`FieldCodable`). Records have the bytes of synthesized `Codable`, so a type may
+  /// adopt the macro, or drop it, at any time. A member that the type declares itself is not generated;
+  /// with a coding of its own, only `@Indexed` fields are declared.
+  ///
+  /// The default of a property is also the value for records that lack the field, except `UUID()`,
+  /// `Date()`, `.now` and random values.
+  ///
+  /// - Parameters:
+  ///   - name: The name under which a store keeps models of the type; that of the struct by default.
+  ///   - unique: Properties whose values, together, no two models may share; several lists are
+  ///     several indexes. See `EntityIndex.unique`.
+  ///   - indexed: Properties of an index, the most important first.
+  @attached(
+    extension,
+    conformances: Model, KeyedModel, Codable, Equatable, Queryable, FieldCodable, DeletionRuled,
+    names: named(modelTypeName), named(modelIdentifier), named(key), named(fields), named(indexes),
+    named(deletionRules), named(fieldDefaults), named(formerFieldNames), named(CodingKeys),
+    named(init(fields:)), named(write(to:)))
+  public macro Model(
+    _ name: StaticString? = nil, unique: [PartialKeyPath<DeclaredProperties>]...,
+    indexed: [PartialKeyPath<DeclaredProperties>]...
+  ) = #externalMacro(module: "PandoMacros", type: "ModelMacro")
+
+  /// Declares a value inside a model: a struct or an enum.
+  ///
+  /// ```swift
+  /// @Embedded struct Address {
+  ///   var street: String
+  ///   var city: String
+  /// }
+  /// @Embedded enum Status: String { case placed, shipped }
+  /// @Embedded enum Payment {
+  ///   case open
+  ///   case paid(at: Date, reference: String)
+  /// }
+  /// let found = Query(filter: \Order.payment.paid?.reference == "R-17" && \Order.address.city == "Ulm")
+  /// ```
+  ///
+  /// The macro generates the declared fields and the coding of records. An enum with raw values is
+  /// compared by them. Of another enum, it declares the values of each case as an optional property.
+  @attached(
+    extension,
+    conformances: Codable, Equatable, Embedded, FieldCodable, QueryRepresentable, KeyPart,
+    names: named(embeddedFields), named(fieldDefaults), named(formerFieldNames), named(CodingKeys),
+    named(init(fields:)), named(write(to:)), arbitrary)
+  public macro Embedded() = #externalMacro(module: "PandoMacros", type: "EmbeddedMacro")
+
+  /// Marks a property of the key; the keys of several properties are joined in their order.
+  ///
+  /// `Person:12` is the identifier of a `Person` whose key is 12. With several properties `/`, `%` and
+  /// control characters in them are escaped: see ``KeyedModel``.
+  @attached(peer)
+  public macro Key() = #externalMacro(module: "PandoMacros", type: "MarkerMacro")
+
+  /// Marks a property with an index: of a list, each element has a row.
+  @attached(peer)
+  public macro Indexed() = #externalMacro(module: "PandoMacros", type: "MarkerMacro")
+
+  /// Marks a property whose value no two models may share; null values are not compared.
+  @attached(peer)
+  public macro Unique() = #externalMacro(module: "PandoMacros", type: "MarkerMacro")
+
+  /// Gives the former names of a property, under which older records have it.
+  ///
+  /// - Parameter names: The names, the newest first.
+  @attached(peer)
+  public macro Renamed(from names: StaticString...) =
+    #externalMacro(module: "PandoMacros", type: "MarkerMacro")
+
+  /// Marks a child that can't be deleted while a model has it: see `DeletionRule`.
+  @attached(peer)
+  public macro Restrict() = #externalMacro(module: "PandoMacros", type: "MarkerMacro")
+
+  /// Marks children that are deleted with their model: see `DeletionRule`.
+  @attached(peer)
+  public macro Owned() = #externalMacro(module: "PandoMacros", type: "MarkerMacro")
+
+  /// Marks a property that is not stored; it needs a default.
+  @attached(peer)
+  public macro Transient() = #externalMacro(module: "PandoMacros", type: "MarkerMacro")
+
+  /// The properties that the arguments of ``Model(_:unique:indexed:)`` name.
+  ///
+  /// ```swift
+  /// @Model(unique: [\.email]) struct Account {
+  ///   @Key var id: Int
+  ///   var email: String
+  /// }
+  /// ```
+  ///
+  /// The type lets a key path be written without its root; the macro checks the names. No value of it
+  /// is used at run time.
+  ///
+  /// - Note: Any thread.
+  @dynamicMemberLookup
+  public enum DeclaredProperties {
+    case any
+
+    /// Stands for a property.
+    public subscript(dynamicMember name: String) -> DeclaredProperties { self }
+  }
+#endif

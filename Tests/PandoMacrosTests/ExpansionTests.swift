@@ -1,0 +1,162 @@
+import Testing
+
+@Suite struct ExpansionTests {
+  @Test func `a model`() {
+    let expanded = Expanded(
+      """
+      @Model
+      public struct Person {
+        @Key public var id: Int
+        @Indexed public var name: String
+        var isOnline = false
+      }
+      """)
+    #expect(expanded.errors.isEmpty)
+    #expect(
+      expanded.text == #"""
+
+        public struct Person {
+          public var id: Int
+          public var name: String
+          var isOnline = false
+        }
+
+        extension Person: Model, KeyedModel, Codable, Equatable, Queryable, FieldCodable {
+          public static var modelTypeName: String {
+            "Person"
+          }
+
+          public var modelIdentifier: String {
+            Self.makeIdentifier(self.id)
+          }
+
+          public static func key(_ id: Int) -> Key<Person> {
+            Key(rawValue: makeIdentifier(id))
+          }
+
+          public static let fields: [EntityField<Person>] = {
+            var fields = FieldList<Person>()
+            fields.add(\.id, "id")
+            fields.addIndexed(\.name, "name")
+            fields.add(\.isOnline, "isOnline")
+            return fields.all
+          }()
+
+          public static let fieldDefaults: [String: any Encodable & Sendable] = [
+            "isOnline": (false) as Bool,
+          ]
+
+          public init(fields: inout FieldSource) throws {
+            self.id = try fields.read("id")
+            self.name = try fields.read("name")
+            self.isOnline = try fields.read("isOnline")
+          }
+
+          public func write(to fields: inout FieldSink) throws {
+            fields.write("id", self.id)
+            fields.write("name", self.name)
+            fields.write("isOnline", self.isOnline)
+          }
+        }
+        """#)
+  }
+
+  @Test func `what the type declares itself is not generated`() {
+    let expanded = Expanded(
+      """
+      @Model struct Person {
+        @Key var id: Int
+        var name: String
+        static var modelTypeName: String { "P" }
+        var modelIdentifier: String { "p\\(id)" }
+        static let fields: [EntityField<Person>] = []
+        func encode(to encoder: any Encoder) throws {}
+      }
+      """)
+    #expect(expanded.errors.isEmpty)
+    let generated = expanded.text.split(separator: "extension Person").last ?? ""
+    #expect(generated.hasPrefix(": Model, KeyedModel, Codable, Equatable, Queryable {"))
+    #expect(!generated.contains("modelTypeName"))
+    #expect(!generated.contains("var modelIdentifier"))
+    #expect(!generated.contains("fields"))
+    #expect(generated.contains("static func key(_ id: Int)"))
+  }
+
+  @Test func `indexes, rules and former names`() {
+    let expanded = Expanded(
+      #"""
+      @Model("Item", unique: [\.sku], indexed: [\.maker, \.price], [\.lines.name])
+      struct Product {
+        @Key var tenant: String
+        @Key var id: UUID
+        var sku: String
+        var price: Int
+        @Renamed(from: "name", "label") var title: String
+        @Unique var barcode: String?
+        @Restrict var maker: Maker
+        @Owned var pictures: [Picture] = []
+        var lines: [Line]
+        @Transient var isSelected = false
+      }
+      """#)
+    #expect(expanded.errors.isEmpty)
+    for line in [
+      "Self.makeIdentifier(self.tenant, self.id)",
+      "static func key(_ tenant: String, _ id: UUID) -> Key<Product>",
+      #".unique(.path(\Product.barcode)),"#, #".unique(.path(\Product.sku)),"#,
+      #".indexed(.path(\Product.maker), .path(\Product.price)),"#,
+      #".indexed(.each(\Product.lines, \Line.name)),"#,
+      #".restrict(\Product.maker, "maker"),"#, #".owned(\Product.pictures, "pictures"),"#,
+      #""title": ["name", "label"],"#, "enum CodingKeys: String, CodingKey {", "DeletionRuled",
+    ] { #expect(expanded.text.contains(line), "\(line)") }
+    #expect(!expanded.text.contains("case isSelected"))
+  }
+
+  @Test func `an embedded enum`() {
+    let expanded = Expanded(
+      """
+      @Embedded enum Payment {
+        case open
+        case paid(at: Date, reference: String)
+      }
+      """)
+    #expect(
+      expanded.text == #"""
+        enum Payment {
+          case open
+          case paid(at: Date, reference: String)
+        }
+
+        extension Payment: Codable, Equatable, Embedded {
+          /// The values of the case `paid`.
+          struct Paid: Equatable, Sendable {
+            let at: Date
+            let reference: String
+          }
+
+          /// The values of the case `paid`; `nil` for another case.
+          var paid: Paid? {
+            if case .paid(let at, let reference) = self {
+              Paid(at: at, reference: reference)
+            } else {
+              nil
+            }
+          }
+
+          static let embeddedFields: EmbeddedFields<Payment> = {
+            var fields = EmbeddedFields<Payment>()
+            fields.add(\.paid?.at, optional: \.?.paid?.at, "paid.at")
+            fields.add(\.paid?.reference, optional: \.?.paid?.reference, "paid.reference")
+            return fields
+          }()
+        }
+        """#)
+  }
+
+  @Test func `an enum with raw values`() {
+    let expanded = Expanded("@Embedded enum Status: String { case placed, shipped }")
+    #expect(
+      expanded.text.contains(
+        "extension Status: Codable, Equatable, QueryRepresentable, KeyPart {"))
+  }
+}

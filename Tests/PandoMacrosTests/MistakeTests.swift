@@ -1,0 +1,205 @@
+import Testing
+
+/// Each mistake is an error at its line, with the repair that the compiler offers.
+@Suite struct MistakeTests {
+  private typealias Mistaken = Expanded.Mistaken
+
+  private func errors(_ source: String) -> [Mistaken] { Expanded(source).errors }
+
+  @Test func `no key`() {
+    let found = errors(
+      """
+      @Model struct Person {
+        var name: String
+        var id: Int
+      }
+      """)
+    #expect(found.map(\.line) == [1])
+    #expect(found.map(\.message) == ["mark the property that identifies a Person with @Key"])
+    let repaired = Expanded(
+      """
+      @Model struct Person { var id: Int }
+      """)
+    #expect(repaired.errors.map(\.repaired) == ["@Model struct Person { @Key var id: Int }"])
+  }
+
+  @Test(arguments: [
+    ("[String: Int]", "Indexed"), ("(Int, Int)", "Indexed"), ("any Hashable", "Unique"),
+    ("[[String: Int]]?", "Indexed"),
+  ])
+  func `an index of a type that can't be compared`(type: String, marker: String) {
+    let found = errors(
+      """
+      @Model struct Person {
+        @Key var id: Int
+        @\(marker) var map: \(type)
+      }
+      """)
+    let expected = Mistaken(
+      line: 3, message: "values of \(type) can't be compared, so they can't be indexed",
+      repaired: "var map: \(type)")
+    #expect(type.hasPrefix("[[") ? found.isEmpty : found == [expected])
+  }
+
+  @Test(arguments: ["Int", "String?", "[Date]", "Key<Maker>", "Decimal"])
+  func `a rule of a plain value`(type: String) {
+    for marker in ["Restrict", "Owned"] {
+      let found = errors(
+        """
+        @Model struct Person {
+          @Key var id: Int
+          @\(marker) var maker: \(type)
+        }
+        """)
+      #expect(
+        found == [
+          Mistaken(
+            line: 3, message: "@\(marker) belongs to a child; \(type) is no model",
+            repaired: "var maker: \(type)")
+        ])
+    }
+  }
+
+  @Test func `a marker of a computed or static member`() {
+    let found = errors(
+      """
+      @Model struct Person {
+        @Key var id: Int
+        @Indexed var initial: String { "A" }
+        @Unique static var shared = 1
+        var observed: Int = 0 { didSet {} }
+      }
+      """)
+    #expect(
+      found == [
+        Mistaken(
+          line: 3, message: "@Indexed belongs to a stored property; this one is computed",
+          repaired: #"var initial: String { "A" }"#),
+        Mistaken(
+          line: 4, message: "@Unique belongs to a stored property; this one is static",
+          repaired: "static var shared = 1"),
+      ])
+  }
+
+  @Test func `a class, an actor and an enum`() {
+    #expect(
+      errors("@Model class Person { @Key var id: Int }") == [
+        Mistaken(
+          line: 1, message: "@Model belongs to a struct: models are immutable values",
+          repaired: "@Model struct Person { @Key var id: Int }")
+      ])
+    for source in ["@Model enum Status { case open }", "@Model actor Person {}"] {
+      #expect(errors(source).map(\.message) == ["@Model belongs to a struct"])
+    }
+  }
+
+  @Test func `a property without a type`() {
+    let found = errors(
+      """
+      @Model struct Person {
+        @Key var id: Int
+        var created = Date()
+        var age = -1, weight = 1.5, name = "", isOnline = true
+      }
+      """)
+    #expect(
+      found == [
+        Mistaken(
+          line: 3,
+          message: "write the type of created: a macro does not see what the compiler infers",
+          repaired: "var created: <#Type#> = Date()")
+      ])
+  }
+
+  @Test func `two fields of one stored name`() {
+    let found = errors(
+      """
+      @Model struct Person {
+        enum CodingKeys: String, CodingKey { case id, first = "name", last = "name" }
+        @Key var id: Int
+        var first: String
+        var last: String
+      }
+      """)
+    #expect(found.map(\.line) == [5])
+    #expect(found.map(\.message) == [#"last and first have one stored name, "name""#])
+    let former = errors(
+      """
+      @Model struct Person {
+        @Key var id: Int
+        var first: String
+        @Renamed(from: "first") var last: String
+      }
+      """)
+    #expect(
+      former == [
+        Mistaken(
+          line: 4, message: #""first" is a name of first already"#, repaired: "var last: String")
+      ])
+  }
+
+  @Test func `an index of what is no property`() {
+    let found = errors(
+      #"""
+      @Model(unique: [\.nme], indexed: [\.id, \.name])
+      struct Person {
+        @Key var id: Int
+        var name: String
+      }
+      """#)
+    #expect(found.map(\.message) == ["Person has no stored property nme"])
+  }
+
+  @Test func `values that are not stored`() {
+    let found = errors(
+      """
+      @Model struct Person {
+        @Key var id: Int
+        @Transient var isSelected: Bool
+        @Transient @Indexed var rank = 1
+        @Transient var note: String?
+        let version = 1
+      }
+      """)
+    #expect(
+      found == [
+        Mistaken(
+          line: 3, message: "isSelected is not stored, so it needs a default: isSelected: Bool = …",
+          repaired: nil),
+        Mistaken(
+          line: 4, message: "@Indexed has no effect on a property that is not stored",
+          repaired: "@Transient var rank = 1"),
+        Mistaken(
+          line: 6, message: "a constant with a value can't be read from a record; write var",
+          repaired: "var version = 1"),
+      ])
+  }
+
+  @Test func `an optional key, two rules, and a marker of an embedded value`() {
+    let found = errors(
+      """
+      @Model struct Person {
+        @Key var id: Int?
+        @Owned @Restrict var friend: Person2
+        lazy var size: Int = 1
+      }
+      @Embedded struct Address {
+        @Indexed var city: String
+      }
+      """)
+    #expect(
+      found.map(\.message) == [
+        "a key is never nil; remove the question mark of Int?",
+        "a child has one rule: @Restrict or @Owned",
+        "a model is a value: a lazy property can't be stored in its record",
+        "@Indexed belongs to a property of a model, not of an embedded value",
+      ])
+  }
+
+  @Test func `a generic struct`() {
+    #expect(
+      errors("@Model struct Box<T> { @Key var id: Int }").map(\.message) == [
+        "a generic struct can't be declared by a macro; conform to the protocols by hand"
+      ])
+  }
+}
