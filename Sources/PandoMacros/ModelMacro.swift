@@ -121,7 +121,7 @@ extension Declaration {
     return [first] + (rest.isEmpty ? [] : [String(rest)])
   }
 
-  /// The field of an index, as an argument of `EntityIndex`.
+  /// The field of an index, as an argument of `FieldIndex`.
   fileprivate func indexed(_ path: [String]) -> String {
     guard path.count > 1, let field = fields.first(where: { $0.name == path[0] }) else {
       return ".path(\\\(name).\(path[0]))"
@@ -157,7 +157,7 @@ extension Expansion {
     let fields = declaration.storedFields.filter { !isCodedByHand || $0.has(.indexed) }
     add(
       "fields",
-      ["static let fields: [EntityField<\(name)>] = {", "  var fields = FieldList<\(name)>()"]
+      ["static let fields: [Field<\(name)>] = {", "  var fields = FieldList<\(name)>()"]
         + fields.map { field in
           let verb = field.has(.indexed) ? "addIndexed" : "add"
           return "  fields.\(verb)(\\.\(field.name), \(field.storedName.literal))"
@@ -173,7 +173,7 @@ extension Expansion {
     }
     if lines.isEmpty { return }
     add(
-      "indexes", ["static let indexes: [EntityIndex<\(declaration.name)>] = ["] + lines + ["]"])
+      "indexes", ["static let indexes: [FieldIndex<\(declaration.name)>] = ["] + lines + ["]"])
   }
 
   /// Adds the deletion rules.

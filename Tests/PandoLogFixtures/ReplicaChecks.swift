@@ -67,7 +67,7 @@ public struct ReplicaChecks {
       for number in 0..<150 {
         try machine.store.write { transaction in
           let id = number % 3 == 0 ? "shared" : "\(index) \(number)"
-          let old = try transaction.snapshot.model("Note:\(id)", as: Note.self)?.text ?? ""
+          let old = try transaction.snapshot.get("Note:\(id)", as: Note.self)?.text ?? ""
           try transaction.set(Note(id: id, text: "\(old) \(index)/\(number)"))
         }
       }
@@ -77,7 +77,7 @@ public struct ReplicaChecks {
     try first.store.write { try $0.set(Note(id: "long", text: text)) }
     for machine in [first, second] { try machine.replica.catchUp() }
     #expect(try first.dump() == second.dump())
-    let shared = try second.store.read { try $0.model("Note:shared", as: Note.self) }
+    let shared = try second.store.read { try $0.get("Note:shared", as: Note.self) }
     #expect(shared?.text.split(separator: " ").count == 100)
     for machine in [first, second] { machine.close() }
     // A third reads all of it from the log.
@@ -101,13 +101,13 @@ public struct ReplicaChecks {
       try await shown("\(round) 19", "Note:here", in: there.store)
       try await shown("\(round) 19", "Note:there", in: here.store)
       try server.kill()
-      let kept = try there.store.read { try $0.model("Note:here", as: Note.self) }
+      let kept = try there.store.read { try $0.get("Note:here", as: Note.self) }
       #expect(kept != nil)
       try server.start()
     }
     try await written(here) { try $0.set(Note(id: "last")) }
     let last = try await there.read(after: here.position) {
-      try $0.model("Note:last", as: Note.self)
+      try $0.get("Note:last", as: Note.self)
     }
     #expect(last != nil)
     await here.close()
@@ -156,7 +156,7 @@ public struct ReplicaChecks {
     let error = #expect(throws: StoreError.self) { try behind.replica.catchUp() }
     #expect(error?.code == .logLost)
     #expect(error?.description.contains("position 4") == true, "\(error as Any)")
-    #expect(try behind.store.read { try $0.model("Note:0", as: Note.self) } == nil)
+    #expect(try behind.store.read { try $0.get("Note:0", as: Note.self) } == nil)
     // One that has all of it goes on, also when it is opened again.
     ahead.close()
     let again = try Machine("\(path)/2", server)
@@ -254,7 +254,7 @@ public struct ReplicaChecks {
       #expect([.forked, .logLost].contains(error?.code), "\(error as Any)")
       #expect(first.status.isStopped)
       #expect(first.status.failure?.code == error?.code)
-      #expect(try first.store.read { try $0.model("Note:lost", as: Note.self) } != nil)
+      #expect(try first.store.read { try $0.get("Note:lost", as: Note.self) } != nil)
       await first.close()
     }
     let error = #expect(throws: StoreError.self) { try replicated("a") }
@@ -272,7 +272,7 @@ public struct ReplicaChecks {
     for store in [again, second] {
       let names = try store.store.read { try $0.count() }
       #expect(names == 5)
-      #expect(try store.store.read { try $0.model("Note:lost", as: Note.self) } == nil)
+      #expect(try store.store.read { try $0.get("Note:lost", as: Note.self) } == nil)
       #expect(store.status.failure == nil)
       await store.close()
     }
@@ -298,7 +298,7 @@ public struct ReplicaChecks {
   /// Waits until a store shows a text.
   private func shown(_ text: String, _ identifier: String, in store: ModelStore) async throws {
     for try await _ in store.changes(since: .zero) {
-      let found = try store.read { try $0.model(identifier, as: Note.self)?.text }
+      let found = try store.read { try $0.get(identifier, as: Note.self)?.text }
       if found == text { return }
     }
   }

@@ -34,7 +34,7 @@ import Testing
             Key(rawValue: makeIdentifier(id))
           }
 
-          public static let fields: [EntityField<Person>] = {
+          public static let fields: [Field<Person>] = {
             var fields = FieldList<Person>()
             fields.add(\.id, "id")
             fields.addIndexed(\.name, "name")
@@ -69,7 +69,7 @@ import Testing
         var name: String
         static var modelTypeName: String { "P" }
         var modelIdentifier: String { "p\\(id)" }
-        static let fields: [EntityField<Person>] = []
+        static let fields: [Field<Person>] = []
         func encode(to encoder: any Encoder) throws {}
       }
       """)

@@ -16,7 +16,7 @@ struct Book: PersistentEntity, RemoteEntity {
   var summary: Lazy<String> = .unrequested
   var author: EntityIdentifier<Author>?
 
-  static let fields: [EntityField<Book>] = [
+  static let fields: [Field<Book>] = [
     .indexed(\.title, "title"), .indexed(\.year, "year"), .field(\.price, "price"),
     .field(\.isLent, "isLent"), .indexed(\.genre, "genre"), .indexed(\.added, "added"),
     .field(\.shelf, "shelf"), .field(\.summary, "summary"), .indexed(\.author, "author"),

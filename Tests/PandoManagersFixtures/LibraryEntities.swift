@@ -13,7 +13,7 @@ struct Volume: PersistentEntity, MutableEntity {
   var edition: Int?
 
   static let endpoint: APIPath = "/volumes"
-  static let fields: [EntityField<Volume>] = [.field(\.title, "title")]
+  static let fields: [Field<Volume>] = [.field(\.title, "title")]
   static let relationships: [EntityRelationship<Volume>] = [.to(\.writer, "writer")]
 
   func withIdentifier(_ id: EntityIdentifier<Volume>) -> Volume {

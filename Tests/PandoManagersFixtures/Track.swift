@@ -12,7 +12,7 @@ struct Track: PersistentEntity {
   var artist: Artist?
   var guests: [Artist] = []
 
-  static let fields: [EntityField<Track>] = [
+  static let fields: [Field<Track>] = [
     .indexed(\.genre, "genre"), .field(\.title, "title"), .field(\.year, "year"),
     .indexed(\.artist?.name), .field(.child(\.artist)), .indexed(.each(\.guests, \.name)),
   ]

@@ -51,11 +51,11 @@ enum Everyone {
     for _ in 0..<2 { await manager.drain() }
     try store.read { snapshot in
       for (id, person) in people.enumerated() {
-        let stored = try snapshot.model("Person:\(id)", as: Person.self)
+        let stored = try snapshot.get("Person:\(id)", as: Person.self)
         expect(person.provider.data == stored, "person \(id) is not as it is stored")
       }
       for (id, badge) in badges.enumerated() {
-        let stored = try snapshot.model("Badge:\(id)", as: Badge.self)
+        let stored = try snapshot.get("Badge:\(id)", as: Badge.self)
         expect(badge.provider.data == stored, "badge \(id) is not as it is stored")
       }
       let stored = try snapshot.collection("people", as: Person.self) ?? []

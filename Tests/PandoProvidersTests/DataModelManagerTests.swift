@@ -154,7 +154,7 @@ import Testing
       #expect(log.contexts == (0..<20).map { "\($0)" } + ["text"])
       #expect(
         provider.data == Message(id: 1, text: "Bye", author: Person(id: 1, name: "20")))
-      try await store.write { _ = try $0.delete("Person:1") }
+      try await store.write { _ = try $0.deleteIfPresent("Person:1") }
       await manager.drain()
       #expect(provider.data == nil)
     }

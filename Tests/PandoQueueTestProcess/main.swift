@@ -90,9 +90,9 @@ func change() async throws {
   let container = try CoreManagerContainer(
     entities: Volume.self, client: queue.client, diskStoreConfig: .store(store))
   let volumes = container[Volume.self]
-  try await volumes.update(byID: .remote(7), in: .localAndRemote) { $0.title = "Refused" }
+  try await volumes.updateIfPresent(byID: .remote(7), in: .localAndRemote) { $0.title = "Refused" }
   await killer.pass("queued")
-  try await volumes.update(byID: .remote(7), in: .localAndRemote) { $0.edition = 2 }
+  try await volumes.updateIfPresent(byID: .remote(7), in: .localAndRemote) { $0.edition = 2 }
   await killer.pass("queued")
   try await volumes.remove(atID: .remote(8), in: .localAndRemote)
   await killer.pass("queued")

@@ -47,13 +47,13 @@ import Testing
       }
       try replicas[0].store.write { transaction in
         runs.withLock { $0 += 1 }
-        var tally = try transaction.snapshot.model("Tally:1", as: Tally.self) ?? Tally(id: 1)
+        var tally = try transaction.snapshot.get("Tally:1", as: Tally.self) ?? Tally(id: 1)
         tally.marks.append(2)
         try transaction.set(tally)
       }
       for replica in replicas { try replica.replica.catchUp() }
       for replica in replicas {
-        let tally = try replica.store.read { try $0.model("Tally:1", as: Tally.self) }
+        let tally = try replica.store.read { try $0.get("Tally:1", as: Tally.self) }
         #expect(tally?.marks == (isChanged ? [1, 3, 2] : [1, 2]))
         #expect(try replica.dump() == replicas[0].dump())
       }

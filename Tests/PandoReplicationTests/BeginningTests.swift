@@ -117,7 +117,7 @@ import Testing
       let store = try ModelStore(path: "\(path)/1", configuration: .forTests)
       defer { store.close() }
       try store.write { try $0.set(Leaf(id: "4")) }
-      #expect(try store.read { try $0.model("Leaf:2", as: Leaf.self) } == nil)
+      #expect(try store.read { try $0.get("Leaf:2", as: Leaf.self) } == nil)
       #expect(log.messages.count == 2)
     }
   }

@@ -128,7 +128,7 @@ import Testing
     try comeBack(lost: false, then: 9_000) { fixture in
       try fixture.replica.catchUp()
       #expect(fixture.replica.statistics.replaced == 1)
-      #expect(try fixture.store.read { try $0.model("Leaf:theirs", as: Leaf.self) } != nil)
+      #expect(try fixture.store.read { try $0.get("Leaf:theirs", as: Leaf.self) } != nil)
     }
   }
 
@@ -140,7 +140,7 @@ import Testing
       #expect(error?.reason.contains("taken in 4") == true, "\(error as Any)")
       #expect(try fixture.dump() == lines)
       _ = expectCode(.forked) { try fixture.store.write { try $0.set(Leaf(id: "no")) } }
-      #expect(try fixture.store.read { try $0.model("Leaf:mine", as: Leaf.self) } != nil)
+      #expect(try fixture.store.read { try $0.get("Leaf:mine", as: Leaf.self) } != nil)
     }
   }
 

@@ -29,7 +29,7 @@ import Testing
         }
         if id == 20 { try await put(first, log) }
       }
-      try await first.store.write { try $0.delete("Card:3") }
+      try await first.store.write { try $0.deleteIfPresent("Card:3") }
       try second.replica.catchUp()
       try await second.store.write { try $0.setProperty("own", to: [1]) }
       let position = try second.store.read { try $0.replicationRow?.position }

@@ -69,7 +69,7 @@ import Testing
       let second = try open("\(path)/b", MemoryConnection(log))
       try await second.caughtUp()
       #expect(try second.store.read { try $0.property("own") } == [1])
-      #expect(try second.store.read { try $0.model("Leaf:held", as: Leaf.self) } != nil)
+      #expect(try second.store.read { try $0.get("Leaf:held", as: Leaf.self) } != nil)
       await second.close()
     }
   }

@@ -49,7 +49,7 @@ import Testing
       #expect(replicas[0].replica.statistics.direct == 2)
       try replicas[1].replica.catchUp()
       #expect(try replicas[1].dump() == replicas[0].dump())
-      #expect(try replicas[1].store.read { try $0.model("Card:new", as: Card.self) } == nil)
+      #expect(try replicas[1].store.read { try $0.get("Card:new", as: Card.self) } == nil)
       for replica in replicas { #expect(try replica.store.verify().isClean) }
     }
   }
@@ -108,7 +108,7 @@ import Testing
       #expect(outcomes == (0..<3).map { $0 == index ? .entryTooLarge : nil })
       try replicas[1].replica.catchUp()
       for (number, leaf) in leaves.enumerated() {
-        let found = try replicas[1].store.read { try $0.model("Leaf:\(number)", as: Leaf.self) }
+        let found = try replicas[1].store.read { try $0.get("Leaf:\(number)", as: Leaf.self) }
         #expect(found == (number == index ? nil : leaf))
       }
       #expect(try replicas[1].dump() == replicas[0].dump())

@@ -35,7 +35,7 @@ import Testing
     try other.replica.catchUp()
     try other.store.write { try $0.set(Tally(id: 1, marks: [1])) }
     try own.store.write(context: "own") { transaction in
-      var tally = try transaction.snapshot.model("Tally:1", as: Tally.self) ?? Tally(id: 1)
+      var tally = try transaction.snapshot.get("Tally:1", as: Tally.self) ?? Tally(id: 1)
       tally.marks.append(2)
       try transaction.set(tally)
     }
@@ -47,7 +47,7 @@ import Testing
       for id in ["5", "6"] {
         other.store.submit(ticket: "shared", context: nil) { try $0.set(Leaf(id: id)) }
       }
-      try transaction.delete("Leaf:1")
+      try transaction.deleteIfPresent("Leaf:1")
     }
     // Nothing: a message that is none, and catching up twice.
     try other.store.write { _ in }
@@ -121,7 +121,7 @@ import Testing
         try cursor.acknowledge(CommitNumber(value: 2))
         // A cursor is of this store alone.
         #expect(log.messages.count == 4)
-        try other.store.write { try $0.delete("Leaf:1") }
+        try other.store.write { try $0.deleteIfPresent("Leaf:1") }
       }
       let own = try ReplicaFixture("\(path)/2", MemoryConnection(log))
       defer { own.store.close() }

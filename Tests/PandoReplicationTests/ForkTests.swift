@@ -125,7 +125,7 @@ import Testing
       expectForked(log, at: 3, end: 5) {
         try replicas[0].store.write { try $0.set(Leaf(id: "refused")) }
       }
-      #expect(try replicas[0].store.read { try $0.model("Leaf:4", as: Leaf.self) } == nil)
+      #expect(try replicas[0].store.read { try $0.get("Leaf:4", as: Leaf.self) } == nil)
       try replicas[1].store.write { try $0.set(Leaf(id: "5")) }
     }
   }
@@ -214,7 +214,7 @@ import Testing
         #expect(error?.code == .forked, "\(error as Any)")
         #expect(error?.reason.contains("at position 3 ") == true, "\(error as Any)")
         #expect(error?.reason.contains("taken in 4") == true, "\(error as Any)")
-        #expect(try replica.store.read { try $0.model("Leaf:3", as: Leaf.self) } == nil)
+        #expect(try replica.store.read { try $0.get("Leaf:3", as: Leaf.self) } == nil)
       }
       #expect(replicas[2].replica.statistics.foreign == 0)
     }

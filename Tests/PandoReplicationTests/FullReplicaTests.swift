@@ -38,7 +38,7 @@ import Testing
       // Half of them go here, the others there.
       for id in 0..<fitting {
         let store = id % 2 == 0 ? small.store : other.store
-        try await store.write { try $0.delete("Leaf:\(id)") }
+        try await store.write { try $0.deleteIfPresent("Leaf:\(id)") }
       }
       for machine in [small, other] {
         try await machine.caughtUp()
@@ -62,7 +62,7 @@ import Testing
       isFull.withLock { $0 = true }
       func write() throws {
         try store.write { transaction in
-          try transaction.update(Leaf.self, "Leaf:a") { $0.text += "x" }
+          try transaction.updateIfPresent(Leaf.self, "Leaf:a") { $0.text += "x" }
         }
       }
       if isFullForLong {
@@ -70,16 +70,16 @@ import Testing
           let error = error as? StoreError
           return error?.code == .unavailable && (error?.underlying as? LMDBError) == Self.full
         }
-        #expect(try store.read { try $0.model("Leaf:a", as: Leaf.self)?.text } == "")
+        #expect(try store.read { try $0.get("Leaf:a", as: Leaf.self)?.text } == "")
       } else {
         try write()
-        #expect(try store.read { try $0.model("Leaf:a", as: Leaf.self)?.text } == "x")
+        #expect(try store.read { try $0.get("Leaf:a", as: Leaf.self)?.text } == "x")
       }
       isFull.withLock { $0 = false }
       try write()
       for replica in replicas {
         try replica.replica.catchUp()
-        #expect(try replica.store.read { try $0.model("Leaf:a", as: Leaf.self)?.text } == "xx")
+        #expect(try replica.store.read { try $0.get("Leaf:a", as: Leaf.self)?.text } == "xx")
       }
     }
   }
@@ -103,7 +103,7 @@ import Testing
           group.addTask {
             try await store.write { transaction in
               while index == 0, !mayGoOn.withLock(\.self) { sched_yield() }
-              try transaction.update(Leaf.self, "Leaf:a") { $0.text += "\(index)" }
+              try transaction.updateIfPresent(Leaf.self, "Leaf:a") { $0.text += "\(index)" }
             }
           }
           while store.queuedWriteCount <= index { await Task.yield() }
@@ -114,7 +114,7 @@ import Testing
       }
       for replica in replicas {
         try replica.replica.catchUp()
-        let text = try replica.store.read { try $0.model("Leaf:a", as: Leaf.self)?.text }
+        let text = try replica.store.read { try $0.get("Leaf:a", as: Leaf.self)?.text }
         #expect(text?.sorted() == ["0", "1", "2"])
         await replica.store.close()
       }

@@ -22,7 +22,7 @@ import Testing
             required: Leaf(id: "shared", text: "\(number)"),
             leaves: [Leaf(id: "of \(number)")]))
         try transaction.append([Mark(number: number)], toCollection: "marks")
-        if number % 5 == 4 { try transaction.delete("Leaf:of \(number - 2)") }
+        if number % 5 == 4 { try transaction.deleteIfPresent("Leaf:of \(number - 2)") }
       }
     }
     try await store.write { try $0.setProperty("own", to: Array("\(range)".utf8)) }
@@ -157,7 +157,7 @@ import Testing
       try await second.store.write { try $0.setProperty("own", to: [1]) }
       isAway.withLock { $0 = true }
       try await fill(first.store, 10..<30)
-      try await first.store.write { try $0.delete("Card:3") }
+      try await first.store.write { try $0.deleteIfPresent("Card:3") }
       try await first.putSnapshot()
       try await fill(first.store, 30..<33)
       log.forget(first: 25)

@@ -22,27 +22,27 @@ import Testing
       case .setCard: try change("1", &transaction) { $0.text += name }
       case .setOtherCard: try change("2", &transaction) { $0.text += name }
       case .setLeaf:
-        guard var leaf = try transaction.snapshot.model("Leaf:1", as: Leaf.self) else { return }
+        guard var leaf = try transaction.snapshot.get("Leaf:1", as: Leaf.self) else { return }
         leaf.text += name
         try transaction.set(leaf)
       case .makeNode: try transaction.set(Leaf(id: "new", text: name))
       case .setTitle: try transaction.set(CardTitle(id: "1", text: name, color: name))
-      case .deleteLeaf: try transaction.delete("Leaf:1")
-      case .deleteCard: try transaction.delete("Card:1")
+      case .deleteLeaf: try transaction.deleteIfPresent("Leaf:1")
+      case .deleteCard: try transaction.deleteIfPresent("Card:1")
       case .deleteAndMakeAgain:
-        try transaction.delete("Leaf:1")
+        try transaction.deleteIfPresent("Leaf:1")
         try transaction.set(Leaf(id: "1", text: name))
       case .refer:
-        let leaf = try transaction.snapshot.model("Leaf:1", as: Leaf.self)
+        let leaf = try transaction.snapshot.get("Leaf:1", as: Leaf.self)
         try change("2", &transaction) { $0.optional = leaf }
       case .require:
-        guard let leaf = try transaction.snapshot.model("Leaf:1", as: Leaf.self) else { return }
+        guard let leaf = try transaction.snapshot.get("Leaf:1", as: Leaf.self) else { return }
         try transaction.set(Frame(id: name, leaf: leaf))
       case .refuseToHold: try change("1", &transaction) { $0.required = nil }
       case .letGo: try change("1", &transaction) { $0.leaves = [] }
       case .append: try transaction.append([Mark(number: name.count)], toCollection: "list")
       case .appendLeaf:
-        guard let leaf = try transaction.snapshot.model("Leaf:1", as: Leaf.self) else { return }
+        guard let leaf = try transaction.snapshot.get("Leaf:1", as: Leaf.self) else { return }
         try transaction.append([leaf], toCollection: "list")
       case .insert:
         guard try hasList(transaction) else { return }
@@ -57,7 +57,7 @@ import Testing
         guard try hasList(transaction) else { return }
         try transaction.removeElements(in: 0..<1, fromCollection: "list")
       case .removeLeaf:
-        try transaction.delete("Leaf:2")
+        try transaction.deleteIfPresent("Leaf:2")
       case .replace: try transaction.setCollection("list", to: [Mark(number: 4), Mark(number: 5)])
       case .removeList: try transaction.removeCollection("list")
       case .takeCode:
@@ -70,7 +70,7 @@ import Testing
     private func change(
       _ id: String, _ transaction: inout ModelTransaction, _ body: (inout Card) -> Void
     ) throws {
-      guard var card = try transaction.snapshot.model("Card:\(id)", as: Card.self) else { return }
+      guard var card = try transaction.snapshot.get("Card:\(id)", as: Card.self) else { return }
       body(&card)
       try transaction.set(card)
     }
@@ -142,12 +142,12 @@ import Testing
       try replicas[0].store.write { try $0.set(Leaf(id: "2")) }
       try replicas[1].store.write { transaction in
         transaction.isolateWholeStore()
-        let count = try transaction.snapshot.model("Leaf:2", as: Leaf.self) == nil ? 1 : 2
+        let count = try transaction.snapshot.get("Leaf:2", as: Leaf.self) == nil ? 1 : 2
         try transaction.set(Leaf(id: "count", text: "\(count)"))
       }
       #expect(replicas[1].replica.statistics.refused == 1)
       #expect(
-        try replicas[1].store.read { try $0.model("Leaf:count", as: Leaf.self) }?.text == "2")
+        try replicas[1].store.read { try $0.get("Leaf:count", as: Leaf.self) }?.text == "2")
     }
   }
 
@@ -164,7 +164,7 @@ import Testing
       }
       #expect(error?.code == .changedMeanwhile)
       #expect(
-        try replicas[1].store.read { try $0.model("Leaf:1", as: Leaf.self) }?.text == "newer")
+        try replicas[1].store.read { try $0.get("Leaf:1", as: Leaf.self) }?.text == "newer")
     }
   }
 
@@ -194,7 +194,7 @@ import Testing
       try replicas[0].replica.catchUp()
       #expect(try replicas[0].dump() == replicas[1].dump())
       #expect(
-        try replicas[0].store.read { try $0.model("Tally:1", as: Tally.self) }?.marks == [16])
+        try replicas[0].store.read { try $0.get("Tally:1", as: Tally.self) }?.marks == [16])
     }
   }
 }

@@ -23,7 +23,7 @@ import Testing
   }
 
   private func card(_ replica: ReplicaFixture) throws -> Card? {
-    try replica.store.read { try $0.model("Card:1", as: Card.self) }
+    try replica.store.read { try $0.get("Card:1", as: Card.self) }
   }
 
   @Test func `an entry in parts is taken in whole by others, and at once by its own`() throws {

@@ -15,7 +15,7 @@ import Testing
       }
       try replicas[1].replica.catchUp()
       try replicas[1].store.write { transaction in
-        try transaction.delete("Leaf:1")
+        try transaction.deleteIfPresent("Leaf:1")
         try transaction.set(CardTitle(id: "1", text: "b", color: "red"))
         try transaction.append([Mark(number: 7)], toCollection: "list")
       }
@@ -23,7 +23,7 @@ import Testing
       let dump = try replicas[0].dump()
       #expect(try replicas[1].dump() == dump)
       #expect(try replicas[2].dump() == dump)
-      let card = try replicas[2].store.read { try $0.model("Card:1", as: Card.self) }
+      let card = try replicas[2].store.read { try $0.get("Card:1", as: Card.self) }
       #expect(card == Card(id: "1", text: "b", leaves: [Leaf(id: "2")]))
       #expect(replicas[0].replica.statistics.direct == 1)
       #expect(replicas[2].replica.statistics.judged == 2)
@@ -71,12 +71,12 @@ import Testing
       // The same node: it runs again, on what the other one has written.
       try replicas[0].store.write { try $0.set(Tally(id: 1, marks: [1, 2, 4])) }
       try replicas[1].store.write { transaction in
-        var tally = try transaction.snapshot.model("Tally:1", as: Tally.self)
+        var tally = try transaction.snapshot.get("Tally:1", as: Tally.self)
         tally?.marks.append(5)
         if let tally { try transaction.set(tally) }
       }
       try replicas[0].replica.catchUp()
-      let tally = try replicas[0].store.read { try $0.model("Tally:1", as: Tally.self) }
+      let tally = try replicas[0].store.read { try $0.get("Tally:1", as: Tally.self) }
       #expect(tally?.marks == [1, 2, 4, 5])
       #expect(replicas[1].replica.statistics.refused == 1)
       #expect(try replicas[0].dump() == replicas[1].dump())
@@ -90,7 +90,7 @@ import Testing
       try first.store.write { try $0.set(Leaf(id: "1", text: "a")) }
       first.store.close()
       let store = try ModelStore(path: "\(path)/1", configuration: .forTests)
-      #expect(try store.read { try $0.model("Leaf:1", as: Leaf.self) }?.text == "a")
+      #expect(try store.read { try $0.get("Leaf:1", as: Leaf.self) }?.text == "a")
       #expect(try store.statistics().formatVersion == 4)
       for body: @Sendable (inout ModelTransaction) throws -> Void in [
         { try $0.set(Leaf(id: "2")) }, { try $0.setProperty("name", to: [1]) }, { _ in },
@@ -143,7 +143,7 @@ import Testing
         #expect(error?.description.contains("position 4") == true, "\(error as Any)")
         #expect(error?.description.contains("taken in 1") == true, "\(error as Any)")
       }
-      #expect(try behind.store.read { try $0.model("Leaf:1", as: Leaf.self) } == nil)
+      #expect(try behind.store.read { try $0.get("Leaf:1", as: Leaf.self) } == nil)
       behind.store.close()
       let error = #expect(throws: StoreError.self) {
         try ReplicaFixture("\(path)/1", MemoryConnection(log))
@@ -173,7 +173,7 @@ import Testing
         }
         #expect(error?.code == .logLost, "\(error as Any)")
       }
-      #expect(try fixture.store.read { try $0.model("Leaf:4", as: Leaf.self) } != nil)
+      #expect(try fixture.store.read { try $0.get("Leaf:4", as: Leaf.self) } != nil)
     }
   }
 }

@@ -174,7 +174,7 @@ import Testing
       for number in 0..<20 {
         try await here.store.write { try $0.set(Leaf(id: "1", text: "\(number)")) }
         let found = try await there.read(after: here.position) {
-          try $0.model("Leaf:1", as: Leaf.self)?.text
+          try $0.get("Leaf:1", as: Leaf.self)?.text
         }
         #expect(found == "\(number)")
       }
@@ -208,7 +208,7 @@ import Testing
       }
       #expect(error?.code == .unavailable)
       #expect("\(error.map { "\($0)" } ?? "")".contains("nobody answers at port 1"))
-      #expect(try here.store.read { try $0.model("Leaf:1", as: Leaf.self)?.text } == "a")
+      #expect(try here.store.read { try $0.get("Leaf:1", as: Leaf.self)?.text } == "a")
       try await other.store.write { try $0.set(Leaf(id: "2", text: "c")) }
       isAway.withLock { $0 = false }
       // It tries again by itself.
@@ -229,7 +229,7 @@ import Testing
       log.truncate(to: 1)
       let error = await #expect(throws: StoreError.self) { try await here.caughtUp() }
       #expect(error?.code == .logLost)
-      #expect(try here.store.read { try $0.model("Leaf:1", as: Leaf.self)?.text } == "b")
+      #expect(try here.store.read { try $0.get("Leaf:1", as: Leaf.self)?.text } == "b")
       await #expect(throws: StoreError.self) {
         try await here.store.write { try $0.set(Leaf(id: "1", text: "c")) }
       }
@@ -298,7 +298,7 @@ import Testing
         #expect(Set(all).count == all.count)
         let names = acknowledged.withLock(\.self)
         for name in names {
-          #expect(try store.store.read { try $0.model("Leaf:\(name)", as: Leaf.self) } != nil)
+          #expect(try store.store.read { try $0.get("Leaf:\(name)", as: Leaf.self) } != nil)
         }
         #expect(seed != 0 || all.count == names.count)
         #expect(try store.store.verify().isClean)

@@ -29,7 +29,7 @@ import Testing
     }
     #expect(refusal?.code == .replicated, sourceLocation: sourceLocation)
     #expect(
-      try store.read { try $0.model("Leaf:\(id)", as: Leaf.self) } != nil,
+      try store.read { try $0.get("Leaf:\(id)", as: Leaf.self) } != nil,
       sourceLocation: sourceLocation)
     #expect(try store.dumpLines() == lines, sourceLocation: sourceLocation)
     #expect(log.messages == messages, sourceLocation: sourceLocation)
@@ -85,7 +85,7 @@ import Testing
       #expect(error?.code == .logLost)
       #expect(error?.description.contains("ends at position 2") == true, "\(error as Any)")
       #expect(error?.description.contains("taken in 3") == true, "\(error as Any)")
-      #expect(try replicas[0].store.read { try $0.model("Leaf:2", as: Leaf.self) } != nil)
+      #expect(try replicas[0].store.read { try $0.get("Leaf:2", as: Leaf.self) } != nil)
       // It writes no more into what is left than the question whether it is shorter.
       let refusal = #expect(throws: StoreError.self) {
         try replicas[0].store.write { try $0.set(Leaf(id: "3")) }

@@ -104,7 +104,7 @@ private final class Race: @unchecked Sendable {
     let sum = state.withLock(\.sum)
     for machine in machines {
       try machine.replica.catchUp()
-      #expect(try machine.store.read { try $0.model("Tally:1", as: Tally.self) }?.marks == [sum])
+      #expect(try machine.store.read { try $0.get("Tally:1", as: Tally.self) }?.marks == [sum])
       #expect(try machine.dump() == machines[0].dump())
     }
   }
@@ -170,7 +170,7 @@ extension Race {
       machines[index].store.submit(
         ticket: "count", context: nil,
         {
-          try $0.update(Tally.self, "Tally:1") { $0.marks[0] += 1 }
+          try $0.updateIfPresent(Tally.self, "Tally:1") { $0.marks[0] += 1 }
         },
         completion: { [self] result in
           state.withLock { state in

@@ -51,7 +51,7 @@ import Testing
       log.deliverDelayed()
       try again.replica.catchUp()
       #expect(try again.replica.outcome(ofWrite: name) == .stored(position: 3))
-      #expect(try again.store.read { try $0.model("Leaf:2", as: Leaf.self) } != nil)
+      #expect(try again.store.read { try $0.get("Leaf:2", as: Leaf.self) } != nil)
       again.store.close()
       let third = try ReplicaFixture("\(path)/1", MemoryConnection(log))
       #expect(try third.replica.outcome(ofWrite: name) == .stored(position: 3))
@@ -70,7 +70,7 @@ import Testing
       log.deliverDelayed()
       try fixture.replica.catchUp()
       #expect(try fixture.replica.outcome(ofWrite: name) == .refused)
-      #expect(try fixture.store.read { try $0.model("Leaf:1", as: Leaf.self) }?.text == "other")
+      #expect(try fixture.store.read { try $0.get("Leaf:1", as: Leaf.self) }?.text == "other")
       #expect(try other.replica.outcome(ofWrite: name) == nil)
     }
   }
@@ -83,7 +83,7 @@ import Testing
       log.deliverDelayed()
       try fixture.replica.catchUp()
       #expect(try fixture.replica.outcome(ofWrite: name) == .absent)
-      #expect(try fixture.store.read { try $0.model("Leaf:1", as: Leaf.self) } == nil)
+      #expect(try fixture.store.read { try $0.get("Leaf:1", as: Leaf.self) } == nil)
       #expect(fixture.replica.statistics.duplicates == 1)
     }
   }
@@ -106,7 +106,7 @@ import Testing
       log.deliverDelayed()
       try fixture.replica.catchUp()
       for (thread, name) in found {
-        let leaf = try fixture.store.read { try $0.model("Leaf:\(thread)", as: Leaf.self) }
+        let leaf = try fixture.store.read { try $0.get("Leaf:\(thread)", as: Leaf.self) }
         let outcome = try #require(try fixture.replica.outcome(ofWrite: name))
         if case .stored = outcome {
           #expect(leaf != nil)

@@ -74,7 +74,7 @@ enum Scenario {
           TreeNode(
             "guest:\(version)", type: "Guest",
             fields: ["of": .required(.reference(identifier: "part:0", typeName: "Part"))]))
-        try transaction.delete("guest:\(version - 1)")
+        try transaction.deleteIfPresent("guest:\(version - 1)")
       }
     }
     store.close()
@@ -204,7 +204,7 @@ enum Scenario {
           return
         }
         guard words[0] == "set", let id = Int64(words[1]) else {
-          try transaction.delete(identifier)
+          try transaction.deleteIfPresent(identifier)
           return
         }
         try transaction.set(person(id, words[2]))

@@ -34,16 +34,16 @@ import Testing
 
   @Test func `a recorder waits for what is to come, and has what came`() async throws {
     let manager = CoreManager<Track>(stores: [InMemoryStore()])
-    let recorder = ContinuousRecorder(manager.continuousAll().values)
+    let recorder = FollowedRecorder(manager.followAll())
     try await recorder.element { $0.isEmpty }
     try await manager.set(Tracks().entity(1))
     let shown = try await recorder.element { !$0.isEmpty }
     #expect(shown.entities == [Tracks().entity(1)])
     #expect(recorder.elements.count == 2)
-    let value = try await manager.continuousAll().values.value { $0.count == 1 }
+    let value = try await manager.followAll().value { $0.count == 1 }
     #expect(value == shown)
     recorder.cancel()
-    await #expect(throws: ContinuousEnd.self) { try await recorder.element { $0.count == 9 } }
+    await #expect(throws: FollowedEnd.self) { try await recorder.element { $0.count == 9 } }
   }
 
   @Test func `a client double answers as it is told, and is offline when it is told`() async throws

@@ -66,7 +66,7 @@ final class LiveView<T: Model & Codable & Equatable & TreeMade>: DataProviderDel
       return
     }
     if let name {
-      guard let stored = try? snapshot.model(name, as: T.self) else {
+      guard let stored = try? snapshot.get(name, as: T.self) else {
         if try snapshot.contains(name) { return }  // no record that reads as this type
         guard shown == nil else { throw Difference("\(name): still shown") }
         return

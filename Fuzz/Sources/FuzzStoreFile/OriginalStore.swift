@@ -17,7 +17,7 @@ struct OriginalStore {
     for round in 0..<4 {
       try store.write { transaction in
         for number in 0..<12 { try transaction.set(Self.tree(number, round)) }
-        try transaction.delete("child:\(round)")
+        try transaction.deleteIfPresent("child:\(round)")
         try transaction.append(
           (0..<60).map { .string("element \(round) \($0)") }, toCollection: "texts")
         try transaction.append(

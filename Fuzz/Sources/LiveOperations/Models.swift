@@ -8,7 +8,7 @@ enum Models {
   struct Item: PersistentEntity {
     typealias RemoteID = Int
     static let modelTypeName = "Item"
-    static let fields: [EntityField<Item>] = [.indexed(\.title, "title"), .indexed(\.year, "year")]
+    static let fields: [Field<Item>] = [.indexed(\.title, "title"), .indexed(\.year, "year")]
     var id: EntityIdentifier<Item>
     var title: String
     var year: Int?

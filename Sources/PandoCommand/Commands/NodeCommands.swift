@@ -189,7 +189,7 @@ enum DeleteCommand: Command {
   static func run(_ arguments: ParsedArguments, _ output: StandardOutput) async throws {
     let identifier = arguments[1]
     let deletion = try await StoreAccess.change.open(arguments[0], for: declaration) { store in
-      try await store.write { try $0.delete(identifier) }
+      try await store.write { try $0.deleteIfPresent(identifier) }
     }
     guard let deletion else { throw CommandError.noNode(identifier, in: arguments[0]) }
     if arguments.has("--json") {

@@ -100,7 +100,7 @@ struct Demo {
     try showNames(store, "before")
     let (changeSet, time) = try await timed {
       try await store.commit { transaction in
-        guard var ada = try transaction.snapshot.model("Person:demo-ada", as: Person.self) else {
+        guard var ada = try transaction.snapshot.get("Person:demo-ada", as: Person.self) else {
           return
         }
         ada.name = "Ada Lovelace"
@@ -119,7 +119,7 @@ struct Demo {
     let (messages, contacts) = try store.read { snapshot in
       (
         try snapshot.collection(DemoModels.inboxKey, as: Message.self) ?? [],
-        try snapshot.model("ContactList:demo", as: ContactList.self)
+        try snapshot.get("ContactList:demo", as: ContactList.self)
       )
     }
     let senders = messages.map(\.sender.name).joined(separator: ", ")
@@ -162,7 +162,7 @@ struct Demo {
   private func deleteRequired(_ store: ModelStore) async throws {
     try title("Delete Ada: a message cannot be without its sender, a contact list can")
     let (deletion, time) = try await timed {
-      try await store.write { try $0.delete("Person:demo-ada") }
+      try await store.write { try $0.deleteIfPresent("Person:demo-ada") }
     }
     guard let deletion else { return }
     try say("deleted     " + deletion.deleted.joined(separator: ", "))

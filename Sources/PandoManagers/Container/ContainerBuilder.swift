@@ -32,7 +32,7 @@ extension CoreManager: ContainedManager {
 /// Makes the managers of a container.
 final class ContainerBuilder {
   let server: (any ServerLink)?
-  let continuous: ContinuousScope
+  let continuous: FollowedScope
   private(set) var managers: [ObjectIdentifier: any ContainedManager] = [:]
   /// The store of types that are never on disk: that of the container, or one beside it.
   private(set) var memoryStore: ModelStore?
@@ -47,7 +47,7 @@ final class ContainerBuilder {
     _ events: ManagerEventHandler?
   ) throws {
     let providers = try config.modelStore.map { try DataModelManager(store: $0) }
-    continuous = ContinuousScope(
+    continuous = FollowedScope(
       providers ?? DataModelManager(), store: config.modelStore)
     self.config = config
     self.server = server

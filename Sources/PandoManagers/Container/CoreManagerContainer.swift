@@ -39,7 +39,7 @@ public final class CoreManagerContainer: Sendable {
   package let memoryStore: ModelStore?
 
   private let managers: [ObjectIdentifier: any ContainedManager]
-  private let continuous: ContinuousScope
+  private let continuous: FollowedScope
   var allManagers: [any ContainedManager] { Array(managers.values) }
   let isClosed = Locked(false)
 

@@ -5,7 +5,7 @@ public import PandoStore
 ///
 /// ```swift
 /// try await container.write { entities in
-///   try entities.update(Card.self, id) { $0.column = done }
+///   try entities.updateIfPresent(Card.self, id) { $0.column = done }
 ///   try entities.remove(Draft.self, draft, in: .localAndRemote)
 ///   try entities.transaction.moveElement(card, fromCollection: "todo", toCollection: "done", at: 0)
 /// }

@@ -11,7 +11,7 @@ public import PandoStore
 ///   var id: EntityIdentifier<Book>
 ///   var title: String
 ///   var year: Int
-///   static let fields: [EntityField<Book>] = [.indexed(\.title), .field(\.year)]
+///   static let fields: [Field<Book>] = [.indexed(\.title), .field(\.year)]
 /// }
 /// ```
 /// An entity is a model: it can be a child in a tree, and a provider can show it. A model without a typed
@@ -125,7 +125,7 @@ extension LocalEntity {
 /// struct Book: PersistentEntity {
 ///   var id: EntityIdentifier<Book>
 ///   var title: String
-///   static let fields: [EntityField<Book>] = [.indexed(\.title)]
+///   static let fields: [Field<Book>] = [.indexed(\.title)]
 /// }
 /// ```
 public protocol PersistentEntity: LocalEntity {}

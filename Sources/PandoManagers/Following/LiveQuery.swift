@@ -5,7 +5,7 @@ import PandoSystem
 
 /// A followed query.
 final class LiveQuery<E: Queryable>: LiveView {
-  let followed: FollowedQuery<E>
+  let followed: AcceptedQuery<E>
   let state = FollowedState<QueryWindow<E>>()
   let number = FollowedNumber.next()
   let endings = Endings()
@@ -20,7 +20,7 @@ final class LiveQuery<E: Queryable>: LiveView {
   /// - Parameters:
   ///   - followed: The prepared query.
   ///   - events: Receives the errors of records that are left out because they can't be decoded.
-  init(_ followed: FollowedQuery<E>, events: ManagerEventHandler? = nil) {
+  init(_ followed: AcceptedQuery<E>, events: ManagerEventHandler? = nil) {
     self.followed = followed
     self.events = events
   }
@@ -42,7 +42,7 @@ final class LiveQuery<E: Queryable>: LiveView {
     let entities = answer.entities.enumerated().map { index, entity in
       RankedEntity(entity, rank: UInt64(index))
     }
-    observed.publish(QueryWindow(FollowedQuery(query), filledWith: entities))
+    observed.publish(QueryWindow(AcceptedQuery(query), filledWith: entities))
     return true
   }
 
@@ -103,7 +103,7 @@ final class LiveQuery<E: Queryable>: LiveView {
   /// - Parameters:
   ///   - changes: The changes.
   ///   - run: The number of the write.
-  ///   - fill: Reads the result of ``FollowedQuery/stored`` after the write.
+  ///   - fill: Reads the result of ``AcceptedQuery/stored`` after the write.
   /// - Returns: The window to publish; `nil` if it has not changed.
   /// - Throws: The errors of `fill`.
   func stage(
@@ -137,7 +137,7 @@ final class LiveQuery<E: Queryable>: LiveView {
   func didShow(_ window: QueryWindow<E>, in hub: StoreHub) {}
 }
 
-extension FollowedQuery {
+extension AcceptedQuery {
   /// Reads the entities of a window.
   ///
   /// - Parameters:

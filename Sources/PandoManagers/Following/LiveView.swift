@@ -17,7 +17,7 @@ protocol LiveView<Value>: AnyObject, Sendable {
   /// Unique in this process.
   var number: UInt64 { get }
   /// The query for its entities, or for its roots.
-  var followed: FollowedQuery<E> { get }
+  var followed: AcceptedQuery<E> { get }
   var state: FollowedState<Value> { get }
   /// Closures that run after the last iteration.
   var endings: Endings { get }

@@ -159,7 +159,7 @@ final class MemoryFeed<E: Entity>: Sendable {
 
 extension FollowedMemory {
   /// Reads the entities of a window.
-  func read(_ followed: FollowedQuery<E>) throws -> [RankedEntity<E>] {
+  func read(_ followed: AcceptedQuery<E>) throws -> [RankedEntity<E>] {
     var present: [ByteString: RankedEntity<E>] = [:]
     withPresent { entities, _ in
       present = Dictionary(entities.map { ($0.identifier, $0) }) { $1 }
@@ -168,7 +168,7 @@ extension FollowedMemory {
   }
 }
 
-extension FollowedQuery {
+extension AcceptedQuery {
   /// The entities of a window, selected from all entities.
   fileprivate func read(
     _ present: [ByteString: RankedEntity<E>]

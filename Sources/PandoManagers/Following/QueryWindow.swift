@@ -22,7 +22,7 @@ struct QueryWindow<E: Queryable>: Sendable {
 
   private typealias Place = ChunkedArray<RankedEntity<E>>.Index
 
-  let followed: FollowedQuery<E>
+  let followed: AcceptedQuery<E>
   private var kept: ChunkedArray<RankedEntity<E>>
   /// Whether all matches are kept.
   private var isComplete: Bool
@@ -34,8 +34,8 @@ struct QueryWindow<E: Queryable>: Sendable {
   ///
   /// - Parameters:
   ///   - followed: The query.
-  ///   - entities: The result of ``FollowedQuery/stored``, in its order.
-  init(_ followed: FollowedQuery<E>, filledWith entities: [RankedEntity<E>]) {
+  ///   - entities: The result of ``AcceptedQuery/stored``, in its order.
+  init(_ followed: AcceptedQuery<E>, filledWith entities: [RankedEntity<E>]) {
     self.followed = followed
     kept = ChunkedArray(entities.prefix(followed.capacity ?? .max))
     isComplete = followed.capacity.map { entities.count < $0 } ?? true

@@ -40,7 +40,7 @@ final class TypeViews<E: Queryable>: AnyTypeViews {
   var numbers: Set<UInt64> { state.withLock { $0.numbers } }
   var holdsNodes: Bool { state.withLock { $0.holdsNodes && !$0.numbers.isEmpty } }
 
-  func insert(_ number: UInt64, _ followed: FollowedQuery<E>) {
+  func insert(_ number: UInt64, _ followed: AcceptedQuery<E>) {
     let looksIntoNodes = followed.looksIntoNodes
     state.withLock { state in
       if looksIntoNodes { state.holdsNodes = true }

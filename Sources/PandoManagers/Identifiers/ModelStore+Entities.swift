@@ -88,7 +88,7 @@ extension ModelStore {
   /// Changes a stored entity; changes that others make meanwhile are kept.
   ///
   /// ```swift
-  /// try store.update(id) { $0.title = "Crash at start" }
+  /// try store.updateIfPresent(id) { $0.title = "Crash at start" }
   /// ```
   /// - Parameters:
   ///   - identifier: Its identifier.
@@ -101,7 +101,7 @@ extension ModelStore {
   public func update<E: Entity>(
     _ identifier: EntityIdentifier<E>, context: (any Sendable)? = nil,
     _ change: @Sendable (inout E) throws -> Void
-  ) throws -> E? { try write(context: context) { try $0.update(identifier, change) } }
+  ) throws -> E? { try write(context: context) { try $0.updateIfPresent(identifier, change) } }
 
   /// Changes an entity like the synchronous form, without blocking a thread.
   ///
@@ -116,5 +116,5 @@ extension ModelStore {
   public func update<E: Entity>(
     _ identifier: EntityIdentifier<E>, context: (any Sendable)? = nil,
     _ change: @escaping @Sendable (inout E) throws -> Void
-  ) async throws -> E? { try await write(context: context) { try $0.update(identifier, change) } }
+  ) async throws -> E? { try await write(context: context) { try $0.updateIfPresent(identifier, change) } }
 }

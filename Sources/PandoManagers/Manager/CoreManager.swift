@@ -20,7 +20,7 @@ public final class CoreManager<E: Entity>: Sendable {
   let background = TaskCounter()
   let answers = AnswerMemory()
   /// State that continuous results share with those of the other managers of a container.
-  let continuous: ContinuousScope
+  let continuous: FollowedScope
   /// The server's changes; `nil` if no server sends changes.
   let changes: ChangesFeed<E>?
   /// Publishes changes of the farthest local store, if that store is in memory.
@@ -34,11 +34,11 @@ public final class CoreManager<E: Entity>: Sendable {
   ///   - stores: The stores in any order; the manager sorts them by level, the nearest first.
   ///   - events: Receives errors that no caller receives.
   public convenience init(stores: [any Storing<E>], events: ManagerEventHandler? = nil) {
-    self.init(stores: stores, events: events, continuous: ContinuousScope())
+    self.init(stores: stores, events: events, continuous: FollowedScope())
   }
 
   /// Makes a manager of a container.
-  init(stores: [any Storing<E>], events: ManagerEventHandler?, continuous: ContinuousScope) {
+  init(stores: [any Storing<E>], events: ManagerEventHandler?, continuous: FollowedScope) {
     let stack = StoreStack(stores, events: events)
     self.stack = stack
     self.events = events
@@ -171,7 +171,7 @@ extension CoreManager {
   /// Changes the stored entity; changes that others make meanwhile are kept, also in its children.
   ///
   /// ```swift
-  /// try await books.update(byID: .remote("7")) { $0.loanCount += 1 }
+  /// try await books.updateIfPresent(byID: .remote("7")) { $0.loanCount += 1 }
   /// ```
   /// Only differing nodes are written. The server, if the context names it, gets the resulting entity.
   ///

@@ -89,7 +89,7 @@ extension ServedEntity {
 
   fileprivate func stored(in snapshot: ModelSnapshot) throws -> (any Model)? {
     do {
-      return try snapshot.model(id.modelIdentifier, as: Self.self)
+      return try snapshot.get(id.modelIdentifier, as: Self.self)
     } catch is ModelError {
       // A value that can't be read is replaced.
       return nil

@@ -72,7 +72,7 @@ extension ModelTransaction {
     guard LocalFields.areIn(E.self) else { return nil }
     let state = try snapshot.sequenceState(of: identifier.modelIdentifier)
     guard state.isDated,
-      let entity = try? snapshot.model(identifier.modelIdentifier, as: E.self)
+      let entity = try? snapshot.get(identifier.modelIdentifier, as: E.self)
     else { return nil }
     return (entity, state.sequenceNumber)
   }
@@ -106,7 +106,7 @@ extension ModelTransaction {
       (new: try snapshot.current(versions.new), old: try snapshot.current(versions.old))
     }
     if let first {
-      guard var entity = try snapshot.model(name, as: E.self) else { return [] }
+      guard var entity = try snapshot.get(name, as: E.self) else { return [] }
       if let replacement {
         entity = replacement.new
       } else {
@@ -119,10 +119,10 @@ extension ModelTransaction {
     if let (new, old) = replacement, new.id == identifier, old.id == identifier {
       guard try snapshot.contains(name) else { return [] }
       try set(new, replacing: old)
-      changed = try snapshot.model(name, as: E.self)
+      changed = try snapshot.get(name, as: E.self)
     } else {
       let present = alias()
-      changed = try self.update(E.self, name) {
+      changed = try self.updateIfPresent(E.self, name) {
         try update.change(&$0)
         $0 = try present.snapshot.current($0)
       }
@@ -147,14 +147,14 @@ extension ModelTransaction {
       : state.sequenceNumber > fitting.asOf
         || !isConfirmation && snapshot.isRefused(identifier)
     guard !isLate else {
-      let stored = try snapshot.model(identifier, as: E.self)
+      let stored = try snapshot.get(identifier, as: E.self)
       return AppliedEntity(entity.id, stored: stored, isLate: true)
     }
     let whole = try LocalFields.restored(entity, in: snapshot)
     guard let fitted = try fitting.fit(whole, identifier, in: snapshot) as? E else {
       // A required child was removed later.
       return AppliedEntity(
-        entity.id, stored: try snapshot.model(identifier, as: E.self), isLate: true)
+        entity.id, stored: try snapshot.get(identifier, as: E.self), isLate: true)
     }
     let stored = try overwrite(fitted)
     for node in fitting.answered {
@@ -202,7 +202,7 @@ extension ModelTransaction {
   private mutating func overwrite<E: LocalEntity>(_ entity: E) throws -> E {
     let stored: E?
     do {
-      stored = try snapshot.model(entity.id.modelIdentifier, as: E.self)
+      stored = try snapshot.get(entity.id.modelIdentifier, as: E.self)
     } catch is ModelError {
       // A value that can't be read is replaced.
       stored = nil
@@ -398,5 +398,5 @@ private struct AnswerFitting {
 
   static func read<M: Model & Decodable>(
     _ identifier: String, as type: M.Type, _ snapshot: ModelSnapshot
-  ) throws -> (any Model)? { try snapshot.model(identifier, as: type) }
+  ) throws -> (any Model)? { try snapshot.get(identifier, as: type) }
 }

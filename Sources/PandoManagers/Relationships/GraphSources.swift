@@ -42,10 +42,10 @@ struct GraphSources: Sendable {
   let rest: GraphReading
   private let rootType: any Entity.Type
   private let root: any GraphSource
-  private let scope: ContinuousScope
+  private let scope: FollowedScope
 
   init(
-    _ root: any GraphSource, of type: any Entity.Type, _ scope: ContinuousScope,
+    _ root: any GraphSource, of type: any Entity.Type, _ scope: FollowedScope,
     _ rest: GraphReading
   ) {
     // A root in memory is read at any time; what it leads to on disk is of one snapshot.

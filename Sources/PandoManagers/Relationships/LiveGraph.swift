@@ -6,9 +6,9 @@ import PandoSystem
 /// A followed graph: each entity in it is followed, and each identifier that it misses.
 final class LiveGraph<Root: Entity>: LiveView {
   /// Reads the roots from memory.
-  typealias ReadRoots = @Sendable (FollowedQuery<Root>) throws -> [RankedEntity<Root>]
+  typealias ReadRoots = @Sendable (AcceptedQuery<Root>) throws -> [RankedEntity<Root>]
 
-  let followed: FollowedQuery<Root>
+  let followed: AcceptedQuery<Root>
   let rules: GraphRules
   let sources: GraphSources
   let state = FollowedState<LoadedGraph<Root>>()
@@ -28,7 +28,7 @@ final class LiveGraph<Root: Entity>: LiveView {
   ///   - sources: The sources of entities.
   ///   - memory: Reads the roots, if they are in memory.
   init(
-    _ followed: FollowedQuery<Root>, _ rules: GraphRules, _ sources: GraphSources,
+    _ followed: AcceptedQuery<Root>, _ rules: GraphRules, _ sources: GraphSources,
     memory: ReadRoots?
   ) {
     self.followed = followed
@@ -83,7 +83,7 @@ final class LiveGraph<Root: Entity>: LiveView {
     let entities = given.enumerated().map { index, root in
       RankedEntity(root, rank: UInt64(index))
     }
-    return QueryWindow(FollowedQuery(query), filledWith: entities)
+    return QueryWindow(AcceptedQuery(query), filledWith: entities)
   }
 
   private var rootsAreOnDisk: Bool { memory == nil && given.withLock { $0 == nil } }

@@ -2,7 +2,7 @@
 ///
 /// ```swift
 /// do {
-///   let person = try store.read { try $0.model("Person:7", as: Person.self) }
+///   let person = try store.read { try $0.get("Person:7", as: Person.self) }
 /// } catch let error as ModelError where error.code == .missingField {
 ///   print(error.identifier ?? "", error.field ?? "", error.reason)
 /// }

@@ -92,7 +92,7 @@ final class ChangeOperation<M: SimpleModel>: ManagedOperation {
       else { throw gone }
       return try transaction.set(new, replacing: old)
     }
-    try transaction.update(type, identifier) { stored in
+    try transaction.updateIfPresent(type, identifier) { stored in
       guard var model = stored as? M else { return }
       try change(&model)
       if let new = model as? Stored { stored = new }

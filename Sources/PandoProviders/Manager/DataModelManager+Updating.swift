@@ -127,7 +127,7 @@ extension DataModelManager {
   /// ```swift
   /// try await manager.write { transaction in
   ///   try transaction.moveElement("card:7", fromCollection: "open", toCollection: "done")
-  ///   try transaction.update(Card.self, "card:7") { $0.isDone = true }
+  ///   try transaction.updateIfPresent(Card.self, "card:7") { $0.isDone = true }
   /// }
   /// ```
   ///

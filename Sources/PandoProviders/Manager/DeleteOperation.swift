@@ -50,7 +50,7 @@ final class DeleteOperation: ManagedOperation {
   }
 
   func write(_ transaction: inout ModelTransaction) throws {
-    try transaction.delete(subjects)
+    try transaction.deleteIfPresent(subjects)
   }
 
   func write(to cache: any CacheDelegate) async throws {

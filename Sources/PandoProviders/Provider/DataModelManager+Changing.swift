@@ -10,7 +10,7 @@ extension DataModelManager {
   /// are not overwritten.
   ///
   /// ```swift
-  /// manager.update(Message.self, "Message:34") { $0.likeCount += 1 }
+  /// manager.updateIfPresent(Message.self, "Message:34") { $0.likeCount += 1 }
   /// ```
   /// The change is visible after the commit; without a store, asynchronously. If the model does not
   /// exist, nothing happens.

@@ -87,7 +87,7 @@ protocol StoreTopic: AnyObject, Sendable {
 extension ModelSnapshot {
   /// Returns a model of a type that is given at run time.
   ///
-  /// - Throws: As ``ModelSnapshot/model(_:as:)``; ``DataProviderError`` `notCodable`.
+  /// - Throws: As ``ModelSnapshot/get(_:as:)``; ``DataProviderError`` `notCodable`.
   func live(_ identifier: String, as type: any SimpleModel.Type) throws -> (any SimpleModel)? {
     guard let type = type as? any (SimpleModel & Decodable).Type else {
       throw DataProviderError.notCodable(type)

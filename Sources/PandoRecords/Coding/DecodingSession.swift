@@ -26,10 +26,10 @@ import PandoSystem
   /// The nesting depth of the children under way.
   @exclusivity(unchecked) var childDepth = 0
   /// The maps under way, the innermost first, linked by `next`.
-  @exclusivity(unchecked) private(set) var maps: UnsafeMutablePointer<FieldIndex>?
+  @exclusivity(unchecked) private(set) var maps: UnsafeMutablePointer<FieldTable>?
   @exclusivity(unchecked) private(set) var mapCount = 0
   /// Indexes for reuse, linked by `next`.
-  @exclusivity(unchecked) private var spare: UnsafeMutablePointer<FieldIndex>?
+  @exclusivity(unchecked) private var spare: UnsafeMutablePointer<FieldTable>?
   /// The range of the last dropped map.
   @exclusivity(unchecked) private var lastMap: (start: UnsafeRawPointer, end: UnsafeRawPointer)?
   /// Bytes made for arrays that are read from byte strings; they live as long as the session.
@@ -41,7 +41,7 @@ import PandoSystem
   private static let roomByteCount = 4096
   private static let roomAlignment = 16
 
-  init(keepingContainers: Bool = unsafe FieldIndex.areContainersReferences) {
+  init(keepingContainers: Bool = unsafe FieldTable.areContainersReferences) {
     unsafe keepsContainers = keepingContainers
     unsafe room = .allocate(byteCount: Self.roomByteCount, alignment: Self.roomAlignment)
   }
@@ -65,7 +65,7 @@ import PandoSystem
   /// - Returns: A session; ``end(_:)`` ends it.
   static func begin(
     source: (any RecordSource)? = nil, children: LiveChildren? = nil, usingFields: Bool = true,
-    keepingContainers: Bool = unsafe FieldIndex.areContainersReferences
+    keepingContainers: Bool = unsafe FieldTable.areContainersReferences
   ) -> DecodingSession {
     let session = ThreadSlot.decoding.take() ?? DecodingSession()
     session.begin(source: source, usingFields: usingFields)
@@ -139,8 +139,8 @@ import PandoSystem
   }
 
   /// Returns an index for a map, valid until ``dropMaps(downTo:)``.
-  func makeFieldIndex() -> UnsafeMutablePointer<FieldIndex> {
-    let index: UnsafeMutablePointer<FieldIndex>
+  func makeFieldTable() -> UnsafeMutablePointer<FieldTable> {
+    let index: UnsafeMutablePointer<FieldTable>
     if let found = unsafe spare {
       unsafe spare = unsafe found.pointee.next
       unsafe index = unsafe found
@@ -170,7 +170,7 @@ import PandoSystem
   }
 
   /// Releases an index; drops it as soon as it is the latest.
-  func release(_ index: UnsafeMutablePointer<FieldIndex>) {
+  func release(_ index: UnsafeMutablePointer<FieldTable>) {
     unsafe index.pointee.isReleased = true
     while let last = unsafe maps, unsafe last.pointee.isReleased { dropMap() }
   }

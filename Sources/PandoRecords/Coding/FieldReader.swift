@@ -5,11 +5,11 @@ import Synchronization
 ///
 /// It has two words and is copied freely. It is valid as long as the decoding of its map's value.
 @safe struct FieldReader {
-  let index: UnsafeMutablePointer<FieldIndex>
+  let index: UnsafeMutablePointer<FieldTable>
   private let ticket: UInt64
 
   /// Makes a reader for the present use of an index.
-  init(_ index: UnsafeMutablePointer<FieldIndex>) {
+  init(_ index: UnsafeMutablePointer<FieldTable>) {
     unsafe self.index = unsafe index
     ticket = unsafe index.pointee.ticket.load(ordering: .relaxed)
     unsafe index.pointee.readerCount += 1
@@ -64,7 +64,7 @@ import Synchronization
       head = try reader.head()
     }
     guard head.major == .map else { throw ModelError.mismatch("a map of fields", head) }
-    let index = unsafe session.makeFieldIndex()
+    let index = unsafe session.makeFieldTable()
     unsafe index.pointee.level = level
     unsafe index.pointee.owner = unsafe owner
     unsafe index.pointee.start = value.position

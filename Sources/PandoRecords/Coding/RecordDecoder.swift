@@ -73,7 +73,7 @@ package struct RecordDecoder {
   }
 
   /// Whether keyed containers can be reused, because their layout is the expected one.
-  package static var canKeepContainers: Bool { unsafe FieldIndex.areContainersReferences }
+  package static var canKeepContainers: Bool { unsafe FieldTable.areContainersReferences }
 
   /// Decodes a value in a session of its own.
   static func decode<Value: Decodable>(

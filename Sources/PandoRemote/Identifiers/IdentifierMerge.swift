@@ -50,13 +50,13 @@ final class IdentifierMerge<E: LocalEntity> {
   ) throws {
     let (oldName, newName) = (old.modelIdentifier, new.modelIdentifier)
     let state = try transaction.snapshot.sequenceState(of: oldName)
-    guard let local = try transaction.snapshot.model(oldName, as: E.self) else {
+    guard let local = try transaction.snapshot.get(oldName, as: E.self) else {
       // It was removed here while the server created it. Neither this answer nor that to an earlier read restores it.
       let there = try transaction.snapshot.sequenceState(of: newName)
       guard state.sequenceNumber > 0,
         !there.isStored || isEdited || there.sequenceNumber <= state.sequenceNumber
       else { return }
-      if there.isStored { try transaction.delete(newName) }
+      if there.isStored { try transaction.deleteIfPresent(newName) }
       return try transaction.setSequenceRow(
         SequenceRow(.tombstone, sequenceNumber: state.sequenceNumber), of: newName)
     }
@@ -65,14 +65,14 @@ final class IdentifierMerge<E: LocalEntity> {
     if !there.isStored || isEdited || there.sequenceNumber <= state.sequenceNumber {
       // A read may have stored the server's entity before this answer, without the changes that still wait.
       let entity = try renamed(local)
-      let stored = try transaction.snapshot.model(newName, as: E.self)
+      let stored = try transaction.snapshot.get(newName, as: E.self)
       try copyProjections(in: &transaction)
       try transaction.set(stored?.merging(entity) ?? entity)
       try restore(state, of: newName, in: &transaction)
     }
     try repointParents(in: &transaction)
     try repointCollections(in: &transaction)
-    try transaction.delete(oldName)
+    try transaction.deleteIfPresent(oldName)
     guard let rank, !there.isStored else { return }
     try transaction.setNaturalRank(rank, of: newName)
     for type in try transaction.snapshot.typeNames(of: newName) {

@@ -214,7 +214,7 @@ struct WriteUndo {
     }
     guard !isKept else { return false }
     let place = rows.transaction.takeSequenceNumber()
-    try rows.transaction.delete(node.identifier)
+    try rows.transaction.deleteIfPresent(node.identifier)
     try rows.transaction.setSequenceRow(
       SequenceRow(.tombstone, sequenceNumber: place), of: node.identifier)
     return true
@@ -397,7 +397,7 @@ extension QueuedRequest {
     let place = rows.transaction.takeSequenceNumber()
     for subject in subjects {
       let name = try rows.reading { try $0.currentIdentifier(of: subject) }
-      try rows.transaction.delete(name)
+      try rows.transaction.deleteIfPresent(name)
       try rows.transaction.setSequenceRow(
         SequenceRow(.tombstone, sequenceNumber: place), of: name)
     }

@@ -50,7 +50,7 @@ struct AnswerReader<E: RemoteEntity>: Sendable {
       return
     }
     let local = try entry.subjects.first.flatMap {
-      try transaction.snapshot.model($0, as: P.self)
+      try transaction.snapshot.get($0, as: P.self)
     }
     let content = try content(response, entry, local: local as? E)
     var answered = content.entities
@@ -74,7 +74,7 @@ struct AnswerReader<E: RemoteEntity>: Sendable {
       // The answer has no entities: the server has what was sent.
       for subject in entry.subjects {
         let name = try transaction.snapshot.currentIdentifier(of: subject)
-        guard let stored = try transaction.snapshot.model(name, as: P.self) as? E else { continue }
+        guard let stored = try transaction.snapshot.get(name, as: P.self) as? E else { continue }
         answered.append(stored)
       }
     }
@@ -101,7 +101,7 @@ struct AnswerReader<E: RemoteEntity>: Sendable {
   ) throws {
     let asOf = answer.entry.answerPlace
     let local = try answer.entry.subjects.first.flatMap {
-      try transaction.snapshot.model($0, as: P.self)
+      try transaction.snapshot.get($0, as: P.self)
     }
     let answered = try content(response, answer.entry, local: local as? E).entities
     if answered.isEmpty, AnswerNote(answer.entry.note)?.kind != .remove {

@@ -66,7 +66,7 @@ final class RemoteWrite<E: RemoteEntity>: QueuedWrite {
   private func isStored(_ entity: E, in snapshot: ModelSnapshot) throws -> Bool {
     func isStored<P: LocalEntity>(_ type: P.Type) throws -> Bool {
       guard let entity = try snapshot.current(entity) as? P,
-        let stored = try snapshot.model(entity.id.modelIdentifier, as: P.self)
+        let stored = try snapshot.get(entity.id.modelIdentifier, as: P.self)
       else { return true }
       return LazyFields.areEqual(stored, entity)
     }
@@ -123,7 +123,7 @@ final class RemoteWrite<E: RemoteEntity>: QueuedWrite {
     if let store = queue.store, queue.keepsEntities(of: E.self) {
       return try store.read { snapshot in
         try identifiers.compactMap { identifier in
-          try snapshot.model(
+          try snapshot.get(
             snapshot.currentIdentifier(of: identifier).modelIdentifier, as: E.self)
         }
       }

@@ -25,7 +25,7 @@ struct ReplacedState<E: RemoteEntity>: ReplacedNodes {
     isRemoval = false
     items = try entities.map { entity in
       let identifier = try snapshot.currentIdentifier(of: entity.id)
-      let stored = try? snapshot.model(identifier.modelIdentifier, as: E.self)
+      let stored = try? snapshot.get(identifier.modelIdentifier, as: E.self)
       let names = entity.nodes(as: identifier) + (stored?.nodes(as: identifier) ?? [])
       return Item(
         entity: entity,
@@ -164,7 +164,7 @@ private struct RemovalTrial: Error {
           count = left.count
           left = try left.filter { index in
             do {
-              guard let deletion = try inner.delete(identifiers[index]) else { return false }
+              guard let deletion = try inner.deleteIfPresent(identifiers[index]) else { return false }
               let snapshot = inner.alias()
               let after = try (deletion.deleted + deletion.updated).map {
                 (identifier: $0, records: try snapshot.snapshot.records(of: $0))

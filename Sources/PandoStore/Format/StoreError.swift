@@ -2,7 +2,7 @@
 ///
 /// ```swift
 /// do {
-///   try store.write { _ = try $0.delete("Person:7") }
+///   try store.write { _ = try $0.deleteIfPresent("Person:7") }
 /// } catch let error as StoreError where error.code == .restricted {
 ///   print(error)  // Person:7: can't be deleted: Issue:1 holds it as author; …
 /// }

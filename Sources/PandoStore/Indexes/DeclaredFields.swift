@@ -9,7 +9,7 @@ import Synchronization
 ///   var id: Int
 ///   var name: String
 ///   var modelIdentifier: String? { "Person:\(id)" }
-///   static let fields: [EntityField<Person>] = [.indexed(\.name)]
+///   static let fields: [Field<Person>] = [.indexed(\.name)]
 /// }
 /// ```
 ///
@@ -27,7 +27,7 @@ public protocol FieldDeclaring: SimpleModel {
 ///   var id: Int
 ///   var name: String
 ///   var modelIdentifier: String? { "Person:\(id)" }
-///   static let fields: [EntityField<Person>] = [.field(\.name, "full_name")]  // as it is coded
+///   static let fields: [Field<Person>] = [.field(\.name, "full_name")]  // as it is coded
 /// }
 /// ```
 ///

@@ -30,7 +30,7 @@
   /// - Parameters:
   ///   - name: The name under which a store keeps models of the type; that of the struct by default.
   ///   - unique: Properties whose values, together, no two models may share; several lists are
-  ///     several indexes. See `EntityIndex.unique`.
+  ///     several indexes. See `FieldIndex.unique`.
   ///   - indexed: Properties of an index, the most important first.
   @attached(
     extension,

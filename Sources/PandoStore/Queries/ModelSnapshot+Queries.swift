@@ -52,7 +52,7 @@ extension ModelSnapshot {
   ///   - type: The type.
   ///   - childCount: Set to the number of other nodes that were read for it.
   /// - Returns: The model.
-  /// - Throws: As ``model(_:as:)``.
+  /// - Throws: As ``get(_:as:)``.
   package func recordedModel<M: SimpleModel & Decodable>(
     _ identifier: String, as type: M.Type, _ childCount: inout Int
   ) throws -> M? {

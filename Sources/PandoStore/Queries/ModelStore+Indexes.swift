@@ -16,7 +16,7 @@ extension ModelStore {
   ///   - dropping: Which indexes of these types are removed.
   /// - Returns: How many were made, or made anew.
   /// - Throws: As ``ModelTransaction/addIndex(on:ofType:unique:)``; `QueryError` `unknownField` for an
-  ///   `EntityIndex` of a key path that is no declared field.
+  ///   `FieldIndex` of a key path that is no declared field.
   /// - Complexity: O(*n* log *n*) for *n* records of a type that gets or loses an index.
   @discardableResult
   public func addIndexes(

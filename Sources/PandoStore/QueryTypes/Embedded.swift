@@ -81,13 +81,13 @@ protocol EmbeddedField<Value>: Sendable {
 
   func inValue<E: Queryable>(
     _ place: any KeyPath<E, Value> & Sendable, _ prefix: String
-  ) -> EntityField<E>
+  ) -> Field<E>
   func inOptional<E: Queryable>(
     _ place: any KeyPath<E, Value?> & Sendable, _ prefix: String
-  ) -> EntityField<E>
+  ) -> Field<E>
   func inList<E: Queryable>(
     _ place: any KeyPath<E, [Value]> & Sendable, _ prefix: String
-  ) -> EntityField<E>
+  ) -> Field<E>
   func nested<Outer: Embedded>(
     _ place: any KeyPath<Outer, Value> & Sendable,
     optional: any KeyPath<Outer?, Value?> & Sendable, _ prefix: String
@@ -103,15 +103,15 @@ private struct EmbeddedLeaf<
 
   func inValue<E: Queryable>(
     _ place: any KeyPath<E, Value> & Sendable, _ prefix: String
-  ) -> EntityField<E> { .field(joined(place, property), "\(prefix).\(name)") }
+  ) -> Field<E> { .field(joined(place, property), "\(prefix).\(name)") }
 
   func inOptional<E: Queryable>(
     _ place: any KeyPath<E, Value?> & Sendable, _ prefix: String
-  ) -> EntityField<E> { .field(joined(place, optional), "\(prefix).\(name)") }
+  ) -> Field<E> { .field(joined(place, optional), "\(prefix).\(name)") }
 
   func inList<E: Queryable>(
     _ place: any KeyPath<E, [Value]> & Sendable, _ prefix: String
-  ) -> EntityField<E> { .field(.each(place, property), "\(prefix)[].\(name)") }
+  ) -> Field<E> { .field(.each(place, property), "\(prefix)[].\(name)") }
 
   func nested<Outer: Embedded>(
     _ place: any KeyPath<Outer, Value> & Sendable,

@@ -3,7 +3,7 @@ public import PandoModels
 /// The fields of a model in the making; `@Model` generates its use.
 ///
 /// ```swift
-/// static let fields: [EntityField<Person>] = {
+/// static let fields: [Field<Person>] = {
 ///   var fields = FieldList<Person>()
 ///   fields.add(\.id, "id")
 ///   fields.addIndexed(\.name, "name")
@@ -17,7 +17,7 @@ public import PandoModels
 /// - Note: A value; one thread at a time changes it.
 public struct FieldList<E: Queryable> {
   /// The fields so far.
-  public private(set) var all: [EntityField<E>] = []
+  public private(set) var all: [Field<E>] = []
 
   /// Makes an empty list.
   public init() {}

@@ -8,7 +8,7 @@ import PandoSystem
 /// names a child, or a field with several values:
 ///
 /// ```swift
-/// static let fields: [EntityField<Issue>] = [
+/// static let fields: [Field<Issue>] = [
 ///   .indexed(\.author.name),
 ///   .indexed(.child(\.author)),  // the identifier of the author's node
 ///   .indexed(.each(\.tags)),  // each text of a list

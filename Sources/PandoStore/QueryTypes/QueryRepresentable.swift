@@ -8,7 +8,7 @@ public import PandoModels
 /// struct Issue: Model, Codable, Equatable, Queryable {
 ///   var id: Int, status: Status
 ///   var modelIdentifier: String? { "Issue:\(id)" }
-///   static let fields: [EntityField<Issue>] = [.indexed(\.status)]
+///   static let fields: [Field<Issue>] = [.indexed(\.status)]
 /// }
 /// let open = Query(filter: \Issue.status == .open)
 /// ```

@@ -8,7 +8,7 @@ public import PandoModels
 /// struct Person: Model, Codable, Equatable, Queryable {
 ///   var name: String
 ///   var modelIdentifier: String? { name }
-///   static let fields: [EntityField<Person>] = [.indexed(\.name)]
+///   static let fields: [Field<Person>] = [.indexed(\.name)]
 /// }
 /// let named = try store.read { try $0.find(Query(filter: \Person.name ~= "^A")) }
 /// ```
@@ -19,10 +19,10 @@ public protocol Queryable: Model, Codable, Equatable, FieldDeclaring {
   ///
   /// Pando compares them with the coding. A mistake is a `ModelError` `misdeclaredField`, thrown before
   /// anything is stored, and by queries that use the field.
-  static var fields: [EntityField<Self>] { get }
+  static var fields: [Field<Self>] { get }
 
   /// The indexes of several fields, and the unique ones; none by default.
-  static var indexes: [EntityIndex<Self>] { get }
+  static var indexes: [FieldIndex<Self>] { get }
 
   /// The type of the identifiers in the field `id`; `nil` for a type whose nodes have plain texts.
   ///
@@ -32,7 +32,7 @@ public protocol Queryable: Model, Codable, Equatable, FieldDeclaring {
 
 extension Queryable {
   /// No fields.
-  public static var fields: [EntityField<Self>] { [] }
+  public static var fields: [Field<Self>] { [] }
 
   /// The declared fields, with what instances have proven about them.
   public static var declaredFields: DeclaredFields {
@@ -40,7 +40,7 @@ extension Queryable {
   }
 
   /// No indexes.
-  public static var indexes: [EntityIndex<Self>] { [] }
+  public static var indexes: [FieldIndex<Self>] { [] }
 
   /// None.
   public static var identifierType: (any QueryRepresentable.Type)? { nil }

@@ -7,7 +7,7 @@ import PandoSystem
 ///
 /// ```swift
 /// let (person, count) = try store.read { snapshot in
-///   (try snapshot.model("Person:7", as: Person.self), try snapshot.count(ofType: "Message"))
+///   (try snapshot.get("Person:7", as: Person.self), try snapshot.count(ofType: "Message"))
 /// }
 /// ```
 ///

@@ -4,7 +4,7 @@ extension ModelStore {
   /// Changes the stored state of a node and its tree, without overwriting concurrent changes.
   ///
   /// ```swift
-  /// try store.update(Counter.self, "visits") { $0.value += 1 }
+  /// try store.updateIfPresent(Counter.self, "visits") { $0.value += 1 }
   /// ```
   ///
   /// - Parameters:
@@ -20,7 +20,7 @@ extension ModelStore {
     _ type: M.Type = M.self, _ identifier: String, context: (any Sendable)? = nil,
     _ change: @Sendable (inout M) throws -> Void
   ) throws -> M? {
-    try write(context: context) { try $0.update(type, identifier, change) }
+    try write(context: context) { try $0.updateIfPresent(type, identifier, change) }
   }
 
   /// Changes a node like the synchronous form, without blocking a thread.
@@ -38,14 +38,14 @@ extension ModelStore {
     _ type: M.Type = M.self, _ identifier: String, context: (any Sendable)? = nil,
     _ change: @escaping @Sendable (inout M) throws -> Void
   ) async throws -> M? {
-    try await write(context: context) { try $0.update(type, identifier, change) }
+    try await write(context: context) { try $0.updateIfPresent(type, identifier, change) }
   }
 
   /// Changes the store unless certain nodes were changed since they were read (optimistic locking).
   ///
   /// ```swift
   /// let (issue, commit) = try store.read {
-  ///   (try $0.model("issue:7", as: Issue.self), try $0.lastCommit(of: "issue:7"))
+  ///   (try $0.get("issue:7", as: Issue.self), try $0.lastCommit(of: "issue:7"))
   /// }
   /// …
   /// try store.write(expecting: ["issue:7": commit]) { try $0.set(edited) }

@@ -103,7 +103,7 @@ extension ChangeRecorder {
 /// The effects of a delete.
 ///
 /// ```swift
-/// if let deletion = try store.write({ try $0.delete("Person:7") }) {
+/// if let deletion = try store.write({ try $0.deleteIfPresent("Person:7") }) {
 ///   print(deletion.deleted, deletion.updated, deletion.collections)
 /// }
 /// ```

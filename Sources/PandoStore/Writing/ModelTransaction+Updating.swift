@@ -8,7 +8,7 @@ extension ModelTransaction {
   /// stored node, that node keeps its stored content; to change it, update it as well.
   /// ```swift
   /// try store.write { transaction in
-  ///   try transaction.update(Issue.self, "issue:7") { $0.title = "Crash at start" }
+  ///   try transaction.updateIfPresent(Issue.self, "issue:7") { $0.title = "Crash at start" }
   /// }
   /// ```
   ///
@@ -17,13 +17,13 @@ extension ModelTransaction {
   ///   - identifier: The identifier of the node.
   ///   - change: Changes the value; its identifier must stay.
   /// - Returns: The stored model afterwards; `nil`, without effect, if there is no such node.
-  /// - Throws: The error of `change`, of `set(_:)` or of ``ModelSnapshot/model(_:as:)``.
+  /// - Throws: The error of `change`, of `set(_:)` or of ``ModelSnapshot/get(_:as:)``.
   /// - Complexity: O(log *n*) for each node of the tree.
   @discardableResult
   public mutating func update<M: SimpleModel & Codable>(
     _ type: M.Type = M.self, _ identifier: String, _ change: (inout M) throws -> Void
   ) throws -> M? {
-    guard let old = try snapshot.model(identifier, as: type) else { return nil }
+    guard let old = try snapshot.get(identifier, as: type) else { return nil }
     var new = old
     try change(&new)
     guard new.modelIdentifier == identifier else {
@@ -33,7 +33,7 @@ extension ModelTransaction {
     }
     let outcome = try write(new, replacing: [old])
     if outcome.isAsGiven { return new }
-    return try snapshot.model(identifier, as: type)
+    return try snapshot.get(identifier, as: type)
   }
 
   /// Stores the caller's changes of a tree, without the unchanged parts.

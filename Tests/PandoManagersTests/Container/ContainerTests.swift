@@ -42,9 +42,9 @@ import Testing
       entities: Book.self, Author.self, diskStoreConfig: .inMemory())
     let books = container[Book.self]
     try await books.set(Book("1", "A"))
-    var titles = books.continuousAll().values.makeAsyncIterator()
+    var titles = books.followAll().makeAsyncIterator()
     #expect(try await titles.next()?.entities.map(\.title) == ["A"])
-    try await books.update(byID: .remote("1")) { $0.title = "B" }
+    try await books.updateIfPresent(byID: .remote("1")) { $0.title = "B" }
     #expect(try await titles.next()?.entities.map(\.title) == ["B"])
     await container.close()
     await #expect(throws: (any Error).self) { try await books.set(Book("2", "C")) }
@@ -247,7 +247,7 @@ import Testing
       #expect(found.undecodable.map(\.identifier) == ["Item:local:a"])
       #expect(found.undecodable.first?.error.field == "price")
       #expect(try store.undecodable(Item.self).map(\.identifier) == ["Item:local:a"])
-      var values = items.continuousAll().values.makeAsyncIterator()
+      var values = items.followAll().makeAsyncIterator()
       #expect(try await values.next()?.entities.map(\.name) == ["B"])
       #expect(events.withLock { $0.map(\.kind) } == [.undecodableEntity])
       await container.close()

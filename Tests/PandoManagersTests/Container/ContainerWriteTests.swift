@@ -49,13 +49,13 @@ import Testing
         try transaction.setCollection("todo", to: [Book("1", "A"), Book("2", "B")])
         try transaction.setCollection("done", to: [] as [Book])
       }
-      var writers = container[Writer.self].continuousAll().values.makeAsyncIterator()
+      var writers = container[Writer.self].followAll().makeAsyncIterator()
       #expect(try await writers.next()?.isEmpty == true)
       let before = try store.read { try $0.commitNumber.value }
       let written = try await container.write { entities in
         try entities.set(Writer(id: .remote("w"), name: "Ada"))
         try entities.set(Volume(id: .remote(7), title: "Dune", writer: .remote("w")))
-        try entities.update(Volume.self, .remote(7)) { $0.title += " II" }
+        try entities.updateIfPresent(Volume.self, .remote(7)) { $0.title += " II" }
         try entities.transaction.moveElement(
           "Book:1", fromCollection: "todo", toCollection: "done", at: 0)
         return try entities.get(Volume.self, .remote(7))?.title
@@ -83,8 +83,8 @@ import Testing
       let written = try await container.write { entities in
         try entities.set(Volume(id: .local("a"), title: "?"), in: .localAndRemote)
         try entities.set(Writer(id: .remote("w"), name: "Ad"), in: .localAndRemote)
-        try entities.update(Volume.self, .local("a"), in: .localAndRemote) { $0.title = "Dune" }
-        try entities.update(Writer.self, .remote("w"), in: .localAndRemote) { $0.name += "a" }
+        try entities.updateIfPresent(Volume.self, .local("a"), in: .localAndRemote) { $0.title = "Dune" }
+        try entities.updateIfPresent(Writer.self, .remote("w"), in: .localAndRemote) { $0.name += "a" }
         try entities.remove(Volume.self, .remote(9), in: .localAndRemote)
       }
       #expect(written.state == .queued)
@@ -123,7 +123,7 @@ import Testing
       let written = try await container.write { entities in
         try entities.set(Volume(id: .local("a"), title: "A"), in: .localAndRemote)
         try entities.set(Writer(id: .local("b"), name: "Ada"), in: .localAndRemote)
-        try entities.update(Volume.self, .local("a"), in: .localAndRemote) {
+        try entities.updateIfPresent(Volume.self, .local("a"), in: .localAndRemote) {
           $0.writer = .local("b")
         }
       }
@@ -234,12 +234,12 @@ import Testing
         for number in 0..<60 {
           group.addTask {
             if number.isMultiple(of: 2) {
-              try await container[Volume.self].update(byID: .remote(1)) {
+              try await container[Volume.self].updateIfPresent(byID: .remote(1)) {
                 $0.edition = ($0.edition ?? 0) + 1
               }
             } else {
               try await container.write { entities in
-                try entities.update(Volume.self, .remote(1)) {
+                try entities.updateIfPresent(Volume.self, .remote(1)) {
                   $0.edition = ($0.edition ?? 0) + 1
                 }
                 try entities.set(Writer(id: .remote("\(number)"), name: ""))
@@ -258,20 +258,20 @@ import Testing
 /// A store's own calls by typed identifiers.
 @Suite struct TypedIdentifierTests {
   private static func addC(to id: EntityIdentifier<Book>, in store: ModelStore) throws {
-    try store.update(id) { $0.title += "C" }
+    try store.updateIfPresent(id) { $0.title += "C" }
   }
 
   @Test func `what is asked by a typed identifier is the entity's node`() async throws {
     try await withModelStore { store in
       let id = EntityIdentifier<Book>.remote("1")
-      let absent = try await store.update(id) { $0.title = "?" }
+      let absent = try await store.updateIfPresent(id) { $0.title = "?" }
       #expect(absent == nil)
       try await store.write { try $0.set(Book("1", "A")) }
-      let changed = try await store.update(id) { $0.title += "B" }
+      let changed = try await store.updateIfPresent(id) { $0.title += "B" }
       #expect(changed?.title == "AB")
       try Self.addC(to: id, in: store)
       #expect(try store.read { try $0.entity(id)?.title } == "ABC")
-      let deletion = try await store.write { try $0.delete(id) }
+      let deletion = try await store.write { try $0.deleteIfPresent(id) }
       #expect(deletion?.deleted == ["Book:1"])
       #expect(try store.read { try $0.entity(id) } == nil)
     }

@@ -16,7 +16,7 @@ import Testing
     static let modelTypeName = "MemoryLamp"
     var id: EntityIdentifier<Lamp>
     var watts = 0
-    static let fields: [EntityField<Lamp>] = [.indexed(\.watts)]
+    static let fields: [Field<Lamp>] = [.indexed(\.watts)]
   }
 
   private struct Room: LocalEntity, DeletionRuled {
@@ -87,7 +87,7 @@ import Testing
       try await provider.setData(
         Room(id: .remote("a"), lamp: lamp), updateCache: false
       ).committed()
-      try await lamps.update(byID: .remote("1")) { $0.watts = 9 }
+      try await lamps.updateIfPresent(byID: .remote("1")) { $0.watts = 9 }
       #expect(try await rooms.get(byID: .remote("a"))?.lamp.watts == 9)
       #expect(provider.data?.lamp.watts == 9)
       let error = await #expect(throws: StoreError.self) {

@@ -131,7 +131,7 @@ import Testing
     try await withContainer { container, store in
       let volumes = container[Volume.self]
       try await volumes.set(Volume(id: .remote(1), title: "one"))
-      var results = volumes.continuousAll().values.makeAsyncIterator()
+      var results = volumes.followAll().makeAsyncIterator()
       #expect(try await results.next()?.entities.count == 1)
       try await container.removeAllLocalData()
       #expect(try await results.next()?.entities.isEmpty == true)

@@ -22,7 +22,7 @@ import Testing
     book.genre = .science
     let stored = book
     try store.write { try $0.set(stored) }
-    #expect(try store.read { try $0.model("Book:7", as: Book.self) } == stored)
+    #expect(try store.read { try $0.get("Book:7", as: Book.self) } == stored)
     #expect(book.isEqual(to: stored))
     #expect(!book.isEqual(to: Author(id: .remote(7), name: "")))
   }
@@ -103,8 +103,8 @@ struct BookCard: PersistentEntity {
     #expect(try store.read { try $0.tree("Author:5")?["id"] } == .integer(5))
     #expect(try store.read { try $0.tree("Author:local:x")?["id"] } == .string("local:x"))
     #expect(
-      try store.read { try $0.model("Author:local:x", as: Author.self)?.id } == .local("x"))
-    let ship = try store.read { try $0.model("Ship:\(Self.uuid)", as: Ship.self) }
+      try store.read { try $0.get("Author:local:x", as: Author.self)?.id } == .local("x"))
+    let ship = try store.read { try $0.get("Ship:\(Self.uuid)", as: Ship.self) }
     #expect(ship?.id == .remote(Self.uuid))
   }
 
@@ -177,7 +177,7 @@ struct BookCard: PersistentEntity {
     try store.write { try $0.set(stored) }
     #expect(try store.read { try $0.tree("Card:1")?["text"] } == nil)
     #expect(try store.read { try $0.tree("Card:1")?["number"] } == .null)
-    #expect(try store.read { try $0.model("Card:1", as: Card.self) } == card)
+    #expect(try store.read { try $0.get("Card:1", as: Card.self) } == card)
   }
 
   @Test func `what was not requested overwrites nothing`() {

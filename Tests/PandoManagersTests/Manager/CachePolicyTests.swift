@@ -205,18 +205,18 @@ import Testing
   @Test func `who follows sees what is here, then what the server answers`() async throws {
     try await Self.with { library, time in
       library.shelf.withLock { $0.bards = [Bard(1, "a")] }
-      let waiting = ContinuousRecorder(library.bards.continuousAll(in: Self.minute()).values)
+      let waiting = FollowedRecorder(library.bards.followAll(in: Self.minute()))
       #expect(try await waiting.element { _ in true }.entities.map(\.text) == ["a"])
       waiting.cancel()
       library.shelf.withLock { $0.bards = [Bard(1, "b")] }
-      let fresh = ContinuousRecorder(library.bards.continuousAll(in: Self.minute()).values)
+      let fresh = FollowedRecorder(library.bards.followAll(in: Self.minute()))
       #expect(try await fresh.element { _ in true }.entities.map(\.text) == ["a"])
       await library.bards.drain()
       #expect(library.requests.count == 1)
       fresh.cancel()
       time.withLock { $0 += 60_001 }
       library.client.hold()
-      let stale = ContinuousRecorder(library.bards.continuousAll(in: Self.minute()).values)
+      let stale = FollowedRecorder(library.bards.followAll(in: Self.minute()))
       #expect(try await stale.element { _ in true }.entities.map(\.text) == ["a"])
       library.client.release()
       try await stale.element { $0.entities.map(\.text) == ["b"] }

@@ -37,15 +37,15 @@ private struct Reply: PersistentEntity {
         thread = Reply(id: .remote("\(number)"), text: "\(number)", replies: [thread])
       }
       try await replies.set(thread)
-      var followed = replies.continuousGet(byID: .remote("0")).makeAsyncIterator()
+      var followed = replies.follow(byID: .remote("0")).makeAsyncIterator()
       let texts = (0..<1_000).map { "\($0)" }
       #expect(try await replies.get(byID: .remote("0"))?.texts == texts)
       #expect(try await followed.next()??.texts == texts)
-      try await replies.update(byID: .remote("999")) { $0.text = "last" }
+      try await replies.updateIfPresent(byID: .remote("999")) { $0.text = "last" }
       #expect(try await followed.next()??.texts.last == "last")
       #expect(try await replies.get(byID: .remote("0"))?.texts.last == "last")
       try await container.write { entities in
-        try entities.update(Reply.self, .remote("0")) { $0.text = "first" }
+        try entities.updateIfPresent(Reply.self, .remote("0")) { $0.text = "first" }
       }
       #expect(try await replies.get(byID: .remote("0"))?.texts.first == "first")
       await container.close()

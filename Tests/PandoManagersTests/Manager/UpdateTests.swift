@@ -31,7 +31,7 @@ import Testing
         for worker in 0..<8 {
           group.addTask {
             for step in 0..<20 {
-              let written = try await books.update(byID: .remote("1")) {
+              let written = try await books.updateIfPresent(byID: .remote("1")) {
                 $0.year = ($0.year ?? 0) + 1
                 if worker == 0 { $0.title = "T\(step)" }
                 if worker == 1 { $0.price = Double(step) }
@@ -47,16 +47,16 @@ import Testing
       #expect(book?.year == 160)
       #expect(book?.title == "T19")
       #expect(book?.price == 19)
-      let absent = try await books.update(byID: .remote("2")) { $0.title = "" }
+      let absent = try await books.updateIfPresent(byID: .remote("2")) { $0.title = "" }
       #expect(absent?.value == nil)
       await #expect(throws: TestFailure.refused) {
-        try await books.update(byID: .remote("1")) {
+        try await books.updateIfPresent(byID: .remote("1")) {
           $0.title = "never"
           throw TestFailure.refused
         }
       }
       await #expect(throws: (any Error).self) {
-        try await books.update(byID: .remote("1")) { $0.id = .remote("9") }
+        try await books.updateIfPresent(byID: .remote("1")) { $0.id = .remote("9") }
       }
       #expect(try await books.get(byID: .remote("1")) == book)
       #expect(try await books.all().count == 1)
@@ -71,7 +71,7 @@ import Testing
       let books = CoreManager<Book>(stores: [kind.make(store)])
       let read = Book("1", "A", year: 1)
       try await books.set(read)
-      try await books.update(byID: .remote("1")) {
+      try await books.updateIfPresent(byID: .remote("1")) {
         $0.year = 2
         $0.price = 3
       }
@@ -97,7 +97,7 @@ import Testing
     try await withThrowingTaskGroup(of: Void.self) { group in
       for _ in 0..<8 {
         group.addTask {
-          for _ in 0..<10 { try await books.update(byID: .remote("1")) { $0.year? += 1 } }
+          for _ in 0..<10 { try await books.updateIfPresent(byID: .remote("1")) { $0.year? += 1 } }
         }
       }
       try await group.waitForAll()
@@ -123,7 +123,7 @@ import Testing
       try await rooms.set(
         Room(id: .remote("1"), shelf: Shelf(id: 1, keeper: Member(name: "Ada"))))
       _ = try await rooms.get(byID: .remote("1"))
-      try await rooms.update(byID: .remote("1")) { $0.shelf.keeper.name = "Bob" }
+      try await rooms.updateIfPresent(byID: .remote("1")) { $0.shelf.keeper.name = "Bob" }
       #expect(try await rooms.get(byID: .remote("1"))?.shelf.keeper.name == "Bob")
       try await store.write { try $0.set(Member(name: "Cy")) }
       #expect(try await rooms.get(byID: .remote("1"))?.shelf.keeper.name == "Cy")
@@ -164,7 +164,7 @@ import Testing
       try await loans.set(Loan(id: .remote("1"), member: Member(name: "Ada")))
       _ = try await loans.get(byID: .remote("1"))
       try await store.write { try $0.set(Member(name: "Ada L.")) }
-      let written = try await loans.update(byID: .remote("1")) { $0.note = "late" }
+      let written = try await loans.updateIfPresent(byID: .remote("1")) { $0.note = "late" }
       #expect(written?.value.member.name == "Ada L.")
       #expect(try await loans.get(byID: .remote("1"))?.note == "late")
       #expect(try await loans.get(byID: .remote("1"))?.member.name == "Ada L.")
@@ -177,12 +177,12 @@ import Testing
       let books = CoreManager<Book>(stores: [DiskStore(modelStore: store), server])
       try await books.set(Book("1", "A", year: 1))
       let written = try #require(
-        try await books.update(byID: .remote("1"), in: .localAndRemote) { $0.year? += 1 })
+        try await books.updateIfPresent(byID: .remote("1"), in: .localAndRemote) { $0.year? += 1 })
       #expect(written.state == .queued)
       #expect(written.value.year == 2)
       try await server.answerWrite(Book("1", "A", year: 2))
       #expect(try await written.confirmed().year == 2)
-      let absent = try await books.update(byID: .remote("3"), in: .localAndRemote) { $0.title = "" }
+      let absent = try await books.updateIfPresent(byID: .remote("3"), in: .localAndRemote) { $0.title = "" }
       #expect(absent?.value == nil)
     }
   }

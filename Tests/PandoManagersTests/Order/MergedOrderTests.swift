@@ -34,7 +34,7 @@ import Testing
       Volume(id: .local("a"), title: "A"), in: .localAndRemote)
     try await volumes.set(Volume(id: .local("b"), title: "B"))
     try await volumes.set(Volume(id: .local("c"), title: "C"))
-    var values = volumes.continuousSearch(withQuery: query).values.makeAsyncIterator()
+    var values = volumes.follow(query).makeAsyncIterator()
     _ = try await values.next()
     mayAnswer.signal()
     let named = try await first.confirmed()
@@ -49,7 +49,7 @@ import Testing
   }
 
   /// What somebody sees who begins to follow now.
-  private func first(_ query: ContinuousQuery<Volume>) async throws -> [String]? {
+  private func first(_ query: FollowedQuery<Volume>) async throws -> [String]? {
     var values = query.values.makeAsyncIterator()
     return try await values.next()?.entities.map(\.title)
   }
@@ -57,7 +57,7 @@ import Testing
   @Test func `all entities stand in the order in which they are followed`() async throws {
     try await withVolumes(following: Query()) { volumes, followed in
       let all = try await volumes.all().entities.map(\.title)
-      let begun = try await first(volumes.continuousAll())
+      let begun = try await first(volumes.followAll())
       #expect(followed == ["A", "B", "C", "D"])
       #expect(begun == followed)
       #expect(all == followed)

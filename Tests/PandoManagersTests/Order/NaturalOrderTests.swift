@@ -27,7 +27,7 @@ import Testing
     var answers = [("search", texts(found.entities))]
     answers.append(
       ("identifiers", try await manager.identifiers(matching: query).map(\.text)))
-    var followed = manager.continuousSearch(withQuery: query).values.makeAsyncIterator()
+    var followed = manager.follow(query).makeAsyncIterator()
     answers.append(("followed", texts(try await followed.next()?.entities ?? [])))
     // Pages of two, of what has no window of its own.
     if query.limit == nil, query.offset == 0, query.uniqueBy.isEmpty {
@@ -49,7 +49,7 @@ import Testing
       let count = try snapshot.answer(.count, to: query)
       #expect(count.count == identifiers.count)
     }
-    var live = store.continuousSearch(withQuery: query).values.makeAsyncIterator()
+    var live = store.follow(query).makeAsyncIterator()
     answers.append(("followed store", texts(try await live.next()?.entities ?? [])))
     return answers
   }

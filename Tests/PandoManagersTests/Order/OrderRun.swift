@@ -228,7 +228,7 @@ final class OrderRun {
       if world.writer == .manager {
         try await world.manager.remove(atID: .remote(key))
       } else {
-        try await world.store?.write { [key] in _ = try $0.delete("Book:\(key)") }
+        try await world.store?.write { [key] in _ = try $0.deleteIfPresent("Book:\(key)") }
       }
     case .restart: break
     }

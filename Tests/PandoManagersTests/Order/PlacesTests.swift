@@ -106,8 +106,8 @@ import Testing
       _ = try await CoreManager(stores: [DiskStore<Book>(modelStore: store)]).set(Book("1"))
       try await store.write { transaction in
         try transaction.set(Draft(id: .local("a"), revision: 1))
-        _ = try transaction.delete("Book:1")
-        _ = try transaction.delete("Draft:local:a")
+        _ = try transaction.deleteIfPresent("Book:1")
+        _ = try transaction.deleteIfPresent("Draft:local:a")
       }
       let number = try store.read { try $0.commitNumber.value }
       let states = try store.read { snapshot in
@@ -129,7 +129,7 @@ import Testing
       let remote = ScriptedStore<Loan>(.remote, [Loan(id: .remote("l"), book: Book("2"))])
       let loans = CoreManager(stores: [DiskStore<Loan>(modelStore: store), remote])
       _ = try await loans.set(Loan(id: .remote("l"), book: Book("1")))
-      remote.beforeAnswer { _ = try? await store.write { try $0.delete("Book:1") } }
+      remote.beforeAnswer { _ = try? await store.write { try $0.deleteIfPresent("Book:1") } }
       _ = try await loans.get(byID: .remote("l"), in: .remote())
       #expect(
         try await loans.get(byID: .remote("l")) == nil, "the answer is older than the removal")

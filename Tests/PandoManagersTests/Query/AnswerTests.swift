@@ -104,10 +104,10 @@ import Testing
     var author: String
     var created: Int
 
-    static let fields: [EntityField<Issue>] = [
+    static let fields: [Field<Issue>] = [
       .indexed(\.status, "status"), .indexed(\.author, "author"), .field(\.created, "created"),
     ]
-    static let indexes: [EntityIndex<Issue>] = [
+    static let indexes: [FieldIndex<Issue>] = [
       .indexed(\.status, \.author, \.created), .unique(\.created),
     ]
   }
@@ -368,10 +368,10 @@ extension BookMaker {
     var owner: String
     var created: Int
 
-    static let fields: [EntityField<Ticket>] = [
+    static let fields: [Field<Ticket>] = [
       .indexed(\.state, "state"), .indexed(\.owner, "owner"), .field(\.created, "created"),
     ]
-    static let indexes: [EntityIndex<Ticket>] = [
+    static let indexes: [FieldIndex<Ticket>] = [
       .indexed(\.owner, \.state, \.created), .indexed(\.created),
     ]
   }

@@ -165,7 +165,7 @@ import Testing
 
   @Test func `a computed property has no name of its own`() async {
     await #expect(processExitsWith: .failure) {
-      _ = EntityField<PlainIssue>.field(\.loudTitle)
+      _ = Field<PlainIssue>.field(\.loudTitle)
     }
   }
 
@@ -188,7 +188,7 @@ private struct Person: Model, Codable, Equatable {
 private struct ChildPathIssue: PersistentEntity {
   var id: EntityIdentifier<ChildPathIssue>
   var assignee: Person?
-  static let fields: [EntityField<ChildPathIssue>] = [
+  static let fields: [Field<ChildPathIssue>] = [
     .indexed(\.assignee?.name, "assignee.nick")
   ]
 }
@@ -196,20 +196,20 @@ private struct ChildPathIssue: PersistentEntity {
 private struct WholeListIssue: PersistentEntity {
   var id: EntityIdentifier<WholeListIssue>
   var tags: [String]
-  static let fields: [EntityField<WholeListIssue>] = [.field(.each(\.tags), "tags")]
+  static let fields: [Field<WholeListIssue>] = [.field(.each(\.tags), "tags")]
 }
 
 private struct WrongListIssue: PersistentEntity {
   var id: EntityIdentifier<WrongListIssue>
   var tags: [String]
   var words: [String]
-  static let fields: [EntityField<WrongListIssue>] = [.indexed(.each(\.tags), "words[]")]
+  static let fields: [Field<WrongListIssue>] = [.indexed(.each(\.tags), "words[]")]
 }
 
 private struct RenamedIssue: PersistentEntity {
   var id: EntityIdentifier<RenamedIssue>
   var title: String
-  static let fields: [EntityField<RenamedIssue>] = [.indexed(\.title, "title")]
+  static let fields: [Field<RenamedIssue>] = [.indexed(\.title, "title")]
   enum CodingKeys: String, CodingKey {
     case id
     case title = "name"
@@ -224,21 +224,21 @@ private struct Board: Model, Codable, Equatable {
 private struct WrongNameIssue: PersistentEntity {
   var id: EntityIdentifier<WrongNameIssue>
   var due: Int?
-  static let fields: [EntityField<WrongNameIssue>] = [.field(\.due, "dueDate")]
+  static let fields: [Field<WrongNameIssue>] = [.field(\.due, "dueDate")]
 }
 
 private struct SwappedIssue: PersistentEntity {
   var id: EntityIdentifier<SwappedIssue>
   var isDone: Bool
   var isOld: Bool
-  static let fields: [EntityField<SwappedIssue>] = [.field(\.isDone, "isOld")]
+  static let fields: [Field<SwappedIssue>] = [.field(\.isDone, "isOld")]
 }
 
 private struct StoredIssue: PersistentEntity {
   var id: EntityIdentifier<StoredIssue>
   var title: String
   var due: Int?
-  static let fields: [EntityField<StoredIssue>] = [
+  static let fields: [Field<StoredIssue>] = [
     .indexed(\.title, "title"), .field(\.due, "due"),
   ]
   enum CodingKeys: String, CodingKey {
@@ -252,7 +252,7 @@ private struct GrownIssue: PersistentEntity, SchemaVersioned {
   var number: Int
   var rank: Int
   var note: String?
-  static let fields: [EntityField<GrownIssue>] = [
+  static let fields: [Field<GrownIssue>] = [
     .indexed(\.number, "number"), .field(\.rank), .field(\.note),
   ]
   static let fieldDefaults: [String: any Encodable & Sendable] = ["rank": 7]
@@ -270,7 +270,7 @@ private struct PlainIssue: PersistentEntity {
   var due: Date?
   var place: Place?
   var loudTitle: String { title.uppercased() }
-  static let fields: [EntityField<PlainIssue>] = [
+  static let fields: [Field<PlainIssue>] = [
     .indexed(\.title), .field(\.due), .indexed(\.place?.city), .field(\.place?.zip),
   ]
 }

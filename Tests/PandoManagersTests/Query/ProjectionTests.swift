@@ -112,8 +112,8 @@ import Testing
     try await withManagers { issues, cards, _ in
       try await issues.set(Issue(1, points: 1))
       let query = Query(filter: \IssueCard.points > 0, order: [.descending(\.points)], limit: 2)
-      var values = cards.continuousSearch(withQuery: query).values.makeAsyncIterator()
-      var one = cards.continuousGet(byID: .remote(2)).makeAsyncIterator()
+      var values = cards.follow(query).makeAsyncIterator()
+      var one = cards.follow(byID: .remote(2)).makeAsyncIterator()
       #expect(try await values.next()?.entities.map(\.points) == [1])
       #expect(try await one.next() == .some(nil))
       try await issues.set(Issue(2, points: 5))
@@ -147,7 +147,7 @@ private struct Issue: PersistentEntity {
   var title: String
   var points: Int
   var text: String
-  static let fields: [EntityField<Issue>] = [.indexed(\.title), .field(\.points)]
+  static let fields: [Field<Issue>] = [.indexed(\.title), .field(\.points)]
 
   init(_ number: Int, points: Int) {
     id = .remote(number)
@@ -163,7 +163,7 @@ private struct IssueCard: PersistentEntity {
   var id: EntityIdentifier<IssueCard>
   var title: String
   var points: Int
-  static let fields: [EntityField<IssueCard>] = [.indexed(\.points), .field(\.title)]
+  static let fields: [Field<IssueCard>] = [.indexed(\.points), .field(\.title)]
 
   init(_ number: Int, points: Int) {
     id = .remote(number)

@@ -17,7 +17,7 @@ private struct Person: Model, Codable, Equatable, Queryable {
 
   var modelIdentifier: String? { key }
 
-  static let fields: [EntityField<Person>] = [.indexed(\.name), .field(\.age)]
+  static let fields: [Field<Person>] = [.indexed(\.name), .field(\.age)]
 }
 
 /// What another process writes.
@@ -70,7 +70,7 @@ private final class Listener: QueryDataProviderDelegate {
     defer { store.close() }
     let manager = try DataModelManager(store: store)
     let provider = QueryDataProvider(
-      store.continuousSearch(withQuery: Self.ofAda), dataModelManager: manager)
+      store.follow(Self.ofAda), dataModelManager: manager)
     let listener = Listener()
     provider.delegate = listener
     var calls = listener.calls.makeAsyncIterator()
@@ -110,7 +110,7 @@ private final class Listener: QueryDataProviderDelegate {
     let manager = try DataModelManager(store: store)
     for round in 0..<50 {
       let provider = QueryDataProvider(
-        store.continuousSearch(withQuery: Self.ofAda), dataModelManager: manager)
+        store.follow(Self.ofAda), dataModelManager: manager)
       let listener = Listener()
       provider.delegate = listener
       await manager.drain()
@@ -144,9 +144,9 @@ private final class Listener: QueryDataProviderDelegate {
       entities: Track.self, cacheLimit: 100, diskStoreConfig: .none)
     for round in 0..<50 {
       let provider = QueryDataProvider(
-        store.continuousSearch(withQuery: Self.ofAda), dataModelManager: manager)
+        store.follow(Self.ofAda), dataModelManager: manager)
       let others = QueryDataProvider(
-        container[Track.self].continuousSearch(withQuery: .all), dataModelManager: manager)
+        container[Track.self].follow(.all), dataModelManager: manager)
       let (listener, listenerOfOthers) = (Listener(), Listener())
       (provider.delegate, others.delegate) = (listener, listenerOfOthers)
       await manager.drain()
@@ -186,7 +186,7 @@ private final class Listener: QueryDataProviderDelegate {
       }
     }
     let provider = QueryDataProvider(
-      tracks.continuousSearch(withQuery: .all), dataModelManager: manager)
+      tracks.follow(.all), dataModelManager: manager)
     let copier = Copier { manager.updateModel(Person(key: "delegate", name: "Ada", age: 0)) }
     provider.delegate = copier
     for id in 1..<50 {
@@ -202,7 +202,7 @@ private final class Listener: QueryDataProviderDelegate {
     let manager = try DataModelManager(store: store)
     try await store.write { try $0.set(Person(key: "a", name: "Ada", age: 2)) }
     let provider = QueryDataProvider(
-      store.continuousSearch(withQuery: Self.ofAda), dataModelManager: manager)
+      store.follow(Self.ofAda), dataModelManager: manager)
     for _ in 0..<2 {
       let listener = Listener()
       provider.delegate = listener
@@ -221,7 +221,7 @@ private final class Listener: QueryDataProviderDelegate {
     let store = try ModelStore.temporary()
     let manager = try DataModelManager(store: store, deliveringOn: .queue(target))
     let provider = QueryDataProvider(
-      store.continuousSearch(withQuery: Self.ofAda), dataModelManager: manager)
+      store.follow(Self.ofAda), dataModelManager: manager)
     let listener = Listener()
     provider.delegate = listener
     var calls = listener.calls.makeAsyncIterator()
@@ -241,7 +241,7 @@ private final class Listener: QueryDataProviderDelegate {
       change.yield()
     }
     #expect(seen.map(\.key) == ["a"])
-    try await store.write { try $0.delete("a") }
+    try await store.write { try $0.deleteIfPresent("a") }
     release.signal()
     var iterator = changes.makeAsyncIterator()
     await iterator.next()
@@ -254,10 +254,10 @@ private final class Listener: QueryDataProviderDelegate {
     let store = try ModelStore.temporary()
     let manager = try DataModelManager(store: store)
     let provider = QueryDataProvider(
-      store.continuousSearch(withQuery: Self.ofAda), dataModelManager: manager)
+      store.follow(Self.ofAda), dataModelManager: manager)
     let listener = Listener()
     provider.delegate = listener
-    var values = store.continuousSearch(withQuery: Self.ofAda).values.makeAsyncIterator()
+    var values = store.follow(Self.ofAda).makeAsyncIterator()
     _ = try await values.next()
     var calls = listener.calls.makeAsyncIterator()
     await calls.next()
@@ -273,7 +273,7 @@ private final class Listener: QueryDataProviderDelegate {
     let manager = try DataModelManager(store: store)
     let wrong = Query(filter: \Person.name ~= "(", limit: nil)
     let provider = QueryDataProvider(
-      store.continuousSearch(withQuery: wrong), dataModelManager: manager)
+      store.follow(wrong), dataModelManager: manager)
     #expect((provider.error as? QueryError)?.code == .invalidRegularExpression)
     #expect(provider.data.isEmpty)
     await manager.close()
@@ -287,7 +287,7 @@ private final class Listener: QueryDataProviderDelegate {
     weak var gone: QueryDataProvider<Person>?
     do {
       let provider = QueryDataProvider(
-        store.continuousSearch(withQuery: Self.ofAda), dataModelManager: manager)
+        store.follow(Self.ofAda), dataModelManager: manager)
       gone = provider
       #expect(provider.isPaused == false)
     }
@@ -302,14 +302,14 @@ private final class Listener: QueryDataProviderDelegate {
     let store = try ModelStore.temporary(configuration: .forTests)
     let manager = isInMemory ? DataModelManager() : try DataModelManager(store: store)
     let provider = QueryDataProvider(
-      store.continuousSearch(withQuery: Self.ofAda), dataModelManager: manager)
+      store.follow(Self.ofAda), dataModelManager: manager)
     let listener = Listener()
     provider.delegate = listener
     for age in 0..<300 {
       let person = Person(key: "a", name: "Ada", age: age)
       // Not awaited: a read sees the commit before the write returns.
       let write = Task.detached { try await store.write { try $0.set(person) } }
-      while try store.read({ try $0.model("a", as: Person.self)?.age }) != age {
+      while try store.read({ try $0.get("a", as: Person.self)?.age }) != age {
         await Task.yield()
       }
       await manager.drain()
@@ -329,7 +329,7 @@ private final class Listener: QueryDataProviderDelegate {
       let manager = isInMemory ? DataModelManager() : try DataModelManager(store: store)
       let other = try OtherProcess("\(path)/store")
       let provider = QueryDataProvider(
-        store.continuousSearch(withQuery: Query<Guest>.all), dataModelManager: manager)
+        store.follow(Query<Guest>.all), dataModelManager: manager)
       let listener = Listener()
       provider.delegate = listener
       for number in 0..<100 {

@@ -209,7 +209,7 @@ import Testing
 private struct Branch: PersistentEntity {
   var id: EntityIdentifier<Branch>
   var parent: EntityIdentifier<Branch>
-  static let fields: [EntityField<Branch>] = [.indexed(\.parent, "parent"), .field(\.id, "id")]
+  static let fields: [Field<Branch>] = [.indexed(\.parent, "parent"), .field(\.id, "id")]
 }
 
 @Suite struct OwnIdentifierTests {
@@ -256,7 +256,7 @@ private struct Branch: PersistentEntity {
     var colour: String
     var note: String?
 
-    static let fields: [EntityField<Shelf>] = [
+    static let fields: [Field<Shelf>] = [
       .indexed(\.rows, "rows"), .indexed(\.room, "room"), .indexed(\.colour, "colour"),
       .indexed(\.note, "note"),
     ]

@@ -26,10 +26,10 @@ private struct Person: Model, Codable, Equatable, Queryable {
 
   var modelIdentifier: String? { key }
 
-  static let fields: [EntityField<Person>] = [
+  static let fields: [Field<Person>] = [
     .indexed(\.name), .field(\.age), .indexed(\.city?.name), .indexed(.each(\.tags)),
   ]
-  static let indexes: [EntityIndex<Person>] = [.indexed(\.name, \.age)]
+  static let indexes: [FieldIndex<Person>] = [.indexed(\.name, \.age)]
 }
 
 /// Queries over models that are no entities: their identifiers may be anything.
@@ -82,7 +82,7 @@ private struct Person: Model, Codable, Equatable, Queryable {
     if let index = all.firstIndex(where: { $0.key == "person \(number)" }) {
       if Int.random(in: 0..<3, using: &random) == 0 {
         all.remove(at: index)
-        return try await store.write { try $0.delete("person \(number)") }
+        return try await store.write { try $0.deleteIfPresent("person \(number)") }
       }
       var person = person(number, &random)
       // A city that is there keeps its name.
@@ -115,7 +115,7 @@ private struct Person: Model, Codable, Equatable, Queryable {
     if seed.isMultiple(of: 2) { #expect(try store.addIndexes(of: [Person.self]) == 4) }
     var all: [Person] = []
     typealias Follower = (
-      query: Query<Person>, values: ContinuousSequence<QueryResult<Person>>.AsyncIterator,
+      query: Query<Person>, values: FollowedSequence<QueryResult<Person>>.AsyncIterator,
       last: QueryResult<Person>?
     )
     var followers: [Follower] = []
@@ -131,7 +131,7 @@ private struct Person: Model, Codable, Equatable, Queryable {
         try #require(try snapshot.answer(.count, to: query).count == expected.count, place)
       }
       if followers.count < 8 {
-        let values = store.continuousSearch(withQuery: query).values.makeAsyncIterator()
+        let values = store.follow(query).makeAsyncIterator()
         followers.append((query, values, nil))
       }
       for index in followers.indices {
@@ -157,7 +157,7 @@ private struct Person: Model, Codable, Equatable, Queryable {
     let one = Query<City>(filter: .held(by: "person 1"), order: order)
     let other = Query<City>(
       filter: !(.held(by: "person 2")) && \.name != "c9" || .held(by: "nobody"), order: order)
-    var follower = store.continuousSearch(withQuery: one).values.makeAsyncIterator()
+    var follower = store.follow(one).makeAsyncIterator()
     #expect(try await follower.next()?.entities == [])
     var last: [String] = []
     var people: [String: Person] = [:]
@@ -165,7 +165,7 @@ private struct Person: Model, Codable, Equatable, Queryable {
       let key = "person \(Int.random(in: 1...2, using: &random))"
       if people[key] != nil, Int.random(in: 0..<5, using: &random) == 0 {
         people[key] = nil
-        try await store.write { try $0.delete(key) }
+        try await store.write { try $0.deleteIfPresent(key) }
       } else {
         let city = ["c0", "c1", "c2"].randomElement(using: &random) ?? ""
         var person = Person(key: key, name: "n", age: step)

@@ -91,15 +91,15 @@ private struct ChoreWorld {
       let id = "Worker:\(int(0...4))"
       return { transaction in
         guard try transaction.snapshot.contains(id) else { return }
-        try transaction.update(Worker.self, id) { $0.name = name }
+        try transaction.updateIfPresent(Worker.self, id) { $0.name = name }
       }
     case 9:
       let victims = ["Worker:\(int(0...4))", "Team:\(int(0...2))", "label:\(int(0...3))"]
       let victim = victims[int(0...2)]
-      return { _ = try $0.delete(victim) }
+      return { _ = try $0.deleteIfPresent(victim) }
     case 10:
       let victim = "Chore:\(int(0...25))"
-      return { _ = try $0.delete(victim) }
+      return { _ = try $0.deleteIfPresent(victim) }
     default:
       let isAll = chance(20)
       return { if isAll { try $0.removeAll() } else { _ = try $0.prune() } }
@@ -198,13 +198,13 @@ struct Chore: PersistentEntity {
   var tags: [String] = []
   var parts: [String: Label] = [:]
 
-  static let fields: [EntityField<Chore>] = [
+  static let fields: [Field<Chore>] = [
     .field(\.title), .indexed(\.number), .indexed(\.author.name),
     .indexed(\.author.team?.name), .field(\.assignee?.team?.name), .field(.child(\.author)),
     .field(.child(\.assignee)), .indexed(.each(\.labels, \.name)), .field(.each(\.labels)),
     .indexed(.each(\.tags)), .field(.each(\.parts, \.name)), .field(.each(\.parts)),
   ]
-  static let indexes: [EntityIndex<Chore>] = [
+  static let indexes: [FieldIndex<Chore>] = [
     .indexed(.each(\.labels, \.name), .field(\.number)), .indexed(\.author.name, \.number),
   ]
 }

@@ -23,24 +23,24 @@ import Testing
     let byName = Query<Chore>(filter: \.author.name == "Ada")
     #expect(try Self.ids(byName, store).count == 10)
     #expect(try store.explain(byName).access == Self.index("author.name"))
-    try store.write { try $0.update(Worker.self, "Worker:ada") { $0.name = "Countess" } }
+    try store.write { try $0.updateIfPresent(Worker.self, "Worker:ada") { $0.name = "Countess" } }
     #expect(try Self.ids(byName, store) == [])
     #expect(try Self.ids(Query(filter: \.author.name == "Countess"), store).count == 10)
     // Two steps away, made and changed in one write.
     try store.write { transaction in
-      try transaction.update(Worker.self, "Worker:ada") {
+      try transaction.updateIfPresent(Worker.self, "Worker:ada") {
         $0.team = Team(id: .remote("red"), name: "Red")
       }
-      try transaction.update(Team.self, "Team:red") { $0.name = "Crimson" }
+      try transaction.updateIfPresent(Team.self, "Team:red") { $0.name = "Crimson" }
     }
     let byTeam = Query<Chore>(filter: \.author.team?.name == "Crimson")
     #expect(try store.explain(byTeam).access == Self.index("author.team.name"))
     #expect(try Self.ids(byTeam, store).count == 10)
     // A child that is taken away leaves null behind, and what required it goes.
-    try store.write { try $0.delete("Team:red") }
+    try store.write { try $0.deleteIfPresent("Team:red") }
     #expect(try Self.ids(byTeam, store) == [])
     #expect(try Self.ids(Query(filter: \.author.team?.name == nil), store).count == 20)
-    try store.write { try $0.delete("Worker:ada") }
+    try store.write { try $0.deleteIfPresent("Worker:ada") }
     #expect(try Self.ids(.all, store).count == 10)
     #expect(try store.verify().problems == [])
   }
@@ -60,14 +60,14 @@ import Testing
           Chore(id: .remote("\(number)"), author: number % 10 < 7 ? ada : bob, assignee: bob))
       }
     }
-    try store.write { try $0.update(Worker.self, "Worker:ada") { $0.name = "Countess" } }
+    try store.write { try $0.updateIfPresent(Worker.self, "Worker:ada") { $0.name = "Countess" } }
     #expect(try count(\.author.name == "Ada") == 0)
     #expect(try count(\.author.name == "Countess") == 1_750)
     // Two of their children in one write, and one of a child's.
     try store.write { transaction in
-      try transaction.update(Worker.self, "Worker:ada") { $0.name = "B" }
-      try transaction.update(Worker.self, "Worker:bob") { $0.name = "B" }
-      try transaction.update(Team.self, "Team:red") { $0.name = "Crimson" }
+      try transaction.updateIfPresent(Worker.self, "Worker:ada") { $0.name = "B" }
+      try transaction.updateIfPresent(Worker.self, "Worker:bob") { $0.name = "B" }
+      try transaction.updateIfPresent(Team.self, "Team:red") { $0.name = "Crimson" }
     }
     #expect(try count(\.author.name == "B") == 2_500)
     #expect(try count(\.author.team?.name == "Crimson") == 1_750)
@@ -173,7 +173,7 @@ import Testing
     #expect(try Self.ids(rome, store) == [])
     let cy = Worker(id: .remote("cy"), name: "C", team: Team(id: .remote("r"), name: "Rome"))
     try store.write { try $0.set(cy) }
-    #expect(try store.read { try $0.model("Chore:1", as: Chore.self)?.author.team?.name } == "Rome")
+    #expect(try store.read { try $0.get("Chore:1", as: Chore.self)?.author.team?.name } == "Rome")
     #expect(try Self.ids(rome, store) == ["1"])
     try store.write { try $0.dropIndex(on: ["author.team.name"], ofType: "Chore") }
     #expect(try Self.ids(rome, store) == ["1"])
@@ -208,15 +208,15 @@ import Testing
         try transaction.set(Chore(id: .remote("\(number)"), author: ada))
       }
       for name in ["B", "C", "D"] {
-        try transaction.update(Worker.self, "Worker:ada") { $0.name = name }
+        try transaction.updateIfPresent(Worker.self, "Worker:ada") { $0.name = name }
         let found = try transaction.snapshot.find(
           Query<Chore>(filter: \.author.name == name)
         ).count
         #expect(found == 5)
       }
-      try transaction.update(Worker.self, "Worker:ada") { $0.name = "E" }
+      try transaction.updateIfPresent(Worker.self, "Worker:ada") { $0.name = "E" }
       try? transaction.nested { inner in
-        try inner.update(Worker.self, "Worker:ada") { $0.name = "F" }
+        try inner.updateIfPresent(Worker.self, "Worker:ada") { $0.name = "F" }
         throw CancellationError()
       }
     }
@@ -254,7 +254,7 @@ import Testing
       // Once more with indexes.
       try store.addIndexes(of: [Parent.self])
     }
-    try store.write { try $0.update(Kid.self, "kid:1") { $0.rank = 8 } }
+    try store.write { try $0.updateIfPresent(Kid.self, "kid:1") { $0.rank = 8 } }
     #expect(try count(\.kid.rank == 7) == 3)
     #expect(try count(\.kid.rank == 8) == 1)
   }
@@ -288,7 +288,7 @@ import Testing
     let both = Query<Chore>(
       filter: .contains(\.labels, \.name, "bug") && .contains(\.labels, \.name, "idea"))
     #expect(try Self.ids(both, store).count == 20)
-    try store.write { try $0.update(Label.self, "label:bug") { $0.name = "flaw" } }
+    try store.write { try $0.updateIfPresent(Label.self, "label:bug") { $0.name = "flaw" } }
     #expect(try Self.ids(newest, store) == [])
     #expect(try store.verify().problems == [])
   }
@@ -322,13 +322,13 @@ import Testing
       try transaction.set(chore(4, "bob"))
     }
     let error = #expect(throws: StoreError.self) {
-      try store.write { try $0.update(Worker.self, "Worker:bob") { $0.name = "ada" } }
+      try store.write { try $0.updateIfPresent(Worker.self, "Worker:bob") { $0.name = "ada" } }
     }
     #expect(error?.code == .valueTaken)
     // Two may change values in one write.
     try store.write { transaction in
-      try transaction.update(Worker.self, "Worker:bob") { $0.name = "ada" }
-      try transaction.update(Worker.self, "Worker:ada") { $0.name = "bob" }
+      try transaction.updateIfPresent(Worker.self, "Worker:bob") { $0.name = "ada" }
+      try transaction.updateIfPresent(Worker.self, "Worker:ada") { $0.name = "bob" }
     }
     #expect(try store.verify().problems == [])
   }
@@ -390,7 +390,7 @@ import Testing
 private struct Errand: PersistentEntity {
   var id: EntityIdentifier<Errand>
   var chore: Chore
-  static let fields: [EntityField<Errand>] = [.indexed(.child(\.chore.author))]
+  static let fields: [Field<Errand>] = [.indexed(.child(\.chore.author))]
 }
 
 private struct Kid: Model, Codable, Equatable, SchemaVersioned {
@@ -406,7 +406,7 @@ private struct Parent: PersistentEntity {
   var id: EntityIdentifier<Parent>
   var kid: Kid
   var kids: [Kid?]
-  static let fields: [EntityField<Parent>] = [
+  static let fields: [Field<Parent>] = [
     .indexed(\.kid.name), .indexed(\.kid.rank), .indexed(.each(\.kids, \.?.name)),
   ]
 }

@@ -59,7 +59,7 @@ import Testing
       let book = random.book()
       if random.chance(20), let place = new.indices.randomElement(using: &random.generator) {
         let identifier = new.remove(at: place).id.modelIdentifier
-        steps.append { try $0.delete(identifier) }
+        steps.append { try $0.deleteIfPresent(identifier) }
       } else {
         if let place = new.firstIndex(where: { $0.id == book.id }) {
           new[place] = book
@@ -93,7 +93,7 @@ import Testing
     try store.write { try $0.set(Book(id: .remote("1"), title: "The first", year: 1990)) }
     try store.write { transaction in
       try transaction.set(Book(id: .remote("2"), title: "The second", year: 1990))
-      try transaction.delete("Book:1")
+      try transaction.deleteIfPresent("Book:1")
       let found = try transaction.snapshot.find(Query(filter: \Book.year == 1990))
       #expect(found.entities.map(\.id) == [.remote("2")])
     }

@@ -93,7 +93,7 @@ import Testing
       }
       #expect(error?.code == .unknownRelationship)
       #expect(error?.description.contains("author") == true)
-      var graphs = manager.continuousGraph(shape: .excluding(GraphPath(names: [])))
+      var graphs = manager.followGraph(shape: .excluding(GraphPath(names: [])))
         .makeAsyncIterator()
       await #expect(throws: ManagerError.self) { _ = try await graphs.next() }
     }
@@ -102,7 +102,7 @@ import Testing
   @Test func `a related entity that can't be read is an error and no missing one`() async throws {
     try await run { store, manager in
       try await set(store, pages: [Page(1, owner: 1)], owners: [Owner(1, "Ada")])
-      var graphs = manager.continuousGraph(of: first).makeAsyncIterator()
+      var graphs = manager.followGraph(of: first).makeAsyncIterator()
       #expect(try await graphs.next()?.count == 2)
       // It has no name.
       try await store.write { try $0.set(TreeNode("Owner:1", type: "Owner", fields: ["id": 1])) }
@@ -117,7 +117,7 @@ import Testing
       try await set(
         store, pages: [Page(1, links: [2]), Page(2, owner: 1), Page(9)], owners: [Owner(1, "Ada")])
       let hub = try StoreHub.hub(of: store)
-      var graphs = manager.continuousGraph(of: first).makeAsyncIterator()
+      var graphs = manager.followGraph(of: first).makeAsyncIterator()
       #expect(try await graphs.next()?.all(of: Owner.self).map(\.name) == ["Ada"])
       let before = hub.tally.evaluations
       try await set(store, pages: [Page(9, "changed")], owners: [Owner(5, "Grace")])
@@ -131,7 +131,7 @@ import Testing
       try await set(store, pages: [Page(3)])
       let whole = try await graphs.next()
       #expect(whole?.missing == [] && whole?.count == 4)
-      try await store.write { try $0.delete("Page:2") }
+      try await store.write { try $0.deleteIfPresent("Page:2") }
       #expect(try await graphs.next()?.count == 1)
       #expect(hub.viewCount == 1)
     }
@@ -140,7 +140,7 @@ import Testing
   @Test func `of many graphs a commit costs those whose roots it may change`() async throws {
     try await run { store, manager in
       var graphs = (0..<200).map { number in
-        manager.continuousGraph(of: Query(filter: \Page.text == "text \(number)"))
+        manager.followGraph(of: Query(filter: \Page.text == "text \(number)"))
           .makeAsyncIterator()
       }
       for index in graphs.indices { _ = try await graphs[index].next() }
@@ -162,8 +162,8 @@ import Testing
       let reviews = CoreManager<Review>(stores: [DiskStore(modelStore: store)])
       let byAda = Query(filter: \Review.critic.name == "Ada")
       try await store.write { try $0.set(Review(1, Critic(1, "Bob"))) }
-      var graphs = reviews.continuousGraph(of: byAda).makeAsyncIterator()
-      var results = reviews.continuousSearch(withQuery: byAda).values.makeAsyncIterator()
+      var graphs = reviews.followGraph(of: byAda).makeAsyncIterator()
+      var results = reviews.follow(byAda).makeAsyncIterator()
       #expect(try await graphs.next()?.count == 0)
       #expect(try await results.next()?.count == 0)
       try await store.write { try $0.set(Critic(1, "Ada")) }
@@ -183,7 +183,7 @@ import Testing
         try transaction.set(Critic(2, "Bob"))
         try transaction.set(Review(1, Critic(1, "Ada")))
       }
-      var graphs = critics.continuousGraph(of: held).makeAsyncIterator()
+      var graphs = critics.followGraph(of: held).makeAsyncIterator()
       #expect(try await graphs.next()?.roots.map(\.name) == ["Ada"])
       let hub = try StoreHub.hub(of: store)
       let before = hub.tally.evaluations
@@ -202,7 +202,7 @@ import Testing
         try transaction.set(Panel(1, reviews: [1], critics: [1]))
       }
       for query in [Query<Panel>.all, Query(ids: [.remote(1)])] {
-        var graphs = panels.continuousGraph(of: query).makeAsyncIterator()
+        var graphs = panels.followGraph(of: query).makeAsyncIterator()
         #expect(try await graphs.next() == panels.graph(of: query))
         for name in ["Ada", "Bob"] {
           try await store.write { try $0.set(Critic(1, name)) }
@@ -231,10 +231,10 @@ import Testing
       let graph = try await manager.graph(of: all, shape: shape)
       #expect(graph.all(of: Owner.self).map(\.name) == ["fetched 1", "here"])
       #expect(asked.withLock { $0 } == [[.remote(1), .remote(2)]])
-      var graphs = manager.continuousGraph(of: all, shape: shape).makeAsyncIterator()
+      var graphs = manager.followGraph(of: all, shape: shape).makeAsyncIterator()
       #expect(try await graphs.next() == graph)
       try await set(store, pages: [Page(3, owner: 3)])
-      let grown = try await manager.continuousGraph(of: all, shape: shape).first { graph in
+      let grown = try await manager.followGraph(of: all, shape: shape).first { graph in
         graph.all(of: Owner.self).map(\.name) == ["fetched 1", "here", "fetched 3"]
       }
       #expect(grown != nil)
@@ -260,7 +260,7 @@ import Testing
       var followed: [(GraphShape<Page>, Query<Page>)] = []
       for shape in shapes { for query in queries { followed.append((shape, query)) } }
       var graphs = followed.map { shape, query in
-        manager.continuousGraph(of: query, shape: shape).makeAsyncIterator()
+        manager.followGraph(of: query, shape: shape).makeAsyncIterator()
       }
       var last: [EntityGraph<Page>?] = followed.map { _ in nil }
       for step in 0..<60 {
@@ -285,7 +285,7 @@ import Testing
         first, Query(filter: \Page.text == "a"), Query(filter: \Page.text == "b"), Query(),
         Query(order: [.descending(\.text)], limit: 2),
       ]
-      var graphs = queries.map { manager.continuousGraph(of: $0).makeAsyncIterator() }
+      var graphs = queries.map { manager.followGraph(of: $0).makeAsyncIterator() }
       var last: [EntityGraph<Page>?] = []
       for index in graphs.indices { last.append(try await graphs[index].next()) }
       for round in 0..<6 {
@@ -323,8 +323,8 @@ import Testing
     }
     let text = ["a", "b", "c"].randomElement(using: &random) ?? ""
     switch Int.random(in: 0..<4, using: &random) {
-    case 0: try await store.write { try $0.delete("Page:\(number)") }
-    case 1: try await store.write { try $0.delete("Owner:\(number)") }
+    case 0: try await store.write { try $0.deleteIfPresent("Page:\(number)") }
+    case 1: try await store.write { try $0.deleteIfPresent("Owner:\(number)") }
     case 2: try await set(store, owners: [Owner(number, text, home: other)])
     default: try await set(store, pages: [Page(number, text, links: links, owner: other)])
     }

@@ -18,7 +18,7 @@ struct Tale: PersistentEntity, RemoteEntity {
   var sequel: EntityIdentifier<Tale>?
 
   static let endpoint: APIPath = "/tales"
-  static let fields: [EntityField<Tale>] = [.field(\.text, "text")]
+  static let fields: [Field<Tale>] = [.field(\.text, "text")]
   static let relationships: [EntityRelationship<Tale>] = [
     .to(\.authors, "authors"), .to(\.tags, "tags"), .to(\.sequel, "sequel"),
   ]

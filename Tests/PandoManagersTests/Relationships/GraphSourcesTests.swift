@@ -302,8 +302,8 @@ import Testing
         shelf.guilds = [Guild(1, "server")]
       }
       library.client.hold()
-      let graphs = ContinuousRecorder(
-        library.tales.continuousGraph(of: first, in: .localOr(.remote())))
+      let graphs = FollowedRecorder(
+        library.tales.followGraph(of: first, in: .localOr(.remote())))
       let local = try await graphs.element { _ in true }
       #expect(local.count == 2 && local.missing.isEmpty)
       #expect(Set(local.pending) == ["Bard:2", "Bard:9", "Tale:2", "Guild:1"])
@@ -335,8 +335,8 @@ import Testing
         for await _ in late.stream { break }
         return APIResponse(status: 404)
       }
-      let graphs = ContinuousRecorder(
-        library.tales.continuousGraph(of: first, in: .localOr(.remote())))
+      let graphs = FollowedRecorder(
+        library.tales.followGraph(of: first, in: .localOr(.remote())))
       let partial = try await graphs.element { $0.count == 2 }
       #expect(partial.pending == ["Bard:1"])
       late.continuation.yield()
@@ -352,12 +352,12 @@ import Testing
         shelf.tales = [Tale(2, "server")]
         shelf.refused = ["/bards"]
       }
-      let ending = ContinuousRecorder(
-        library.tales.continuousGraph(of: first, in: .localOr(.remote())))
+      let ending = FollowedRecorder(
+        library.tales.followGraph(of: first, in: .localOr(.remote())))
       await #expect(throws: APIError.self) { try await ending.element { _ in false } }
       let shape = GraphShape<Tale>.all.toleratingFailures
-      let graphs = ContinuousRecorder(
-        library.tales.continuousGraph(of: first, shape: shape, in: .localOr(.remote())))
+      let graphs = FollowedRecorder(
+        library.tales.followGraph(of: first, shape: shape, in: .localOr(.remote())))
       let partial = try await graphs.element { $0.pending.isEmpty }
       #expect(partial.count == 2 && partial.failures.map(\.path) == ["authors"])
       try await library.bards.set(Bard(1, "come"))
@@ -373,7 +373,7 @@ import Testing
       try await library.bards.set(Bard(2, "here"))
       library.shelf.withLock { $0.bards = [Bard(1, "server")] }
       let shape = GraphShape<Tale>.all.reading(\.authors, in: .remote())
-      let graphs = ContinuousRecorder(library.tales.continuousGraph(of: first, shape: shape))
+      let graphs = FollowedRecorder(library.tales.followGraph(of: first, shape: shape))
       let graph = try await graphs.element { $0.pending.isEmpty }
       #expect(graph.count == 2 && graph.missing == ["Bard:2"])
       try await library.bards.set(Bard(2, "set"))
@@ -386,8 +386,8 @@ import Testing
     for onDisk in [true, false] {
       try await GraphLibrary.with(onDisk: onDisk) { library in
         try await library.marks.set(Mark(1, "a", tale: 1))
-        let graphs = ContinuousRecorder(
-          library.marks.continuousGraph(of: Query(order: [.natural])))
+        let graphs = FollowedRecorder(
+          library.marks.followGraph(of: Query(order: [.natural])))
         try await graphs.element { $0.roots.map(\.text) == ["a"] && $0.missing == ["Tale:1"] }
         try await library.marks.set([Mark(1, "b"), Mark(2, "c")])
         try await graphs.element { $0.roots.map(\.text) == ["b", "c"] && $0.missing.isEmpty }
@@ -408,12 +408,12 @@ import Testing
   @Test func `nobody is asked or told after the iteration has ended`() async throws {
     try await GraphLibrary.with(onDisk: false) { library in
       try await library.guilds.set(Guild(1, "here"))
-      var graphs: ContinuousRecorder? = ContinuousRecorder(library.guilds.continuousGraph())
+      var graphs: FollowedRecorder? = FollowedRecorder(library.guilds.followGraph())
       try await graphs?.element { $0.count == 1 }
       graphs = nil
       library.shelf.withLock { $0.guilds = [Guild(2, "server")] }
-      let answers = ContinuousRecorder(
-        library.guilds.continuousGraph(
+      let answers = FollowedRecorder(
+        library.guilds.followGraph(
           in: .remote(persistenceStrategy: .doNotPersist)))
       try await answers.element { $0.roots == [Guild(2, "server")] }
       answers.cancel()

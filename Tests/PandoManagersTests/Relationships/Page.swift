@@ -11,7 +11,7 @@ struct Page: PersistentEntity {
   var links: [EntityIdentifier<Page>] = []
   var owner: EntityIdentifier<Owner>?
 
-  static let fields: [EntityField<Page>] = [.field(\.text, "text")]
+  static let fields: [Field<Page>] = [.field(\.text, "text")]
   static let relationships: [EntityRelationship<Page>] = [
     .to(\.links, "links"), .to(\.owner, "owner"),
   ]

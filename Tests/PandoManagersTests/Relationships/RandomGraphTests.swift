@@ -229,7 +229,7 @@ import Testing
       if isFollowed {
         // Answers come when all have been asked for that can be.
         library.client.hold()
-        let graphs = ContinuousRecorder(library.tales.continuousGraph(of: first, shape: shape))
+        let graphs = FollowedRecorder(library.tales.followGraph(of: first, shape: shape))
         _ = try await graphs.element { _ in true }
         library.client.release()
         graph = try await graphs.element { $0.pending.isEmpty }

@@ -37,7 +37,7 @@ import Testing
       try await store.write { try $0.set(Traced("unchanged", "changed")) }
       #expect(try await manager.get(byID: traced.id)?.text == "changed")
       #expect(Traced.count(of: traced.id) > count + 1)
-      try await store.write { try $0.delete(traced.id.modelIdentifier) }
+      try await store.write { try $0.deleteIfPresent(traced.id.modelIdentifier) }
       #expect(try await manager.get(byID: traced.id) == nil)
     }
   }
@@ -93,7 +93,7 @@ import Testing
       try await store.write { try $0.set(Book("2", "C")) }
       #expect(try await titles("s") == ["A", "C"])
       #expect(try await titles("t") == ["C"])
-      try await store.write { try $0.delete("Book:1") }
+      try await store.write { try $0.deleteIfPresent("Book:1") }
       #expect(try await titles("s") == ["C"])
       try await store.write { try $0.set(Book("2", "D")) }
       #expect(try await titles("s") == ["D"])

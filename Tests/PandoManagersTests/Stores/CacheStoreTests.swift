@@ -175,7 +175,7 @@ import Testing
       let merged = try await store.set(
         [Draft(id: .local("a"), revision: 6, text: "six")], in: .local)
       #expect(merged.map(\.text) == ["five six"])
-      #expect(try model.read { try $0.model("Draft:local:a", as: Draft.self)?.text } == "five six")
+      #expect(try model.read { try $0.get("Draft:local:a", as: Draft.self)?.text } == "five six")
     }
   }
 
@@ -214,7 +214,7 @@ import Testing
       try await model.write { try $0.set(Book("1", "B")) }
       #expect(memory.count == 0)
       #expect(try await store.get(withQuery: query, in: .local).first?.title == "B")
-      try await model.write { try $0.delete("Book:1") }
+      try await model.write { try $0.deleteIfPresent("Book:1") }
       #expect(try await store.get(withQuery: query, in: .local).isEmpty)
     }
   }
@@ -247,7 +247,7 @@ import Testing
       try await model.write { try $0.set(Book("2", "C")) }
       let read = try await store.get(withQuery: query, in: .local)
       #expect(read.first?.books.map(\.title) == ["A", "C"])
-      try await model.write { try $0.delete("Book:1") }
+      try await model.write { try $0.deleteIfPresent("Book:1") }
       let shorter = try await store.get(withQuery: query, in: .local)
       #expect(shorter.first?.books.map(\.title) == ["C"])
     }

@@ -116,7 +116,7 @@ import Testing
       let manager = CoreManager<Book>(stores: [
         RecoverableStore(mainStore: DiskStore(modelStore: model), recoveryStore: recovery)
       ])
-      var results = manager.continuousAll().values.makeAsyncIterator()
+      var results = manager.followAll().makeAsyncIterator()
       let result = try await results.next()
       #expect(result?.entities.map(\.title) == ["A"])
     }
@@ -132,7 +132,7 @@ import Testing
       let manager = CoreManager<Book>(stores: [
         RecoverableStore(mainStore: DiskStore(modelStore: model), recoveryStore: recovery)
       ])
-      var graphs = manager.continuousGraph().makeAsyncIterator()
+      var graphs = manager.followGraph().makeAsyncIterator()
       #expect(try await graphs.next()?.roots.map(\.title) == ["A"])
       try await manager.set(Book("2", "B"))
       #expect(try await graphs.next()?.roots.map(\.title) == ["A", "B"])
@@ -146,7 +146,7 @@ import Testing
         mainStore: InMemoryStore<Note>(),
         recoveryStore: ScriptedStore(.disk, [Note(id: .local("a"), text: "kept")]))
     ])
-    var results = manager.continuousAll().values.makeAsyncIterator()
+    var results = manager.followAll().makeAsyncIterator()
     #expect(try await results.next()?.entities.map(\.text) == ["kept"])
     try await manager.set(Note(id: .local("a"), text: "new"))
     #expect(try await results.next()?.entities.map(\.text) == ["new"])

@@ -62,7 +62,7 @@ import Testing
 
   /// A write that no given model says all of.
   private static func mix(_ transaction: inout ModelTransaction) throws {
-    try transaction.delete("Contact:2")
+    try transaction.deleteIfPresent("Contact:2")
     try transaction.set(Contact(2, "mixed"))
   }
 
@@ -227,7 +227,7 @@ import Testing
       let manager = try DataModelManager(store: store)
       let item = DataProvider<Contact>(dataModelManager: manager)
       try await item.setData(Contact(1), updateCache: false).committed()
-      try await store.write { try $0.delete("Contact:1") }
+      try await store.write { try $0.deleteIfPresent("Contact:1") }
       #expect(item.data == nil)
       await manager.close()
     }
@@ -243,7 +243,7 @@ import Testing
       try await other.setData(Contact(2)).committed()
       let gate = Gate(stopping: manager)
       item.setData(Contact(1), updateCache: false)
-      try store.writeAndWait { try $0.delete("Contact:1") }
+      try store.writeAndWait { try $0.deleteIfPresent("Contact:1") }
       if !isLast { item.setData(Contact(1, "again"), updateCache: false) }
       try store.writeAndWait { try Self.mix(&$0) }
       gate.open()

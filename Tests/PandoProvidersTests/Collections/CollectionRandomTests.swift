@@ -102,7 +102,7 @@ import Testing
     store.submit(ticket: "elsewhere", context: nil) { transaction in
       let count = try transaction.snapshot.collectionCount("contacts") ?? 0
       switch kind {
-      case 0: _ = try transaction.delete("Contact:\(id)")
+      case 0: _ = try transaction.deleteIfPresent("Contact:\(id)")
       case 1: try transaction.set(Contact(id, "elsewhere \(number)"))
       case 2: try transaction.append([Contact(id, "new \(number)")], toCollection: "contacts")
       case 3 where count > 0:

@@ -128,7 +128,7 @@ import Testing
       try await list.remove(at: 0, updateCache: false).committed()
       try await list.insert([Contact(1)], at: 0, updateCache: false).committed()
       try await store.write { transaction in
-        try transaction.delete("Contact:1")
+        try transaction.deleteIfPresent("Contact:1")
         try transaction.set(Contact(1, "new"))
       }
       #expect(list.data == Contact.list(2))
@@ -308,7 +308,7 @@ import Testing
         try transaction.append([Contact(4)], toCollection: "c")
         guard isGroup else { return }
         try transaction.set(Contact(5))
-        try transaction.delete("Contact:5")
+        try transaction.deleteIfPresent("Contact:5")
         try transaction.set(Contact(5))
       }
       #expect(list.data == Contact.list(2, 1, 3, 4))
@@ -326,7 +326,7 @@ import Testing
       manager.updateModel(Contact(4, "new"))
       manager.deleteModel(Contact(1), updateCache: false)
       gate.queue { transaction in
-        if returns { try transaction.delete("Contact:2") }
+        if returns { try transaction.deleteIfPresent("Contact:2") }
         try transaction.set(Contact(2))
         try transaction.append([Contact(returns ? 2 : 5)], toCollection: "c")
       }
@@ -377,7 +377,7 @@ import Testing
       list.update(Contact(2, "new"), at: 0)
       gate.queue { transaction in
         try transaction.set(Contact(1))
-        try transaction.delete("Contact:1")
+        try transaction.deleteIfPresent("Contact:1")
         try transaction.set(Contact(1))
       }
       manager.updateModel(Contact(4, "newer"))

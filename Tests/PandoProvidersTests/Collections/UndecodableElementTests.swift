@@ -130,7 +130,7 @@ import Testing
       try await expectNext(&values, list.provider.data)
       // It is news again.
       try await store.write { try $0.set(Self.broken(3)) }
-      try await store.write { _ = try $0.delete("Contact:3") }
+      try await store.write { _ = try $0.deleteIfPresent("Contact:3") }
       await manager.drain()
       #expect(list.ids == [1, 6, 2, 4, 5, 7])
       #expect(events.failedReads == ["Contact:3", "Contact:3"])
@@ -312,7 +312,7 @@ import Testing
       case 5 where count > 0:
         try transaction.removeElements(
           in: (number % count)..<(number % count + 1), fromCollection: "contacts")
-      case 6: _ = try transaction.delete("Contact:\(id)")
+      case 6: _ = try transaction.deleteIfPresent("Contact:\(id)")
       default: break
       }
     }

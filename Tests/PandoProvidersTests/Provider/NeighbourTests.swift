@@ -174,7 +174,7 @@ import Testing
       gate.open()
       try await write.committed()
       await manager.drain()
-      let stored = try store.read { try $0.model("Contact:1", as: Contact.self) }
+      let stored = try store.read { try $0.get("Contact:1", as: Contact.self) }
       #expect(stored == Contact(1, "Ada"))
       #expect(list.data.last { $0.id == 1 } == Contact(1, "Ada"))
     }
@@ -192,7 +192,7 @@ import Testing
       await manager.drain()
       let (stored, elements) = try store.read { snapshot in
         (
-          try snapshot.model("Contact:2", as: Contact.self),
+          try snapshot.get("Contact:2", as: Contact.self),
           try snapshot.collection("c", as: Contact.self)
         )
       }

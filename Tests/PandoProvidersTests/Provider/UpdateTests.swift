@@ -25,9 +25,9 @@ import Testing
             for step in 0..<30 {
               switch worker {
               case 0: shown.update { $0.text += "x" }
-              case 1: manager.update(Message.self, "Message:1") { $0.text += "x" }
+              case 1: manager.updateIfPresent(Message.self, "Message:1") { $0.text += "x" }
               case 2: author.update { $0.name += "." }
-              case 3: manager.update(Person.self, "Person:1") { $0.name += "." }
+              case 3: manager.updateIfPresent(Person.self, "Person:1") { $0.name += "." }
               case 4: author.update { $0.isOnline = step.isMultiple(of: 2) }
               default: _ = try? await shown.update { $0.author.name += "." }.committed()
               }
@@ -36,7 +36,7 @@ import Testing
         }
       }
       await manager.drain()
-      _ = try await manager.update(Message.self, "Message:1") { $0.text += "!" }.committed()
+      _ = try await manager.updateIfPresent(Message.self, "Message:1") { $0.text += "!" }.committed()
       await manager.drain()
       #expect(shown.data?.text.filter { $0 == "x" }.count == 60)
       #expect(shown.data?.author.name.filter { $0 == "." }.count == 90)
@@ -71,7 +71,7 @@ import Testing
       await #expect(throws: (any Error).self) {
         try await provider.update { $0.id = 2 }.committed()
       }
-      try await manager.update(Message.self, "Message:9") { $0.text = "" }.committed()
+      try await manager.updateIfPresent(Message.self, "Message:9") { $0.text = "" }.committed()
       await manager.drain()
       #expect(provider.data?.text == "new")
       #expect(log.data(Message.self).count == count)
@@ -127,7 +127,7 @@ import Testing
       let provider = DataProvider<Message>(dataModelManager: manager)
       provider.setData(Message(id: 1, text: "", author: ada, reader: ada))
       for _ in 0..<3 { provider.update { $0.author.name += "." } }
-      manager.update(Message.self, "Message:1") { $0.author.name += "!" }
+      manager.updateIfPresent(Message.self, "Message:1") { $0.author.name += "!" }
       await manager.drain()
       #expect(provider.data?.author.name == "Ada...!")
       #expect(provider.data?.reader?.name == "Ada...!")
@@ -141,13 +141,13 @@ import Testing
       for round in 0..<20 {
         try await manager.updateModel(Person(id: round, name: "")).committed()
         for step in 0..<8 {
-          manager.update(Person.self, "Person:\(round)") { $0.name += "\(step)" }
+          manager.updateIfPresent(Person.self, "Person:\(round)") { $0.name += "\(step)" }
         }
         await manager.drain()
         let provider = DataProvider<Person>(dataModelManager: manager)
         try await provider.fetchDataFromCache(withCacheKey: "Person:\(round)")
         #expect(provider.data?.name == "01234567")
-        manager.update(Person.self, "Person:\(round)") { $0.name = "a" }
+        manager.updateIfPresent(Person.self, "Person:\(round)") { $0.name = "a" }
         provider.update { $0.name = "b" }
         await manager.drain()
         #expect(provider.data?.name == "b")
@@ -162,10 +162,10 @@ import Testing
       let bob = Person(id: 2, name: "Bob")
       let read = Message(id: 1, text: "", author: ada, reader: bob)
       try await manager.updateModel(read).committed()
-      try await store.update(Message.self, "Message:1") { $0.reader = nil }
+      try await store.updateIfPresent(Message.self, "Message:1") { $0.reader = nil }
       let edited = Message(id: 1, text: "", author: Person(id: 2, name: "Robert"), reader: bob)
       try await manager.updateModel(edited, replacing: read).committed()
-      let stored = try store.read { try $0.model("Message:1", as: Message.self) }
+      let stored = try store.read { try $0.get("Message:1", as: Message.self) }
       #expect(stored?.author.name == "Robert")
       #expect(stored?.reader == nil)
       await manager.close()
@@ -176,7 +176,7 @@ import Testing
   func `what nobody shows is updated where it is stored`(backing: Backing) async throws {
     try await backing.withManager { manager in
       try await manager.updateModel(message).committed()
-      try await manager.update(Message.self, "Message:1") { $0.text = "late" }.committed()
+      try await manager.updateIfPresent(Message.self, "Message:1") { $0.text = "late" }.committed()
       let provider = DataProvider<Message>(dataModelManager: manager)
       try await provider.fetchDataFromCache(withCacheKey: "Message:1")
       #expect(provider.data?.text == "late")
@@ -193,7 +193,7 @@ import Testing
       try await store.write { try $0.set(Person(id: 1, name: "Ada L.")) }
       #expect(provider.data?.author.name == "Ada")
       try await provider.update { $0.text = "paused" }.committed()
-      let stored = try store.read { try $0.model("Message:1", as: Message.self) }
+      let stored = try store.read { try $0.get("Message:1", as: Message.self) }
       #expect(stored?.author.name == "Ada L.")
       #expect(stored?.text == "paused")
       provider.isPaused = false
@@ -215,7 +215,7 @@ import Testing
       let places = try await manager.write(context: "moved") { transaction in
         try transaction.moveElement("Person:2", fromCollection: "open", toCollection: "done", at: 0)
         try transaction.moveElement("Person:3", fromCollection: "open", toCollection: "open", at: 0)
-        try transaction.update(Person.self, "Person:2") { $0.name = "moved" }
+        try transaction.updateIfPresent(Person.self, "Person:2") { $0.name = "moved" }
         return try transaction.snapshot.indexes(of: "Person:2", inCollection: "done")
       }
       #expect(places == [0])

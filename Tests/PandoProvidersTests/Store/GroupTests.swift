@@ -42,7 +42,7 @@ import Testing
       let provider = People(dataModelManager: manager)
       try await inOneGroup(manager, store) {
         provider.setData(Person(id: 1, name: "Ada"))
-        try store.writeAndWait { _ = try $0.delete("Person:1") }
+        try store.writeAndWait { _ = try $0.deleteIfPresent("Person:1") }
       }
       #expect(provider.data == nil)
       try await store.write { try $0.set(Person(id: 1, name: "again")) }
@@ -57,7 +57,7 @@ import Testing
       let profile = DataProvider<FullProfile>(dataModelManager: manager)
       try await profile.setData(FullProfile(id: 1, name: "Ada", age: 36)).committed()
       try await inOneGroup(manager, store) {
-        try store.writeAndWait { _ = try $0.delete("Person:1") }
+        try store.writeAndWait { _ = try $0.deleteIfPresent("Person:1") }
         try store.writeAndWait { try $0.set(Person(id: 1, name: "Ada")) }
       }
       #expect(profile.data == nil)

@@ -125,7 +125,7 @@ private final class OrderedRun {
     let name = "\(number): \(String(order.map(\.rawValue)))"
     let start = [1, 2, 3].map { Person(id: $0, name: "A") }
     try await store.write { [key] transaction in
-      for id in Self.ids { try transaction.delete("Person:\(id)") }
+      for id in Self.ids { try transaction.deleteIfPresent("Person:\(id)") }
       try transaction.setCollection(key, to: start)
     }
     try await list.provider.fetchDataFromCache(withCacheKey: key)
@@ -195,7 +195,7 @@ private final class OrderedRun {
         try snapshot.commitNumber.value,
         State(
           list: try snapshot.collection(key, as: Person.self) ?? [],
-          people: try Self.ids.map { try snapshot.model("Person:\($0)", as: Person.self) })
+          people: try Self.ids.map { try snapshot.get("Person:\($0)", as: Person.self) })
       )
     }
     history[number] = state

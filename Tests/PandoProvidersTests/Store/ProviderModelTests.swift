@@ -28,9 +28,9 @@ import Testing
           for id in 0..<ProviderRun.idCount {
             let person =
               try snapshot.contains("Person:\(id)")
-              ? try? snapshot.model("Person:\(id)", as: Person.self) : nil
+              ? try? snapshot.get("Person:\(id)", as: Person.self) : nil
             #expect(person == reference.person(id), "seed \(seed), Person:\(id)")
-            let message = try snapshot.model("Message:\(id)", as: Message.self)
+            let message = try snapshot.get("Message:\(id)", as: Message.self)
             #expect(message == reference.message(id), "seed \(seed), Message:\(id)")
           }
         }

@@ -99,7 +99,7 @@ import Testing
         let (list, stored) = try store.read { snapshot in
           (
             try snapshot.collection("c", as: Contact.self),
-            try nodes.indices.map { try snapshot.model("Contact:\($0)", as: Contact.self) }
+            try nodes.indices.map { try snapshot.get("Contact:\($0)", as: Contact.self) }
           )
         }
         #expect(list == shown, "seed \(seed)")

@@ -94,8 +94,8 @@ import Testing
         return APIResponse(status: 200, body: request.body?.bytes ?? Data())
       }
       try await container.write { entities in
-        try entities.update(RefusedJob.self, one, in: .localAndRemote) { $0.title = "A" }
-        try entities.update(RefusedJob.self, one, in: .localAndRemote) { $0.step = 1 }
+        try entities.updateIfPresent(RefusedJob.self, one, in: .localAndRemote) { $0.title = "A" }
+        try entities.updateIfPresent(RefusedJob.self, one, in: .localAndRemote) { $0.step = 1 }
       }
       try await settle(container)
       #expect(steps.withLock { $0 } == [1, 1])
@@ -120,7 +120,7 @@ import Testing
       var edited = read
       edited.title = "B"
       #expect(try await jobs.set(edited, replacing: read).value.title == "B")
-      #expect(try await jobs.update(byID: local) { $0.step = 1 }?.value.step == 1)
+      #expect(try await jobs.updateIfPresent(byID: local) { $0.step = 1 }?.value.step == 1)
       let job = RefusedJob(id: .remote("7"), title: "B", step: 1)
       #expect(try await jobs.all().entities == [job])
       #expect(try await jobs.get(byID: local) == job)
@@ -134,7 +134,7 @@ import Testing
         RefusedJob(id: .local("a")), in: .localAndRemote)
       try await made.confirmed()
       try await notes.set(Note(id: .remote("1")))
-      try await notes.update(byID: .remote("1")) { $0.job = .local("a") }
+      try await notes.updateIfPresent(byID: .remote("1")) { $0.job = .local("a") }
       #expect(try await notes.get(byID: .remote("1"))?.job == .remote("7"))
     }
   }
@@ -146,7 +146,7 @@ import Testing
       server.answer(.put, "/notes/1", with: APIResponse(status: 422))
       server.isOffline = true
       try await container[RefusedJob.self].set(RefusedJob(id: .local("a")), in: .localAndRemote)
-      try await notes.update(byID: .remote("1"), in: .localAndRemote) { $0.job = .local("a") }
+      try await notes.updateIfPresent(byID: .remote("1"), in: .localAndRemote) { $0.job = .local("a") }
       try await settle(container)
       #expect(try await notes.get(byID: .remote("1")) == Note(id: .remote("1")))
     }
@@ -182,8 +182,8 @@ import Testing
         return APIResponse(status: 200, body: request.body?.bytes ?? Data())
       }
       server.isOffline = true
-      try await teams.update(byID: .remote("t"), in: .localAndRemote) { $0.jobs = [job] }
-      try await teams.update(byID: .remote("u"), in: .localAndRemote) { $0.lead?.title = "new" }
+      try await teams.updateIfPresent(byID: .remote("t"), in: .localAndRemote) { $0.jobs = [job] }
+      try await teams.updateIfPresent(byID: .remote("u"), in: .localAndRemote) { $0.lead?.title = "new" }
       #expect(try state() == .pending)
       try await settle(container)
       #expect(seen.withLock { $0 } == ["inFlight", "waiting", "new"])
@@ -201,7 +201,7 @@ import Testing
       server.isOffline = true
       try await container.write { entities in
         for name in ["t", "u"] {
-          try entities.update(RefusedTeam.self, .remote(name), in: .localAndRemote) {
+          try entities.updateIfPresent(RefusedTeam.self, .remote(name), in: .localAndRemote) {
             $0.lead?.title = name
           }
         }
@@ -221,7 +221,7 @@ import Testing
       accept("/jobs/7")
       try await container.write { entities in
         try entities.set(RefusedJob(id: one, title: "A"), in: .localAndRemote)
-        try entities.update(RefusedJob.self, one, in: .localAndRemote) { $0.title = "B" }
+        try entities.updateIfPresent(RefusedJob.self, one, in: .localAndRemote) { $0.title = "B" }
       }
       try await settle(container)
       let job = RefusedJob(id: .remote("7"), title: "B")
@@ -247,7 +247,7 @@ import Testing
       accept("/notes/1")
       server.isOffline = true
       try await jobs.set(job, in: .localAndRemote)
-      try await notes.update(byID: .remote("1"), in: .localAndRemote) { $0.job = job.id }
+      try await notes.updateIfPresent(byID: .remote("1"), in: .localAndRemote) { $0.job = job.id }
       try await settle(container)
       #expect(try await notes.get(byID: .remote("1"))?.job == nil)
       let queue = try #require(container.clientQueue)
@@ -303,7 +303,7 @@ import Testing
         for await _ in asked.stream {}
         return APIResponse(status: 200, body: request.body?.bytes ?? Data())
       }
-      let written = try await jobs.update(byID: .remote("2"), in: .localAndRemote) {
+      let written = try await jobs.updateIfPresent(byID: .remote("2"), in: .localAndRemote) {
         $0.title = "new"
       }
       async let read = teams.get(byID: team.id, in: .remote())
@@ -341,10 +341,10 @@ import Testing
       let id = EntityIdentifier<Draft>.remote("1")
       try await drafts.set(Draft(id: id))
       server.answer(.put, "/drafts/1", with: APIResponse(status: 422))
-      let refused = try await drafts.update(byID: id, in: .localAndRemote) { $0.title = "kept" }
+      let refused = try await drafts.updateIfPresent(byID: id, in: .localAndRemote) { $0.title = "kept" }
       #expect(await apiError { try await refused?.confirmed() }?.status == 422)
       accept("/drafts/1")
-      try await drafts.update(byID: id, in: .localAndRemote) { $0.step = 2 }?.confirmed()
+      try await drafts.updateIfPresent(byID: id, in: .localAndRemote) { $0.step = 2 }?.confirmed()
       let queue = try #require(container.clientQueue)
       let number = try #require(try queue.requests().first?.id)
       #expect(try await queue.retry(number))
@@ -370,7 +370,7 @@ import Testing
         }
       }
       server.isOffline = true
-      try await drafts.update(byID: id, in: .localAndRemote) { $0.part?.text = "new" }
+      try await drafts.updateIfPresent(byID: id, in: .localAndRemote) { $0.part?.text = "new" }
       #expect(try states() == [.pending, .pending])
       try await settle(container)
       #expect(try await drafts.get(byID: id)?.part?.text == "new")
@@ -392,7 +392,7 @@ import Testing
       let (jobs, job) = (container[RefusedJob.self], RefusedJob.numbered("1"))
       try await jobs.set(job)
       server.answer(.put, "/jobs/1", with: APIResponse(status: status))
-      let written = try await jobs.update(byID: job.id, in: .localAndRemote) { $0.title = "A" }
+      let written = try await jobs.updateIfPresent(byID: job.id, in: .localAndRemote) { $0.title = "A" }
       let error = await apiError { try await written?.confirmed() }
       #expect(error?.code == .malformedAnswer && error?.status == status)
       #expect(try await jobs.get(byID: job.id)?.title == "A")

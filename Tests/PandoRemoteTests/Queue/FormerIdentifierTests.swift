@@ -56,7 +56,7 @@ import Testing
       try await store.write { try $0.set(Job(id: .remote("7"), phase: .done(by: 1))) }
       let mine = Job(id: .local("j"), phase: .running(step: 1))
       try await store.write { try $0.set(Board(job: mine), replacing: Board(job: former)) }
-      let board = try store.read { try $0.model("Board", as: Board.self) }
+      let board = try store.read { try $0.get("Board", as: Board.self) }
       #expect(board?.job == Job(id: .remote("7"), phase: .running(step: 1)))
       try await store.write { transaction in
         try transaction.set(
@@ -102,7 +102,7 @@ import Testing
   }
 
   private func title(_ store: ModelStore) throws -> String? {
-    try store.read { try $0.model("Volume:43", as: Volume.self)?.title }
+    try store.read { try $0.get("Volume:43", as: Volume.self)?.title }
   }
 
   @Test func `a tree that is set brings the child in under its present identifier`() async throws {
@@ -112,7 +112,7 @@ import Testing
       let shelf = Bookcase(modelIdentifier: "Bookcase:1", first: volume, others: [volume])
       try await store.write { try $0.set(shelf) }
       #expect(try title(store) == "Dune Messiah")
-      let stored = try store.read { try $0.model("Bookcase:1", as: Bookcase.self) }
+      let stored = try store.read { try $0.get("Bookcase:1", as: Bookcase.self) }
       #expect(stored?.first.id == .remote(43) && stored?.others.map(\.id) == [.remote(43)])
       #expect(try store.read { try $0.parents(of: "Volume:43") } == ["Bookcase:1"])
     }
@@ -125,7 +125,7 @@ import Testing
       try await store.write { try $0.set(shelf) }
       let old = former
       try await store.write { transaction in
-        try transaction.update(Bookcase.self, "Bookcase:1") { $0.others = [old] }
+        try transaction.updateIfPresent(Bookcase.self, "Bookcase:1") { $0.others = [old] }
       }
       var changed = shelf
       changed.first = former
@@ -137,7 +137,7 @@ import Testing
         try transaction.set(mine, replacing: read)
       }
       #expect(try title(store) == "Ours")
-      let stored = try store.read { try $0.model("Bookcase:1", as: Bookcase.self) }
+      let stored = try store.read { try $0.get("Bookcase:1", as: Bookcase.self) }
       #expect(stored?.others.map(\.id) == [.remote(43)])
     }
   }
@@ -169,7 +169,7 @@ import Testing
       }
       #expect(try title(store) == "Ours")
       let old = former
-      try await loans.update(byID: .remote("1")) { $0.volume = old }
+      try await loans.updateIfPresent(byID: .remote("1")) { $0.volume = old }
       #expect(try await loans.get(byID: .remote("1"))?.volume.id == .remote(43))
     }
   }

@@ -90,7 +90,7 @@ import Testing
       #expect(renaming.first?.updated.contains("Bookcase:1") == true)
       try fixture.store.read { snapshot in
         #expect(try snapshot.contains("Volume:local:new-volume") == false)
-        let shelf = try #require(try snapshot.model("Bookcase:1", as: Bookcase.self))
+        let shelf = try #require(try snapshot.get("Bookcase:1", as: Bookcase.self))
         #expect(shelf.first.id == .remote(43) && shelf.others.map(\.id) == [.remote(43)])
         #expect(
           try snapshot.collection("new", as: Volume.self)?.map(\.id) == [.remote(43)])

@@ -57,7 +57,7 @@ import Testing
 
     let store = try ModelStore(path: directory.path, configuration: .forTests)
     let volumes = try store.read { snapshot in
-      try snapshot.identifiers(ofType: "Volume").map { try snapshot.model($0, as: Volume.self) }
+      try snapshot.identifiers(ofType: "Volume").map { try snapshot.get($0, as: Volume.self) }
     }
     // The edit and the second book are there if the process lived to write them.
     let writtenCount = step == "queued" ? number : 3
@@ -102,7 +102,7 @@ import Testing
     let store = try ModelStore(path: directory.path, configuration: .forTests)
     let (rows, found, shelf) = try store.read { snapshot in
       (
-        try snapshot.queuedRequests(), try snapshot.model("Volume:7", as: Volume.self),
+        try snapshot.queuedRequests(), try snapshot.get("Volume:7", as: Volume.self),
         try snapshot.collection("shelf", as: Volume.self)
       )
     }

@@ -57,7 +57,7 @@ import Testing
               _ = try? await volumes.set(Volume(id: id, title: title), in: .localAndRemote)
             case 5...6:
               guard let id = created.randomElement(using: &random) else { continue }
-              _ = try? await volumes.update(byID: id, in: .localAndRemote) { $0.title = title }
+              _ = try? await volumes.updateIfPresent(byID: id, in: .localAndRemote) { $0.title = title }
             case 7:
               guard let id = created.popLast() else { continue }
               _ = try? await volumes.remove(atID: id, in: .localAndRemote)
@@ -77,7 +77,7 @@ import Testing
     _ = try await volumes.search(withQuery: .all, in: .remote())
     let stored = try store.read { snapshot in
       try snapshot.identifiers(ofType: "Volume").compactMap {
-        try snapshot.model($0, as: Volume.self)
+        try snapshot.get($0, as: Volume.self)
       }
     }
     let (titles, done) = server.state.withLock { ($0.titles, $0.done) }

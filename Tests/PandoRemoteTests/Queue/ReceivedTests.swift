@@ -36,7 +36,7 @@ import Testing
       server.answer(.put, "/volumes/1", with: APIResponse(status: 204))
       try await volumes.set(one)
       server.isOffline = true
-      let edit = try await volumes.update(byID: .remote(1), in: .localAndRemote) {
+      let edit = try await volumes.updateIfPresent(byID: .remote(1), in: .localAndRemote) {
         $0.title = "mine"
       }
       #expect(try await volumes.received(renamed("older"))?.title == "mine")
@@ -123,7 +123,7 @@ import Testing
       try await volumes.set(one, in: .localAndRemote).confirmed()
       #expect(try states() == [.synced, .synced, .unsynced])
       // A local edit the server does not know of.
-      try await volumes.update(byID: .remote(2)) { $0.title = "2" }
+      try await volumes.updateIfPresent(byID: .remote(2)) { $0.title = "2" }
       #expect(try states() == [.synced, .unsynced, .unsynced])
       try await volumes.received(Volume(id: .remote(2), title: "2"))
       #expect(try states() == [.synced, .synced, .unsynced])
@@ -138,7 +138,7 @@ import Testing
     try await withVolumes { _, volumes, _ in
       try await volumes.set(one)
       let query = Query<Volume>(filter: .synchronizationState(.synced))
-      var values = volumes.continuousSearch(withQuery: query).values.makeAsyncIterator()
+      var values = volumes.follow(query).makeAsyncIterator()
       #expect(try await values.next()?.entities == [])
       try await volumes.received(one)
       #expect(try await values.next()?.entities == [one])
@@ -154,7 +154,7 @@ import Testing
     server.answer(.put, "/volumes/1", with: APIResponse(status: 204))
     try await volumes.set([one, Volume(id: .remote(2), title: "two")])
     server.isOffline = true
-    let edit = try await volumes.update(byID: .remote(1), in: .localAndRemote) {
+    let edit = try await volumes.updateIfPresent(byID: .remote(1), in: .localAndRemote) {
       $0.title = "mine"
     }
     let other = Volume(id: .remote(2), title: "newer")
@@ -267,7 +267,7 @@ import Testing
       try await poems.received(poem)
       #expect(try states() == [.synced, .synced, .synced])
       let before = try await poems.currentMoment()
-      try await store.write { try $0.delete("Poem:1") }
+      try await store.write { try $0.deleteIfPresent("Poem:1") }
       try await container[Verse.self].remove(atID: .remote("a"))
       try await container[Verse.self].set(Verse("b", "mine"))
       var next = poem

@@ -301,7 +301,7 @@ import Testing
           "DELETE /volumes/7", "DELETE /volumes/8",
         ])
       #expect(try fixture.store.read { try $0.contains("Volume:7") } == false)
-      #expect(try fixture.store.read { try $0.model("Volume:8", as: Volume.self) } == edited)
+      #expect(try fixture.store.read { try $0.get("Volume:8", as: Volume.self) } == edited)
     }
   }
 

@@ -93,7 +93,7 @@ import Testing
       try await container[Note.self].set(Note(id: .remote("n"), label: b))
       let waiting = Query<Label>(filter: .synchronizationState(.pending))
       #expect(try await labels.search(withQuery: waiting).entities == [a])
-      var followed = labels.continuousSearch(withQuery: waiting).values.makeAsyncIterator()
+      var followed = labels.follow(waiting).makeAsyncIterator()
       #expect(try await followed.next()?.entities == [a])
       let held = Query<Label>(filter: .held(by: "WaitingNote:n"))
       #expect(try await labels.search(withQuery: held).entities == [b])
@@ -133,7 +133,7 @@ import Testing
       let counters = container[Counter.self]
       try await counters.set(Counter(id: .remote("1")))
       @Sendable func count() async throws -> Written<Counter>? {
-        try await counters.update(byID: .remote("1"), in: .localAndRemote) { $0.count += 1 }
+        try await counters.updateIfPresent(byID: .remote("1"), in: .localAndRemote) { $0.count += 1 }
       }
       try await withThrowingTaskGroup(of: Void.self) { group in
         for _ in 0..<8 {
@@ -193,7 +193,7 @@ import Testing
       async let synchronized = items.synchronize()
       await isAsked.wait()
       try await items.set(DiskItem(.local("a"), "made"), in: .localAndRemote)
-      let edit = try await items.update(byID: .local("a"), in: .localAndRemote) {
+      let edit = try await items.updateIfPresent(byID: .local("a"), in: .localAndRemote) {
         $0.title = "changed"
       }
       _ = try await synchronized

@@ -80,7 +80,7 @@ import Testing
   /// Changes the sketch, which the server refuses.
   private func refuseChange(_ sketches: CoreManager<Sketch>) async throws {
     server.answer(.put, "/sketches/1", with: APIResponse(status: 422))
-    let written = try await sketches.update(byID: id, in: .localAndRemote) { sketch in
+    let written = try await sketches.updateIfPresent(byID: id, in: .localAndRemote) { sketch in
       sketch.title = "kept"
       sketch.part?.text = "kept"
     }
@@ -177,8 +177,8 @@ import Testing
       accept("/sketches/1")
       server.answer(.put, "/jobs/2", with: APIResponse(status: 422))
       server.isOffline = true
-      try await jobs.update(byID: .remote("2"), in: .localAndRemote) { $0.title = "refused" }
-      try await sketches.update(byID: id, in: .localAndRemote) { $0.title = "new" }
+      try await jobs.updateIfPresent(byID: .remote("2"), in: .localAndRemote) { $0.title = "refused" }
+      try await sketches.updateIfPresent(byID: id, in: .localAndRemote) { $0.title = "new" }
       try await settle(queue)
       var expected = old
       expected.title = "new"

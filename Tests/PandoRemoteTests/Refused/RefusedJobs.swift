@@ -123,7 +123,7 @@ extension RefusedJobs {
 
   /// Changes the job.
   func update(_ step: Int, _ change: @escaping @Sendable (inout RefusedJob) -> Void) async throws {
-    try await jobs.update(byID: .remote("1"), in: .localAndRemote) { job in
+    try await jobs.updateIfPresent(byID: .remote("1"), in: .localAndRemote) { job in
       job.step = step
       change(&job)
     }

@@ -17,7 +17,7 @@ import Testing
       let made = RefusedJob(id: .local("a"), title: "New")
       try await run.queue {
         try await run.jobs.set(made, in: .localAndRemote)
-        try await run.jobs.update(byID: made.id) { $0.title = "Newer" }
+        try await run.jobs.updateIfPresent(byID: made.id) { $0.title = "Newer" }
         try await run.jobs.remove(atID: made.id, in: .localAndRemote)
       }
       #expect(try await run.jobs.all().entities.isEmpty)
@@ -32,7 +32,7 @@ import Testing
       let made = RefusedJob(id: .local("a"), title: "New")
       try await run.queue {
         try await run.jobs.set(made, in: .localAndRemote)
-        try await run.teams.update(byID: team.id, in: .localAndRemote) { $0.lead = made }
+        try await run.teams.updateIfPresent(byID: team.id, in: .localAndRemote) { $0.lead = made }
       }
       #expect(try await run.teams.get(byID: team.id) == team)
       #expect(!run.server.requests.contains { $0.method == .put })
@@ -49,7 +49,7 @@ import Testing
           try await run.container.write { try $0.remove(RefusedJob.self, identifier) }
         }
         await #expect(throws: QueryError.self) {
-          try await run.jobs.update(byID: identifier) { $0.title = "" }
+          try await run.jobs.updateIfPresent(byID: identifier) { $0.title = "" }
         }
       }
       #expect(run.server.requests.isEmpty)
@@ -63,7 +63,7 @@ import Testing
       let request = APIRequest(.put, "/jobs", body: try APIBody(json: both))
       try await run.queue {
         try await run.jobs.set(both, in: .localAndRemote(endpoint: .request(request)))
-        try await run.jobs.update(byID: .remote("2")) { $0.title = "changed here" }
+        try await run.jobs.updateIfPresent(byID: .remote("2")) { $0.title = "changed here" }
       }
       #expect(try await run.jobs.all().entities.isEmpty)
     }
@@ -109,7 +109,7 @@ import Testing
         try await run.remove()
         try await run.set(1, "refused")
         try await run.set(2, "refused, too")
-        try await run.jobs.update(byID: .remote("1"), in: .localAndRemote) { $0.step = 3 }
+        try await run.jobs.updateIfPresent(byID: .remote("1"), in: .localAndRemote) { $0.step = 3 }
       }
     }
   }
@@ -119,7 +119,7 @@ import Testing
       try await run.expectAgreement(refusing: [1], removals: [403]) {
         try await run.remove()
         try await run.set(1, "refused")
-        try await run.jobs.update(byID: .remote("1"), in: .localAndRemote) {
+        try await run.jobs.updateIfPresent(byID: .remote("1"), in: .localAndRemote) {
           $0.part = RefusedPart(id: "a")
           $0.step = 2
         }
@@ -154,8 +154,8 @@ import Testing
         try await run.remove()
         let first = RefusedJob(id: .remote("1"), step: 1, part: RefusedPart(id: "a"))
         try await run.jobs.set(first, in: .localAndRemote)
-        try await run.jobs.update(byID: first.id, in: .localAndRemote) { $0.step = 2 }
-        try await run.jobs.update(byID: first.id, in: .localAndRemote) {
+        try await run.jobs.updateIfPresent(byID: first.id, in: .localAndRemote) { $0.step = 2 }
+        try await run.jobs.updateIfPresent(byID: first.id, in: .localAndRemote) {
           ($0.step, $0.part) = (3, nil)
         }
       }
@@ -174,7 +174,7 @@ import Testing
       try await run.queue {
         try await run.jobs.set(made, in: .localAndRemote)
         try await run.jobs.set(made, in: .localAndRemote)
-        try await run.jobs.update(byID: made.id, in: .localAndRemote) { $0.title = "newer" }
+        try await run.jobs.updateIfPresent(byID: made.id, in: .localAndRemote) { $0.title = "newer" }
       }
       #expect(try await run.jobs.all().entities == [made])
     }
@@ -202,8 +202,8 @@ import Testing
       let made = RefusedJob(id: .local("a"), title: "made", part: RefusedPart(id: "p", text: "x"))
       try await run.queue {
         try await run.jobs.set(made, in: .localAndRemote)
-        try await run.jobs.update(byID: made.id, in: .localAndRemote) { $0.title = "first" }
-        try await run.jobs.update(byID: made.id, in: .localAndRemote) { $0.step = 2 }
+        try await run.jobs.updateIfPresent(byID: made.id, in: .localAndRemote) { $0.title = "first" }
+        try await run.jobs.updateIfPresent(byID: made.id, in: .localAndRemote) { $0.step = 2 }
       }
       #expect(try await run.jobs.all().entities.isEmpty)
       run.server.answer(.post, "/jobs") { request in

@@ -76,7 +76,7 @@ import Testing
       try await run.teams.set(team)
       try await run.queue {
         try await run.update(1) { $0.title = "refused" }
-        try await run.teams.update(byID: team.id, in: .localAndRemote) {
+        try await run.teams.updateIfPresent(byID: team.id, in: .localAndRemote) {
           $0.jobs.append(.numbered("2"))
         }
       }
@@ -95,7 +95,7 @@ import Testing
       try await run.teams.set(team)
       try await run.queue {
         try await run.remove()
-        try await run.teams.update(byID: team.id, in: .localAndRemote) {
+        try await run.teams.updateIfPresent(byID: team.id, in: .localAndRemote) {
           $0.jobs.append(.numbered("3"))
         }
       }

@@ -80,7 +80,7 @@ import Testing
       case 7: _ = try? await jobs.get(byID: id, in: .remote())
       case 8: _ = try? await jobs.search(withQuery: .all, in: .remote())
       default:
-        _ = try? await jobs.update(byID: id, in: .localAndRemote) { job in
+        _ = try? await jobs.updateIfPresent(byID: id, in: .localAndRemote) { job in
           switch kind {
           case 9...10: job.title = mark
           case 11: job.step += 1

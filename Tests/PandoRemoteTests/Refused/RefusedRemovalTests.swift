@@ -68,7 +68,7 @@ import Testing
       first.lead = lead.map { .numbered($0) }
       try await run.teams.set(first)
       try await run.queue {
-        try await run.teams.update(byID: team.id, in: .localAndRemote) {
+        try await run.teams.updateIfPresent(byID: team.id, in: .localAndRemote) {
           $0.lead = other.map { .numbered($0) }
         }
         try await run.jobs.remove(atID: .remote(job), in: .localAndRemote)
@@ -110,7 +110,7 @@ import Testing
       let first = RefusedTeam(id: team.id, jobs: [.numbered("1")], lead: .numbered("2"))
       try await run.teams.set(first)
       try await run.queue {
-        try await run.teams.update(byID: team.id, in: .localAndRemote) { $0.lead = .numbered("1") }
+        try await run.teams.updateIfPresent(byID: team.id, in: .localAndRemote) { $0.lead = .numbered("1") }
         try await run.jobs.remove(atID: .remote("2"), in: .localAndRemote)
       }
       let lead = try await run.teams.get(byID: team.id)?.lead
@@ -144,7 +144,7 @@ import Testing
       run.server.answer(.delete, "/jobs/2", with: APIResponse(status: status))
       try await run.teams.set(team)
       try await run.queue {
-        try await run.teams.update(byID: team.id, in: .localAndRemote) { $0.jobs.remove(at: 1) }
+        try await run.teams.updateIfPresent(byID: team.id, in: .localAndRemote) { $0.jobs.remove(at: 1) }
         try await run.jobs.remove(atID: .remote("2"), in: .localAndRemote)
       }
       let left = status == 204 ? ["1", "3"] : ["1", "2", "3"]
@@ -164,9 +164,9 @@ import Testing
       first.lead = .numbered("1")
       try await run.teams.set(first)
       try await run.queue {
-        try await run.teams.update(byID: team.id, in: .localAndRemote) { $0.lead = .numbered("2") }
+        try await run.teams.updateIfPresent(byID: team.id, in: .localAndRemote) { $0.lead = .numbered("2") }
         try await run.jobs.remove(atID: .remote("2"), in: .localAndRemote)
-        try await run.teams.update(byID: team.id, in: .localAndRemote) {
+        try await run.teams.updateIfPresent(byID: team.id, in: .localAndRemote) {
           $0.jobs.append(.numbered("4"))
         }
       }
@@ -205,7 +205,7 @@ import Testing
       for await _ in asked.stream {}
       try await run.jobs.set(RefusedJob(id: id, title: "New"), in: .localAndRemote)
       _ = try await read
-      try await run.jobs.update(byID: id, in: .localAndRemote) { $0.step = 1 }
+      try await run.jobs.updateIfPresent(byID: id, in: .localAndRemote) { $0.step = 1 }
       try await run.jobs.remove(atID: id, in: .localAndRemote)
       isRead.continuation.finish()
       try await run.queue {}

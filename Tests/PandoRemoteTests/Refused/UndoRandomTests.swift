@@ -166,7 +166,7 @@ import Testing
             default: (task.title, task.year) = ("both \(number)", number)
             }
           }
-          let written = try await tasks.update(
+          let written = try await tasks.updateIfPresent(
             byID: identifier, in: isLocal ? .local : .localAndRemote, change)
           guard let written else { continue }
           steps.append(

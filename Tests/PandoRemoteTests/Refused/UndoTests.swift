@@ -90,7 +90,7 @@ import Testing
       let ada = Person(id: "a", name: "Ada")
       try await jobs.set(Job(id: seven, title: "Dig", tags: ["x"], owner: ada, parts: [ada]))
       server.isOffline = true
-      let written = try await jobs.update(byID: seven, in: .localAndRemote) { job in
+      let written = try await jobs.updateIfPresent(byID: seven, in: .localAndRemote) { job in
         job.title = "Dig!"
         job.tags.append("refused")
         job.owner?.name = "Ada L."
@@ -98,7 +98,7 @@ import Testing
         job.step = 1
       }
       // Of others, without the server.
-      try await jobs.update(byID: seven) { job in
+      try await jobs.updateIfPresent(byID: seven) { job in
         job.step = 2
         job.tags.append("later")
       }
@@ -124,10 +124,10 @@ import Testing
     try await withJobs { container, jobs, store in
       try await jobs.set(Job(id: seven, title: "Dig", phase: .waiting(since: 1)))
       server.isOffline = true
-      let written = try await jobs.update(byID: seven, in: .localAndRemote) { job in
+      let written = try await jobs.updateIfPresent(byID: seven, in: .localAndRemote) { job in
         job.phase = .running(step: 1)
       }
-      try await jobs.update(byID: seven) { $0.phase = .done(by: "Ada") }
+      try await jobs.updateIfPresent(byID: seven) { $0.phase = .done(by: "Ada") }
       server.isOffline = false
       container.clientQueue?.flush()
       #expect(await refusal(written)?.status == 422)
@@ -141,10 +141,10 @@ import Testing
       let (ada, bo) = (Person(id: "a", name: "Ada"), Person(id: "b", name: "Bo"))
       try await jobs.set(Job(id: seven, title: "Dig", phase: .waiting(since: 1)))
       server.isOffline = true
-      let written = try await jobs.update(byID: seven, in: .localAndRemote) { job in
+      let written = try await jobs.updateIfPresent(byID: seven, in: .localAndRemote) { job in
         job.phase = .paused(by: ada)
       }
-      try await jobs.update(byID: seven) { $0.phase = .blocked(by: bo) }
+      try await jobs.updateIfPresent(byID: seven) { $0.phase = .blocked(by: bo) }
       server.isOffline = false
       container.clientQueue?.flush()
       #expect(await refusal(written)?.status == 422)
@@ -157,10 +157,10 @@ import Testing
     try await withJobs { container, jobs, store in
       try await jobs.set(Job(id: seven, title: "Dig", votes: ["ada": Vote(points: 1)]))
       server.isOffline = true
-      let written = try await jobs.update(byID: seven, in: .localAndRemote) { job in
+      let written = try await jobs.updateIfPresent(byID: seven, in: .localAndRemote) { job in
         job.votes = ["bo": Vote(points: 2)]
       }
-      try await jobs.update(byID: seven) { $0.votes = ["cy": Vote(points: 3)] }
+      try await jobs.updateIfPresent(byID: seven) { $0.votes = ["cy": Vote(points: 3)] }
       server.isOffline = false
       container.clientQueue?.flush()
       #expect(await refusal(written)?.status == 422)
@@ -176,8 +176,8 @@ import Testing
       )
       try await jobs.set(Job(id: seven, title: "Dig", parts: [ada, bo]))
       server.isOffline = true
-      let written = try await jobs.update(byID: seven, in: .localAndRemote) { $0.parts.reverse() }
-      try await jobs.update(byID: seven) { $0.parts.append(cy) }
+      let written = try await jobs.updateIfPresent(byID: seven, in: .localAndRemote) { $0.parts.reverse() }
+      try await jobs.updateIfPresent(byID: seven) { $0.parts.append(cy) }
       server.isOffline = false
       container.clientQueue?.flush()
       #expect(await refusal(written)?.status == 422)
@@ -190,11 +190,11 @@ import Testing
       let ada = Person(id: "a", name: "Ada")
       try await jobs.set(Job(id: seven, title: "Dig", step: 1, owner: ada))
       server.isOffline = true
-      let written = try await jobs.update(byID: seven, in: .localAndRemote) { job in
+      let written = try await jobs.updateIfPresent(byID: seven, in: .localAndRemote) { job in
         job.title = "refused"
         job.owner = nil
       }
-      try await jobs.update(byID: seven) { $0.step = 2 }
+      try await jobs.updateIfPresent(byID: seven) { $0.step = 2 }
       // The row as that version has it: records as lossless JSON.
       func json(_ title: String, _ owner: String) -> String {
         #"[{"$node":["Job:7","Job",{"id":"7",\#(owner)"parts":[],"step":1,"#
@@ -246,16 +246,16 @@ import Testing
       }
       try await jobs.set(Job(id: seven, title: "Dig", tags: ["x"]))
       server.isOffline = true
-      let first = try await jobs.update(byID: seven, in: .localAndRemote) { job in
+      let first = try await jobs.updateIfPresent(byID: seven, in: .localAndRemote) { job in
         job.title = "refused"
         job.tags.append("refused")
         job.step = 1
       }
-      let second = try await jobs.update(byID: seven, in: .localAndRemote) { job in
+      let second = try await jobs.updateIfPresent(byID: seven, in: .localAndRemote) { job in
         job.tags.append("good")
         job.step = 2
       }
-      let third = try await jobs.update(byID: seven, in: .localAndRemote) { job in
+      let third = try await jobs.updateIfPresent(byID: seven, in: .localAndRemote) { job in
         job.title = "refused, too"
         job.step = 3
       }
@@ -278,7 +278,7 @@ import Testing
       server.isOffline = true
       let made = Job(id: .local("a"), title: "New", owner: Person(id: "b", name: "Bo"))
       let first = try await jobs.set(made, in: .localAndRemote)
-      let second = try await jobs.update(byID: made.id, in: .localAndRemote) { $0.title = "Newer" }
+      let second = try await jobs.updateIfPresent(byID: made.id, in: .localAndRemote) { $0.title = "Newer" }
       server.isOffline = false
       container.clientQueue?.flush()
       #expect(await refusal(first)?.status == 409)
@@ -313,8 +313,8 @@ import Testing
       #expect(try await jobs.get(byID: seven) == job)
       let (team, shift, list) = try store.read { snapshot in
         (
-          try snapshot.model("Team:1", as: Team.self),
-          try snapshot.model("Shift:1", as: Shift.self),
+          try snapshot.get("Team:1", as: Team.self),
+          try snapshot.get("Shift:1", as: Shift.self),
           try snapshot.collection("todo", as: Job.self)
         )
       }
@@ -336,9 +336,9 @@ import Testing
       }
       try await jobs.set(Job(id: seven, title: "Dig", owner: Person(id: "a", name: "Ada")))
       server.isOffline = true
-      let first = try await jobs.update(byID: seven, in: .localAndRemote) { $0.tags = ["x"] }
-      try await jobs.update(byID: seven) { $0.parts = [Person(id: "b", name: "Bo")] }
-      let second = try await jobs.update(byID: seven, in: .localAndRemote) { $0.title = "refused" }
+      let first = try await jobs.updateIfPresent(byID: seven, in: .localAndRemote) { $0.tags = ["x"] }
+      try await jobs.updateIfPresent(byID: seven) { $0.parts = [Person(id: "b", name: "Bo")] }
+      let second = try await jobs.updateIfPresent(byID: seven, in: .localAndRemote) { $0.title = "refused" }
       server.isOffline = false
       container.clientQueue?.flush()
       try await first?.confirmed()
@@ -451,7 +451,7 @@ import Testing
       server.isOffline = false
       let second = try CoreManagerContainer(
         entities: Job.self, client: server, diskStoreConfig: .store(store))
-      var titles = second[Job.self].continuousAll().values.makeAsyncIterator()
+      var titles = second[Job.self].followAll().makeAsyncIterator()
       var last: [String] = []
       while last != ["Dig"], let next = try await titles.next() {
         last = next.entities.map(\.title)
@@ -471,9 +471,9 @@ import Testing
       let queue = try #require(container.clientQueue)
       let number = try #require(try queue.requests().first?.id)
       // What the server has taken since is sent with it.
-      try await jobs.update(byID: seven, in: .localAndRemote) { $0.step = 3 }?.confirmed()
+      try await jobs.updateIfPresent(byID: seven, in: .localAndRemote) { $0.step = 3 }?.confirmed()
       server.isOffline = true
-      var titles = jobs.continuousAll().values.makeAsyncIterator()
+      var titles = jobs.followAll().makeAsyncIterator()
       #expect(try await titles.next()?.entities.map(\.title) == ["Dig"])
       #expect(try await queue.retry(number))
       #expect(try await titles.next()?.entities.map(\.title) == ["Dug"])
@@ -512,10 +512,10 @@ import Testing
       server.answer(.put, "/jobs/8", with: APIResponse(status: 204))
       try await jobs.set([Job(id: seven, title: "7"), Job(id: .remote("8"), title: "8")])
       let written = try await container.write { [seven] entities in
-        try entities.update(Job.self, seven, in: .localAndRemote) { $0.title += "!" }
-        try entities.update(Job.self, .remote("8"), in: .localAndRemote) { $0.title += "!" }
+        try entities.updateIfPresent(Job.self, seven, in: .localAndRemote) { $0.title += "!" }
+        try entities.updateIfPresent(Job.self, .remote("8"), in: .localAndRemote) { $0.title += "!" }
         // Not of what the request says.
-        try entities.update(Job.self, seven) { $0.step = 4 }
+        try entities.updateIfPresent(Job.self, seven) { $0.step = 4 }
       }
       let error = await apiError { try await written.confirmed() }
       #expect(error?.status == 422)
@@ -532,7 +532,7 @@ import Testing
           status: 200, body: Data(#"{"id":"7","title":"New","step":0,"tags":[],"parts":[]}"#.utf8)))
       server.isOffline = true
       let made = try await jobs.set(Job(id: .local("a"), title: "New"), in: .localAndRemote)
-      let written = try await jobs.update(byID: .local("a"), in: .localAndRemote) { $0.title = "X" }
+      let written = try await jobs.updateIfPresent(byID: .local("a"), in: .localAndRemote) { $0.title = "X" }
       server.isOffline = false
       container.clientQueue?.flush()
       try await made.confirmed()
@@ -548,9 +548,9 @@ import Testing
       let id = EntityIdentifier<Draft>.remote("1")
       try await drafts.set(Draft(id: id, title: "a"))
       try await drafts.received(Draft(id: .remote("2"), title: "b"))
-      var refused = drafts.continuousSearch(
-        withQuery: Query(filter: .synchronizationState(.refused))
-      ).values.makeAsyncIterator()
+      var refused = drafts.follow(
+        Query(filter: .synchronizationState(.refused))
+      ).makeAsyncIterator()
       #expect(try await refused.next()?.isEmpty == true)
       server.isOffline = true
       let written = try await drafts.set(Draft(id: id, title: "kept"), in: .localAndRemote)

@@ -131,7 +131,7 @@ import Testing
       #expect(full.cursor == "t1")
       #expect(try await songs.all().entities.map(\.title) == ["T", "U"])
       #expect(try await container[Courier.self].get(byID: .remote("c"))?.fullName == "Cy")
-      try await songs.update(byID: .remote(2)) { $0.isFavorite = true }
+      try await songs.updateIfPresent(byID: .remote(2)) { $0.isFavorite = true }
       _ = try await songs.synchronize()
       #expect(try await songs.all().entities.map(\.title) == ["U"])
       await container.close()

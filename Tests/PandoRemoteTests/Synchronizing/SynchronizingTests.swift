@@ -77,7 +77,7 @@ import Testing
         entities: DiskItem.self, client: server, diskStoreConfig: .store(store))
       let items = container[DiskItem.self]
       _ = try await items.synchronize()
-      let written = try await items.update(byID: .remote(2), in: .localAndRemote) { $0.title = "X" }
+      let written = try await items.updateIfPresent(byID: .remote(2), in: .localAndRemote) { $0.title = "X" }
       #expect(await apiError { try await written?.confirmed() }?.status == status)
       #expect(try await items.shown == ["1:A", "2:B"])
       server.pages(["c1": #"{"expired":true}"#, "": Self.body(["1:A"], cursor: "c2")])
@@ -105,11 +105,11 @@ import Testing
       let (items, id) = (container[DiskItem.self], EntityIdentifier<DiskItem>.remote(2))
       _ = try await items.synchronize()
       server.isOffline = true
-      try await items.update(byID: id, in: .localAndRemote) { $0.title = "one" }
+      try await items.updateIfPresent(byID: id, in: .localAndRemote) { $0.title = "one" }
       if isRemoval {
         try await items.remove(atID: id, in: .localAndRemote)
       } else {
-        try await items.update(byID: id, in: .localAndRemote) { $0.title = "two" }
+        try await items.updateIfPresent(byID: id, in: .localAndRemote) { $0.title = "two" }
       }
       server.isOffline = false
       let queue = try #require(container.clientQueue)

@@ -37,7 +37,7 @@ import Testing
     server.answer(.get, "/marks", json: #"[{"id":2,"name":"B2"},{"id":1,"name":"A2"}]"#)
     let new = try await marks.get(byID: .remote(1), in: .remote())
     #expect(new?.mark == "none")
-    try await marks.update(byID: .remote(1)) { $0.mark = "mine" }
+    try await marks.updateIfPresent(byID: .remote(1)) { $0.mark = "mine" }
     let again = try await marks.get(byID: .remote(1), in: .remote())
     #expect(again?.mark == "mine", "the answer has it, too")
     let all = try await marks.all(in: .remote()).entities
@@ -65,7 +65,7 @@ import Testing
   ) async throws {
     server.answer(.get, "/marks", json: #"[{"id":1,"name":"A"},{"id":2,"name":"B"}]"#)
     _ = try await marks.all(in: .remote())
-    try await marks.update(byID: .remote(1)) { $0.mark = "mine" }
+    try await marks.updateIfPresent(byID: .remote(1)) { $0.mark = "mine" }
     let found = try await marks.search(
       withQuery: Query(filter: mine),
       in: .remote(persistenceStrategy: .discardExtraLocalData))
@@ -94,7 +94,7 @@ import Testing
     #expect(try await marks.get(byID: .remote(5)) == E(.remote(5), "A", "mine"))
     server.hold()
     let changed = try await marks.set(E(.remote(5), "B", "mine"), in: .localAndRemote)
-    try await marks.update(byID: .remote(5)) { $0.mark = "newer" }
+    try await marks.updateIfPresent(byID: .remote(5)) { $0.mark = "newer" }
     server.release()
     let mark = try await changed.confirmed().mark
     #expect(mark == "newer")

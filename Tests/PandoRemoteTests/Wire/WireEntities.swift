@@ -92,7 +92,7 @@ protocol Marked: MutableEntity, LocalEntity where RemoteID == Int {
   var id: EntityIdentifier<Self> { get set }
   var title: String { get set }
   var mark: String { get set }
-  static var fields: [EntityField<Self>] { get }
+  static var fields: [Field<Self>] { get }
 }
 
 extension Marked {
@@ -106,7 +106,7 @@ struct DiskMark: Marked, PersistentEntity {
   var title: String
   var mark: String
 
-  static let fields: [EntityField<DiskMark>] = [.field(\.mark)]
+  static let fields: [Field<DiskMark>] = [.field(\.mark)]
   static let wireFields: [WireField<DiskMark>] = [
     .named(\.title, "name"), .localOnly(\.mark, default: "none"),
   ]
@@ -121,7 +121,7 @@ struct MemoryMark: Marked {
   var title: String
   var mark: String
 
-  static let fields: [EntityField<MemoryMark>] = [.field(\.mark)]
+  static let fields: [Field<MemoryMark>] = [.field(\.mark)]
   static let wireFields: [WireField<MemoryMark>] = [
     .named(\.title, "name"), .localOnly(\.mark, default: "none"),
   ]

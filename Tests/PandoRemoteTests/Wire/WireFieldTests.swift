@@ -213,7 +213,7 @@ private struct Coded: PersistentEntity, RemoteEntity {
   var id: EntityIdentifier<Coded>
   var due: Int
   var secret: String
-  static let fields: [EntityField<Coded>] = [.field(\.due, "dueDate")]
+  static let fields: [Field<Coded>] = [.field(\.due, "dueDate")]
   static let wireFields: [WireField<Coded>] = [
     .named(\.due, "due_date"), .localOnly(\.secret, default: "", coded: "hidden"),
   ]

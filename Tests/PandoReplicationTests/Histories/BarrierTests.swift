@@ -22,7 +22,7 @@ import Testing
 
     func read(_ key: String = "a") throws -> Int? {
       try fixture.store.read { snapshot in
-        try snapshot.model("Leaf:\(key)", as: Leaf.self).flatMap { Int($0.text) }
+        try snapshot.get("Leaf:\(key)", as: Leaf.self).flatMap { Int($0.text) }
       }
     }
   }

@@ -37,7 +37,7 @@ struct SimulatedWork: Sendable {
     if Int.random(in: 0..<2, using: &random) == 0 { try changeTrees(&transaction, &random) }
     switch place {
     case .tally(let id):
-      var tally = try transaction.snapshot.model("Tally:\(id)", as: Tally.self) ?? Tally(id: id)
+      var tally = try transaction.snapshot.get("Tally:\(id)", as: Tally.self) ?? Tally(id: id)
       tally.marks.append(mark)
       try transaction.set(tally)
     case .own: try transaction.set(Tally(id: 1000 + mark, marks: [mark]))
@@ -81,14 +81,14 @@ struct SimulatedWork: Sendable {
       try transaction.set(
         Card(id: id, text: "\(mark)", required: leaf, leaves: [leaf, other]))
     case 2:
-      guard var card = try transaction.snapshot.model("Card:\(id)", as: Card.self) else { return }
+      guard var card = try transaction.snapshot.get("Card:\(id)", as: Card.self) else { return }
       card.optional = leaf
       try transaction.set(card)
     case 3: try transaction.set(Frame(id: id, leaf: leaf))
-    case 4: try transaction.delete(leaf.modelIdentifier ?? "")
-    case 5: try transaction.delete("Card:\(id)")
+    case 4: try transaction.deleteIfPresent(leaf.modelIdentifier ?? "")
+    case 5: try transaction.deleteIfPresent("Card:\(id)")
     case 6:
-      try transaction.delete(leaf.modelIdentifier ?? "")
+      try transaction.deleteIfPresent(leaf.modelIdentifier ?? "")
       try transaction.set(Frame(id: id, leaf: leaf))
     case 7: try transaction.set(CardTitle(id: id, text: "\(mark)", color: "red"))
     case 8: try transaction.append([leaf, other], toCollection: "leaves")
@@ -104,7 +104,7 @@ struct SimulatedWork: Sendable {
       }
     default:
       try transaction.set(Leaf(id: "passing"))
-      try transaction.delete("Leaf:passing")
+      try transaction.deleteIfPresent("Leaf:passing")
     }
   }
 }

@@ -65,7 +65,7 @@ import Testing
     let holding = try store.read { try $0.collections(holding: "leaf") }
     #expect(Set(holding.map { Array($0.utf8) }) == Set(sorted))
     #expect(try store.verify().problems == [])
-    let deletion = try store.commit { _ = try $0.delete("leaf") }
+    let deletion = try store.commit { _ = try $0.deleteIfPresent("leaf") }
     #expect(deletion.changeSet?.collections.count == keys.count)
     for key in keys { #expect(try Self.elements(key, in: store) == [.string(key)]) }
     #expect(try store.verify().problems == [])
@@ -141,7 +141,7 @@ import Testing
     let copy = try ModelStore.forTest()
     try copy.load { source.next() }
     #expect(try Self.elements(Self.raw, in: copy)?.count == 3)
-    let deletion = try store.write { try $0.delete("leaf") }
+    let deletion = try store.write { try $0.deleteIfPresent("leaf") }
     #expect(deletion?.collections == [Self.raw])
     #expect(try store.write { try $0.removeCollection(Self.raw) })
     #expect(try store.read { try $0.collectionKeys() } == [])

@@ -21,7 +21,7 @@ import Testing
   private static let ada = RecordKey(type: 1, node: 1)
 
   private func expectOthers(in store: ModelStore) throws {
-    #expect(try store.read { try $0.model("Person:2", as: Person.self) }?.name == "Bob")
+    #expect(try store.read { try $0.get("Person:2", as: Person.self) }?.name == "Bob")
     #expect(
       try store.read { try $0.collection("people", as: Person.self, in: 1..<2) }?.map(\.name)
         == ["Bob"])
@@ -37,7 +37,7 @@ import Testing
     let text = "Person:1: the record as Person can't be read: its checksum does not fit its bytes"
     expectFailure(.damaged, text) { _ = try store.read { try $0.tree("Person:1") } }
     expectFailure(.damaged, text) {
-      _ = try store.read { try $0.model("Person:1", as: Person.self) }
+      _ = try store.read { try $0.get("Person:1", as: Person.self) }
     }
     expectFailure(.damaged, text) { _ = try store.read { try $0.tree("Message:1") } }
     expectFailure(.damaged, text) {
@@ -62,7 +62,7 @@ import Testing
       }
     }
     expectFailure(model: .invalidRecord, "Person:1") {
-      _ = try store.read { try $0.model("Person:1", as: Person.self) }
+      _ = try store.read { try $0.get("Person:1", as: Person.self) }
     }
     expectFailure(model: .invalidRecord, "Person:1") {
       _ = try store.read { try $0.tree("Person:1") }
@@ -77,11 +77,11 @@ import Testing
       try $0.set(TreeNode("Person:1", type: "Person", fields: ["id": 1, "isOnline": true]))
     }
     expectFailure(model: .missingField, "Person \"Person:1\", field name") {
-      _ = try store.read { try $0.model("Person:1", as: Person.self) }
+      _ = try store.read { try $0.get("Person:1", as: Person.self) }
     }
     // A tree names the node that lacks the field, not the root.
     expectFailure(model: .missingField, "Person \"Person:1\", field name") {
-      _ = try store.read { try $0.model("Message:1", as: Message.self) }
+      _ = try store.read { try $0.get("Message:1", as: Message.self) }
     }
     expectFailure(model: .missingField, "Person \"Person:1\", field name") {
       _ = try store.read { try $0.collection("people", as: Person.self) }
@@ -98,7 +98,7 @@ import Testing
         TreeNode("Person:1", type: "Person", fields: ["id": 1, "name": 7, "isOnline": true]))
     }
     expectFailure(model: .typeMismatch, "Person \"Person:1\", field name") {
-      _ = try store.read { try $0.model("Person:1", as: Person.self) }
+      _ = try store.read { try $0.get("Person:1", as: Person.self) }
     }
     try expectOthers(in: store)
   }
@@ -123,6 +123,6 @@ import Testing
         try store.write { try $0.append([Person(id: 3, name: "C")], toCollection: "people") }
       }
     #endif
-    #expect(try store.read { try $0.model("Person:1", as: Person.self) }?.name == "Ada")
+    #expect(try store.read { try $0.get("Person:1", as: Person.self) }?.name == "Ada")
   }
 }

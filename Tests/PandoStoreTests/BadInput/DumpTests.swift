@@ -54,7 +54,7 @@ import Testing
     #expect(try copy.read { try $0.commitNumber.value } == 2)
     #expect(try dump(copy) == lines)
     #expect(try copy.verify().problems == [])
-    let next = try copy.commit { try $0.delete("Person:3") }
+    let next = try copy.commit { try $0.deleteIfPresent("Person:3") }
     #expect(next.changeSet?.commitNumber.value == 3)
     #expect(try copy.read { try $0.changes(since: CommitNumber(value: 2)) }.count == 1)
     expectFailure(.changesExpired, "begins at commit 3") {

@@ -23,7 +23,7 @@ import Testing
     }
     #expect(change.changeSet?.updated == ["child"])
     #expect(try store.read { try $0.parents(of: "child") }.count == count)
-    let deletion = try #require(try store.write { try $0.delete("child") })
+    let deletion = try #require(try store.write { try $0.deleteIfPresent("child") })
     #expect(deletion.deleted.count == 1 + count / 100)
     #expect(deletion.updated.count == count - count / 100)
     #expect(try store.read { try $0.count() } == count - count / 100)

@@ -53,7 +53,7 @@ import Testing
       let found = try snapshot.identifiers(prefix: prefix)
       #expect(found.map { Array($0.utf8) }.contains(Array(prefix.utf8)))
     }
-    let deletion = try store.write { try $0.delete(identifiers[0]) }
+    let deletion = try store.write { try $0.deleteIfPresent(identifiers[0]) }
     #expect(deletion?.deleted.map { Array($0.utf8) } == [Array(identifiers[0].utf8)])
     let rest = try store.read { try $0.count(ofType: "Leaf") }
     #expect(rest == identifiers.count - 1)

@@ -41,7 +41,7 @@ import Testing
           + "it was open; close it, and open it where it is"
       ) { try set(store) }
       let refused = await #expect(throws: StoreError.self) {
-        try await store.write { _ = try $0.delete("leaf") }
+        try await store.write { _ = try $0.deleteIfPresent("leaf") }
       }
       #expect(refused?.code == .storeMoved)
       #expect((refused?.underlying as? LMDBError)?.code == .fileMoved)

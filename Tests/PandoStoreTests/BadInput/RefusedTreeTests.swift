@@ -23,7 +23,7 @@ import Testing
       for identifier in ["", "absent", String(repeating: "x", count: 10_000)] {
         let tree = try snapshot.tree(identifier)
         #expect(tree == nil)
-        let model = try snapshot.model(identifier, as: Person.self)
+        let model = try snapshot.get(identifier, as: Person.self)
         #expect(model == nil)
         let isThere = try snapshot.contains(identifier)
         #expect(!isThere)
@@ -43,7 +43,7 @@ import Testing
       #expect(property == nil)
     }
     try store.write { transaction in
-      let deletion = try transaction.delete("absent")
+      let deletion = try transaction.deleteIfPresent("absent")
       #expect(deletion == nil)
       let wasThere = try transaction.removeCollection("absent")
       #expect(!wasThere)

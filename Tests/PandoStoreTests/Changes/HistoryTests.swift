@@ -140,7 +140,7 @@ struct HistoryTests {
         _ = try loaded.read { try $0.changes(since: known.0) }
       }
       expectFailure(.changedMeanwhile, "another history") {
-        try loaded.write(expecting: ["Person:3": known.1]) { _ = try $0.delete("Person:3") }
+        try loaded.write(expecting: ["Person:3": known.1]) { _ = try $0.deleteIfPresent("Person:3") }
       }
       loaded.close()
     }
@@ -153,7 +153,7 @@ struct HistoryTests {
       let changes = try store.read { try $0.changes(since: CommitNumber(value: 2)) }
       #expect(changes.map(\.commitNumber.value) == [3])
       try store.write(expecting: ["Person:3": CommitNumber(value: 3)]) {
-        _ = try $0.delete("Person:3")
+        _ = try $0.deleteIfPresent("Person:3")
       }
       expectFailure(.changesExpired, "the newest is commit 4") {
         _ = try store.read { try $0.changes(since: CommitNumber(value: 5)) }

@@ -53,7 +53,7 @@ import Testing
       try await store.write { try $0.set(leaf(1)) }
       let changes = store.changes()
       try await store.write { try $0.set(leaf(2)) }
-      try await store.write { try $0.delete("leaf:1") }
+      try await store.write { try $0.deleteIfPresent("leaf:1") }
       var iterator = changes.makeAsyncIterator()
       #expect(try await iterator.next()?.inserted == ["leaf:2"])
       #expect(try await iterator.next()?.deleted == ["leaf:1"])
@@ -146,7 +146,7 @@ import Testing
         try transaction.set(leaf(1, 2))
         try transaction.set(leaf(2, 2))
       }
-      try await store.write { try $0.delete("leaf:2") }
+      try await store.write { try $0.deleteIfPresent("leaf:2") }
       var iterator = store.changes(since: .zero, values: true).makeAsyncIterator()
       for _ in 1...2 {
         let records = try await iterator.next()?.records

@@ -95,7 +95,7 @@ import Testing
         defer { isOver.withLock { $0 = true } }
         for id in 0..<300 {
           try store.write { try $0.set(TreeNode("leaf:\(id)", type: "Leaf")) }
-          try store.write { try $0.delete("leaf:\(id - 10)") }
+          try store.write { try $0.deleteIfPresent("leaf:\(id - 10)") }
         }
       } else {
         while !isOver.value {

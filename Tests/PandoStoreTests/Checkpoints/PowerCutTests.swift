@@ -28,7 +28,7 @@ import Testing
       for durability in [Durability.relaxed(), .unsynchronized] {
         let again = try ModelStore(
           path: "\(path)/cut", configuration: Self.configuration(durability))
-        #expect(try again.read { try $0.model("Person:1", as: Person.self)?.name } == "Ada")
+        #expect(try again.read { try $0.get("Person:1", as: Person.self)?.name } == "Ada")
         #expect(try again.read { try $0.commitNumber.value } > lost)
         try again.write { try $0.set(Person(id: 2, name: "\(durability)")) }
         for number in [lost - 1, lost] {

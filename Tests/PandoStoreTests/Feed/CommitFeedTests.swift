@@ -124,7 +124,7 @@ import Testing
       try transaction.set(Person(id: 1, name: "Ada"))
       try? transaction.nested { inner in
         try inner.set(Person(id: 1, name: "Nobody"))
-        _ = try inner.delete("Person:1")
+        _ = try inner.deleteIfPresent("Person:1")
         throw Stop()
       }
     }
@@ -143,7 +143,7 @@ import Testing
     try store.write { try $0.set(Person(id: 1, name: "Ada")) }
     try store.write { transaction in
       if !setsLast { try transaction.set(Person(id: 2, name: "Bob")) }
-      _ = try transaction.delete("Person:1")
+      _ = try transaction.deleteIfPresent("Person:1")
       if setsLast { try transaction.set(Person(id: 2, name: "Bob")) }
     }
     try store.write { try $0.merge(Person(id: 2, name: "Cy")) }

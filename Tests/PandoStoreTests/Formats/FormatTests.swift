@@ -41,10 +41,10 @@ import Testing
     try store.read { snapshot throws in
       #expect(try snapshot.commitNumber.value == commit)
       for post in Self.posts {
-        #expect(try snapshot.model(post.modelIdentifier ?? "", as: Post.self) == post)
+        #expect(try snapshot.get(post.modelIdentifier ?? "", as: Post.self) == post)
       }
       #expect(try snapshot.collection("posts", as: Post.self) == Self.posts)
-      #expect(try snapshot.model("Person:8", as: Person.self) == Person(id: 8, name: "Bob"))
+      #expect(try snapshot.get("Person:8", as: Person.self) == Person(id: 8, name: "Bob"))
       #expect(try snapshot.parents(of: "Person:7").count == 2)
       #expect(try snapshot.changes(since: CommitNumber(value: 2)).map(\.deleted) == [["Post:3"]])
     }
@@ -72,7 +72,7 @@ import Testing
       let changed = Person(id: 7, name: "Ada")
       try store.write { try $0.set(changed) }
       try store.read { snapshot throws in
-        #expect(try snapshot.model("Post:2", as: Post.self)?.author == changed)
+        #expect(try snapshot.get("Post:2", as: Post.self)?.author == changed)
       }
       #expect(try store.verify().isClean)
       #expect(try store.statistics().formatVersion == 6)

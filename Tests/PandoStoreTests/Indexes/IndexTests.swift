@@ -76,13 +76,13 @@ import Testing
       "book:3", type: "Book", fields: ["title": .required(.node(TreeNode("t", type: "Title")))])
     try store.write { try $0.set(owner) }
     try Self.check(store)
-    try store.write { try $0.delete("t") }
+    try store.write { try $0.deleteIfPresent("t") }
     #expect(try store.read { try !$0.contains("book:3") })
     try Self.check(store)
     let holder = TreeNode(
       "book:4", type: "Book", fields: ["title": .node(TreeNode("t", type: "Title"))])
     try store.write { try $0.set(holder) }
-    try store.write { try $0.delete("t") }
+    try store.write { try $0.deleteIfPresent("t") }
     #expect(try store.read { try $0.tree("book:4")?["title"] } == .null)
     try Self.check(store)
     try store.write { transaction in
@@ -91,7 +91,7 @@ import Testing
       #expect(try transaction.prune() == 1)
     }
     try Self.check(store)
-    try store.write { try $0.delete("book:1") }
+    try store.write { try $0.deleteIfPresent("book:1") }
     try Self.check(store)
     try store.write { try $0.removeAll() }
     #expect(try store.read { try $0.indexes() } == [Self.title])

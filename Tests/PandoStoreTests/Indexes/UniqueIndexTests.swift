@@ -45,7 +45,7 @@ import Testing
       }
     }
     #expect(try store.read { try $0.tree("user:2")?["email"] } == "ben")
-    try store.write { try $0.delete("user:1") }
+    try store.write { try $0.deleteIfPresent("user:1") }
     try store.write { try $0.set(Self.user(2, "ada")) }
     #expect(try store.verify().problems == [])
   }

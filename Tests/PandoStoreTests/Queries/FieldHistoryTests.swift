@@ -67,7 +67,7 @@ import Testing
         #expect(try store.verify().problems == [])
       }
       try expectAnswers()
-      try store.write { try $0.update(GrownBook.self, "Book:77") { $0.language = "de" } }
+      try store.write { try $0.updateIfPresent(GrownBook.self, "Book:77") { $0.language = "de" } }
       try expectAnswers()
       // A record of the first form from a program that knows no type.
       let old: TreeValue = [
@@ -105,7 +105,7 @@ import Testing
     try Self.afterFirst(names: { $0 == 9 ? "name 8" : "name \($0)" }) { store, path in
       let error = #expect(throws: StoreError.self) { try store.addIndexes(of: [UniqueBook.self]) }
       #expect(error?.code == .valueTaken)
-      try store.write { try $0.delete("Book:9") }
+      try store.write { try $0.deleteIfPresent("Book:9") }
       #expect(try store.addIndexes(of: [UniqueBook.self]) == 1)
       let taken = #expect(throws: StoreError.self) {
         try store.write { try $0.set(UniqueBook(id: 900, title: "name 8")) }
@@ -140,7 +140,7 @@ import Testing
     try Self.afterFirst(names: { $0 == 9 ? "name 8" : "name \($0)" }) { store, path in
       try store.write { try $0.addIndex(on: ["title"], ofType: "Book", unique: true) }
       try store.write { try $0.set(UniqueBook(id: 9, title: "name 9")) }
-      let error = try store.read { try $0.model("Book:9", as: UniqueBook.self)?.title }
+      let error = try store.read { try $0.get("Book:9", as: UniqueBook.self)?.title }
       #expect(error == "name 9")
       try store.addIndexes(of: [UniqueBook.self])
       #expect(throws: StoreError.self) {
@@ -246,7 +246,7 @@ import Testing
     try Self.afterFirst { store, path in
       try store.addIndexes(of: [GrownBook.self])
       try store.write { try $0.set(Cover(id: 7, title: "new", language: "de")) }
-      let book = try store.read { try $0.model("Book:7", as: GrownBook.self) }
+      let book = try store.read { try $0.get("Book:7", as: GrownBook.self) }
       #expect(book?.title == "new" && book?.language == "de" && book?.address.city == "town 7")
       #expect(try Self.expectSame(Query(filter: \.title == "new"), store) == [7])
       #expect(try store.verify().problems == [])
@@ -256,7 +256,7 @@ import Testing
   @Test func `a deletion rule holds for the former name of its field`() throws {
     try Self.afterFirst { store, path in
       try store.write { try $0.set(RuledBook(id: 900, author: GrownWriter(id: 9, name: "n"))) }
-      let error = #expect(throws: StoreError.self) { try store.write { try $0.delete("Writer:1") } }
+      let error = #expect(throws: StoreError.self) { try store.write { try $0.deleteIfPresent("Writer:1") } }
       #expect(error?.code == .restricted)
     }
   }
@@ -280,7 +280,7 @@ private enum First {
     var labels: [Label]
     var modelIdentifier: String? { "Book:\(id)" }
     static let modelTypeName = "Book"
-    static let fields: [EntityField<First.Book>] = [.indexed(\.name)]
+    static let fields: [Field<First.Book>] = [.indexed(\.name)]
   }
 
   static func book(_ id: Int, _ name: String) -> First.Book {
@@ -322,11 +322,11 @@ private struct GrownBook: Queryable {
     "title": ["caption", "name"], "author": ["writer"], "address": ["place"],
   ]
   static let fieldDefaults: [String: any Encodable & Sendable] = ["language": "en", "rank": 7]
-  static let fields: [EntityField<GrownBook>] = [
+  static let fields: [Field<GrownBook>] = [
     .indexed(\.title), .indexed(\.language), .field(\.rank), .indexed(\.author.name),
     .indexed(\.address.city), .indexed(.each(\.labels, \.text)),
   ]
-  static let indexes: [EntityIndex<GrownBook>] = [.indexed(\.rank, \.title)]
+  static let indexes: [FieldIndex<GrownBook>] = [.indexed(\.rank, \.title)]
 }
 
 /// A book as a shop window shows it.
@@ -345,7 +345,7 @@ private struct GermanBook: Queryable {
   static let modelTypeName = "Book"
   static let formerFieldNames = ["title": ["caption", "name"]]
   static let fieldDefaults: [String: any Encodable & Sendable] = ["language": "de"]
-  static let fields: [EntityField<GermanBook>] = [.indexed(\.title), .indexed(\.language)]
+  static let fields: [Field<GermanBook>] = [.indexed(\.title), .indexed(\.language)]
 }
 
 private struct UniqueBook: Queryable {
@@ -354,8 +354,8 @@ private struct UniqueBook: Queryable {
   var modelIdentifier: String? { "Book:\(id)" }
   static let modelTypeName = "Book"
   static let formerFieldNames = ["title": ["name"]]
-  static let fields: [EntityField<UniqueBook>] = [.field(\.title)]
-  static let indexes: [EntityIndex<UniqueBook>] = [.unique(\.title)]
+  static let fields: [Field<UniqueBook>] = [.field(\.title)]
+  static let indexes: [FieldIndex<UniqueBook>] = [.unique(\.title)]
 }
 
 private struct RuledBook: Model, Codable, Equatable, DeletionRuled {

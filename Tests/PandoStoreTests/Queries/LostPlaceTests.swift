@@ -10,10 +10,10 @@ import Testing
     var place: Int?
     var rank: Int
     var modelIdentifier: String? { "Ticket:\(number)" }
-    static let fields: [EntityField<Ticket>] = [
+    static let fields: [Field<Ticket>] = [
       .field(\.number), .field(\.desk), .field(\.place), .field(\.rank),
     ]
-    static let indexes: [EntityIndex<Ticket>] = [.unique(\.number), .unique(\.desk, \.place)]
+    static let indexes: [FieldIndex<Ticket>] = [.unique(\.number), .unique(\.desk, \.place)]
   }
 
   private let tickets = (1...9).map {
@@ -40,7 +40,7 @@ import Testing
     try store.addIndexes(of: [Ticket.self])
     try store.write { try $0.setCollection("all", to: tickets) }
     let gone = tickets[3]
-    try store.write { try $0.delete("Ticket:4") }
+    try store.write { try $0.deleteIfPresent("Ticket:4") }
     let byRank: [Order<Ticket>] = [.ascending(\.rank), .descending(\.number)]
     #expect(try page(store, byRank, after: gone, skipsUndecodable: skipsUndecodable) == [3, 8, 7])
     // Two fields together are unique, too, in any order of the keys.
@@ -54,7 +54,7 @@ import Testing
     try store.write { try $0.setCollection("all", to: tickets) }
     let (four, nine) = (tickets[3], tickets[8])
     try store.write { transaction in
-      for number in [4, 9] { try transaction.delete("Ticket:\(number)") }
+      for number in [4, 9] { try transaction.deleteIfPresent("Ticket:\(number)") }
     }
     func expectLost(_ order: [Order<Ticket>], _ ticket: Ticket) {
       let error = #expect(throws: QueryError.self) {

@@ -10,8 +10,8 @@ private struct Guest: Model, Codable, Equatable, Queryable {
 
   var modelIdentifier: String? { key }
 
-  static let fields: [EntityField<Guest>] = [.indexed(\.name), .field(\.age)]
-  static let indexes: [EntityIndex<Guest>] = [.indexed(\.name, \.age)]
+  static let fields: [Field<Guest>] = [.indexed(\.name), .field(\.age)]
+  static let indexes: [FieldIndex<Guest>] = [.indexed(\.name, \.age)]
 }
 
 /// The reports of queries that no index answers.

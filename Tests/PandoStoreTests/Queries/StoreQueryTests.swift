@@ -20,11 +20,11 @@ private struct Ticket: Model, Codable, Equatable, Queryable {
 
   var modelIdentifier: String? { "Ticket:\(number)" }
 
-  static let fields: [EntityField<Ticket>] = [
+  static let fields: [Field<Ticket>] = [
     .field(\.number), .indexed(\.title), .indexed(\.status), .field(\.hours),
     .indexed(\.author?.name), .indexed(.each(\.tags)),
   ]
-  static let indexes: [EntityIndex<Ticket>] = [.indexed(\.status, \.number)]
+  static let indexes: [FieldIndex<Ticket>] = [.indexed(\.status, \.number)]
 }
 
 private struct Misnamed: Model, Codable, Equatable, Queryable {
@@ -32,7 +32,7 @@ private struct Misnamed: Model, Codable, Equatable, Queryable {
 
   var modelIdentifier: String? { "misnamed" }
 
-  static let fields: [EntityField<Misnamed>] = [.field(\.name, "title")]
+  static let fields: [Field<Misnamed>] = [.field(\.name, "title")]
 }
 
 /// Queries of a program that imports the store alone.
@@ -164,7 +164,7 @@ private struct Misnamed: Model, Codable, Equatable, Queryable {
       let open = Query(filter: \Ticket.status == .open)
       try store.write { transaction in
         let before = try transaction.snapshot.answer(.count, to: open).count
-        try transaction.update(Ticket.self, "Ticket:1") { $0.status = .closed }
+        try transaction.updateIfPresent(Ticket.self, "Ticket:1") { $0.status = .closed }
         try transaction.set(Ticket(number: 99, title: "new"))
         try transaction.set(Ticket(number: 100, title: "newer"))
         #expect(try transaction.snapshot.answer(.count, to: open).count == before + 1)

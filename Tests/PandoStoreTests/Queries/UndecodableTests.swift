@@ -146,7 +146,7 @@ private struct Track: Model, Codable, Equatable, Queryable {
   /// Not declared: only a decoded track has it.
   var titleCount: Int { title.count }
 
-  static let fields: [EntityField<Track>] = [
+  static let fields: [Field<Track>] = [
     .indexed(\.genre), .field(\.title), .field(\.year), .indexed(\.artist?.name),
     .field(.child(\.artist)),
   ]

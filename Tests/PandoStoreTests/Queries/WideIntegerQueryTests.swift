@@ -9,7 +9,7 @@ private struct Account: Model, Codable, Equatable, Queryable {
 
   var modelIdentifier: String? { "Account:\(id)" }
 
-  static let fields: [EntityField<Account>] = [.indexed(\.balance), .field(\.serial)]
+  static let fields: [Field<Account>] = [.indexed(\.balance), .field(\.serial)]
 }
 
 /// Queries over fields of 128 bits.

@@ -58,9 +58,9 @@ import Testing
     }
     for (person, textCount) in [(long, 4), (short, 0)] {
       var read: Person?
-      for _ in 0..<3 { read = try store.read { try $0.model(person.id) } }
+      for _ in 0..<3 { read = try store.read { try $0.get(person.id) } }
       read = nil
-      let allocationCount = try count { read = try store.read { try $0.model(person.id) } }
+      let allocationCount = try count { read = try store.read { try $0.get(person.id) } }
       #expect(allocationCount == textCount)
       #expect(read == person)
     }

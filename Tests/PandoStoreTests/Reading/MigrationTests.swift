@@ -147,7 +147,7 @@ import Testing
       let store = try open(path, [move])
       defer { store.close() }
       #expect(try store.read { try $0.parents(of: "badge") } == ["team"])
-      #expect(try store.write { try $0.delete("badge") }?.deleted == ["badge", "team"])
+      #expect(try store.write { try $0.deleteIfPresent("badge") }?.deleted == ["badge", "team"])
       #expect(try store.verify().problems == [])
     }
   }
@@ -159,10 +159,10 @@ import Testing
       try $0.set(TreeNode("Account:2", type: "Account", fields: ["id": 2, "role": "admin"]))
     }
     #expect(
-      try store.read { try $0.model("Account:1", as: Account.self) }
+      try store.read { try $0.get("Account:1", as: Account.self) }
         == Account(id: 1, address: "a@b.c", role: "guest", note: nil))
     expectFailure(model: .missingField, "Account \"Account:2\", field address") {
-      _ = try store.read { try $0.model("Account:2", as: Account.self) }
+      _ = try store.read { try $0.get("Account:2", as: Account.self) }
     }
   }
 }

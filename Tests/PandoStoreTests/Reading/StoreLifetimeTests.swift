@@ -19,7 +19,7 @@ import Testing
         let number = try store.read { try $0.commitNumber.value }
         try store.write { transaction in
           let before = try transaction.snapshot.commitNumber.value
-          if before == number { try transaction.delete("a") }
+          if before == number { try transaction.deleteIfPresent("a") }
         }
       """)
     #expect(status == 0, "\(output)")
@@ -55,7 +55,7 @@ import Testing
     ),
     (
       "moving a transaction to a task",
-      "try store.write { transaction in Task { try transaction.delete(\"a\") } }"
+      "try store.write { transaction in Task { try transaction.deleteIfPresent(\"a\") } }"
     ),
     (
       "returning a transaction",

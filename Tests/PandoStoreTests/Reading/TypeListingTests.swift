@@ -23,7 +23,7 @@ import Testing
         for id in ids {
           let name = id % 2 == 0 ? "Even" : "Odd"
           if deletes {
-            try transaction.delete("\(id)")
+            try transaction.deleteIfPresent("\(id)")
             expected[name]?.remove("\(id)")
           } else {
             try transaction.set(TreeNode("\(id)", type: name))

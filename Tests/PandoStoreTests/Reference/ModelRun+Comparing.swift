@@ -85,7 +85,7 @@ extension ModelRun {
     guard let tree = reference.modelTree(identifier, as: M.modelTypeName), tree["id"] != nil else {
       return
     }
-    let model = try snapshot.model(identifier, as: type)
+    let model = try snapshot.get(identifier, as: type)
     let expected = try M(tree)
     try #require(model == expected, place)
   }

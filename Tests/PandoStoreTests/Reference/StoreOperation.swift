@@ -31,7 +31,7 @@ extension StoreOperation {
     case .set(let tree): try transaction.set(tree)
     case .setModel(let tree): try Self.set(tree, in: &transaction)
     case .merge(let tree): try transaction.merge(tree)
-    case .delete(let identifier): try transaction.delete(identifier)
+    case .delete(let identifier): try transaction.deleteIfPresent(identifier)
     case .setCollection(let key, let values): try transaction.setCollection(key, to: values)
     case .append(let key, let values): try transaction.append(values, toCollection: key)
     case .insert(let key, let values, let index):

@@ -12,7 +12,7 @@ import Testing
 
   private func names(_ store: ModelStore) throws -> [String?] {
     try store.read { snapshot in
-      try snapshot.identifiers().map { try snapshot.model($0, as: Person.self)?.name }
+      try snapshot.identifiers().map { try snapshot.get($0, as: Person.self)?.name }
     }
   }
 
@@ -102,12 +102,12 @@ import Testing
       try second.write { try $0.set(Person(id: 7, name: "seven")) }
       #expect(try copy.read { try $0.count() } == 0)
       #expect(try stored.read { try $0.count() } == 200)
-      #expect(try stored.read { try $0.model("Person:7", as: Person.self)?.name } == "7")
+      #expect(try stored.read { try $0.get("Person:7", as: Person.self)?.name } == "7")
       copy.close()
       stored.close()
       #expect(try second.read { try $0.collectionCount("list") } == 1)
       #expect(try second.verify().problems == [])
-      try second.write { try $0.delete("Person:1") }
+      try second.write { try $0.deleteIfPresent("Person:1") }
       #expect(try second.verify().problems == [])
     }
   }

@@ -11,8 +11,8 @@ import Testing
     let message = Message(
       id: 1, text: "Hello", author: ada, image: Image(id: 7, url: "a.png"), readers: [bob, ada])
     try store.write { try $0.set(message) }
-    #expect(try store.read { try $0.model("Message:1", as: Message.self) } == message)
-    #expect(try store.read { try $0.model("Person:2", as: Person.self) } == bob)
+    #expect(try store.read { try $0.get("Message:1", as: Message.self) } == message)
+    #expect(try store.read { try $0.get("Person:2", as: Person.self) } == bob)
     #expect(try store.verify().problems == [])
   }
 
@@ -27,7 +27,7 @@ import Testing
     #expect(commit.changeSet?.updated == ["Person:1"])
     #expect(commit.changeSet?.commitNumber.value == 2)
     for id in 0..<10 {
-      let message = try store.read { try $0.model("Message:\(id)", as: Message.self) }
+      let message = try store.read { try $0.get("Message:\(id)", as: Message.self) }
       #expect(message?.author == online)
     }
     #expect(try store.verify().problems == [])
@@ -42,13 +42,13 @@ import Testing
       try transaction.set(Message(id: 1, text: "1", author: ada, image: image, readers: [bob]))
       try transaction.set(Message(id: 2, text: "2", author: bob, image: image, readers: [ada]))
     }
-    let deletion = try store.write { try $0.delete("Person:1") }
+    let deletion = try store.write { try $0.deleteIfPresent("Person:1") }
     #expect(deletion?.deleted == ["Person:1", "Message:1"])
     #expect(deletion?.updated == ["Message:2"])
-    let second = try store.read { try $0.model("Message:2", as: Message.self) }
+    let second = try store.read { try $0.get("Message:2", as: Message.self) }
     #expect(second?.readers == [])
-    try store.write { try $0.delete("Image:7") }
-    #expect(try store.read { try $0.model("Message:2", as: Message.self) }?.image == nil)
+    try store.write { try $0.deleteIfPresent("Image:7") }
+    #expect(try store.read { try $0.get("Message:2", as: Message.self) }?.image == nil)
     #expect(try store.verify().problems == [])
   }
 
@@ -62,7 +62,7 @@ import Testing
       try transaction.append([Image(id: 9, url: "listed")], toCollection: "images")
       try transaction.set(
         Message(id: 1, text: "1", author: ada, image: Image(id: 7, url: "a"), readers: [bob]))
-      try transaction.delete("Message:1")
+      try transaction.deleteIfPresent("Message:1")
       try transaction.removeCollection("images")
     }
     #expect(try identifiers() == ["Person:1", "Person:2", "Image:7", "Image:9"])
@@ -77,11 +77,11 @@ import Testing
       try transaction.set(FullProfile(id: 1, name: "Ada Lovelace", age: 36))
     }
     #expect(
-      try store.read { try $0.model("Person:1", as: Person.self) }
+      try store.read { try $0.get("Person:1", as: Person.self) }
         == Person(id: 1, name: "Ada Lovelace"))
     try store.write { try $0.set(Person(id: 1, name: "A.L.", isOnline: true)) }
     #expect(
-      try store.read { try $0.model("Person:1", as: FullProfile.self) }
+      try store.read { try $0.get("Person:1", as: FullProfile.self) }
         == FullProfile(id: 1, name: "A.L.", age: 36))
     #expect(try store.verify().problems == [])
   }
@@ -107,14 +107,14 @@ import Testing
       try transaction.moveElement(from: 0, to: 499, inCollection: "contacts")
       try transaction.insert([bob], at: 1, inCollection: "contacts")
     }
-    let commit = try store.commit { try $0.delete("Person:2") }
+    let commit = try store.commit { try $0.deleteIfPresent("Person:2") }
     #expect(
       commit.changeSet?.change(ofCollection: "contacts")
         == .changes([.delete(index: 2), .delete(index: 1)]))
     let left = try store.read { try $0.collection("contacts", as: Person.self) }
     #expect(left?.map(\.id) == [1] + Array(3..<500) + [0])
     try store.write { try $0.append([people[400]], toCollection: "contacts") }
-    let later = try store.commit { try $0.delete("Person:400") }
+    let later = try store.commit { try $0.deleteIfPresent("Person:400") }
     #expect(
       later.changeSet?.change(ofCollection: "contacts")
         == .changes([.delete(index: 499), .delete(index: 398)]))

@@ -68,7 +68,7 @@ import Testing
         _ = try ModelStore(path: path, configuration: configuration)
       }
       let again = try ModelStore(path: path, configuration: .forTests)
-      #expect(try again.read { try $0.model("Person:1", as: Person.self) }?.name == "Ada")
+      #expect(try again.read { try $0.get("Person:1", as: Person.self) }?.name == "Ada")
     }
   }
 

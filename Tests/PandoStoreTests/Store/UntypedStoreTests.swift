@@ -63,13 +63,13 @@ import Testing
       try transaction.set(message(2, author: bob, image: image, readers: [ada]))
       try transaction.append([.node(ada), .node(bob)], toCollection: "contacts")
     }
-    let commit = try store.commit { try $0.delete("Person:1") }
+    let commit = try store.commit { try $0.deleteIfPresent("Person:1") }
     #expect(commit.result?.deleted == ["Person:1", "Message:1"])
     #expect(commit.result?.updated == ["Message:2"])
     #expect(commit.result?.collections == ["contacts"])
     #expect(commit.changeSet?.change(ofCollection: "contacts") == .changes([.delete(index: 0)]))
     #expect(try store.read { try $0.tree("Message:2") }?["readers"] == [])
-    try store.write { try $0.delete("Image:7") }
+    try store.write { try $0.deleteIfPresent("Image:7") }
     #expect(try store.read { try $0.tree("Message:2") }?["image"] == .null)
     #expect(try store.verify().problems == [])
     #expect(try store.read { try $0.count() } == 2)

@@ -14,10 +14,10 @@ import Testing
       try transaction.set(Person(id: 2, name: "Bob"))
     }
     try store.write { transaction in
-      try transaction.delete("Person:1")
+      try transaction.deleteIfPresent("Person:1")
       #expect(try transaction.snapshot.count(ofType: "Person") == 1)
       try? transaction.nested { inner in
-        try inner.delete("Person:2")
+        try inner.deleteIfPresent("Person:2")
         #expect(try inner.snapshot.count(ofType: "Person") == 0)
         #expect(try inner.snapshot.typeNames() == [])
         throw CancellationError()
@@ -38,7 +38,7 @@ import Testing
         try transaction.set(TreeNode(parent, type: "Box", fields: ["a": .node(child)]))
       }
     }
-    let deletion = try store.write { try $0.delete("child") }
+    let deletion = try store.write { try $0.deleteIfPresent("child") }
     let updated = try #require(deletion?.updated)
     #expect(updated.map { Array($0.utf8) } == [composed, decomposed].map { Array($0.utf8) })
   }
@@ -53,7 +53,7 @@ import Testing
         try transaction.set(TreeNode(name, type: type, fields: ["x": .node(child)]))
       }
     }
-    let deletion = try store.write { try $0.delete("child") }
+    let deletion = try store.write { try $0.deleteIfPresent("child") }
     #expect(deletion?.updated == ["a", "b", "c"])
   }
 
@@ -70,7 +70,7 @@ import Testing
       "owner", type: "Owner",
       fields: ["list": .required(.node(list)), "first": .required(.node(people[0]))])
     try store.write { try $0.set(owner) }
-    let deletion = try #require(try store.write { try $0.delete("company") })
+    let deletion = try #require(try store.write { try $0.deleteIfPresent("company") })
     #expect(deletion.deleted.count == 22)
     #expect(deletion.deleted.first == "company")
     #expect(deletion.deleted.last == "owner")

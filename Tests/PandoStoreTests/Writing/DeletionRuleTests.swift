@@ -48,24 +48,24 @@ import Testing
       for id in 1...3 { try transaction.set(Ticket(id: id, project: project, author: ada)) }
     }
     expectFailure(.restricted, "project:1: can't be deleted: ticket:1 holds it as project") {
-      try store.write { _ = try $0.delete("project:1") }
+      try store.write { _ = try $0.deleteIfPresent("project:1") }
     }
     expectFailure(.restricted, "and 2 more do; delete or change them first") {
-      try store.write { _ = try $0.delete("project:1") }
+      try store.write { _ = try $0.deleteIfPresent("project:1") }
     }
     // Another slot of the same type has no rule.
-    try store.write { _ = try $0.delete("Person:1") }
-    #expect(try store.read { try $0.model("ticket:1", as: Ticket.self) }?.author == nil)
+    try store.write { _ = try $0.deleteIfPresent("Person:1") }
+    #expect(try store.read { try $0.get("ticket:1", as: Ticket.self) }?.author == nil)
     try store.write { transaction in
-      for id in 1...3 { _ = try transaction.delete("ticket:\(id)") }
-      _ = try transaction.delete("project:1")
+      for id in 1...3 { _ = try transaction.deleteIfPresent("ticket:\(id)") }
+      _ = try transaction.deleteIfPresent("project:1")
     }
     #expect(try identifiers(store) == [])
     try store.write {
       try $0.set(Ticket(id: 1, project: project, details: .init(reviewer: ada)))
     }
     expectFailure(.restricted, "ticket:1 holds it as details.reviewer;") {
-      try store.write { _ = try $0.delete("Person:1") }
+      try store.write { _ = try $0.deleteIfPresent("Person:1") }
     }
     #expect(try store.verify().problems == [])
   }
@@ -82,7 +82,7 @@ import Testing
     try store.write { try $0.set(Board(project: project, ticket: Ticket(id: 1, project: project))) }
     try store.write { try $0.setDeletionRules([], ofType: "Ticket") }
     // The ticket requires the project, without a rule by now, and the board requires the ticket.
-    let deletion = try store.write { try $0.delete("project:1") }
+    let deletion = try store.write { try $0.deleteIfPresent("project:1") }
     #expect(Set(deletion?.deleted ?? []) == ["project:1", "ticket:1", "board"])
     #expect(try store.verify().problems == [])
   }
@@ -99,12 +99,12 @@ import Testing
           remarks: [Remark(id: 1, image: Image(id: 1, url: "a")), shared]))
       try transaction.set(Ticket(id: 2, project: project, remarks: [shared]))
     }
-    let deletion = try store.write { try $0.delete("ticket:1") }
+    let deletion = try store.write { try $0.deleteIfPresent("ticket:1") }
     #expect(deletion?.deleted == ["ticket:1", "remark:1", "Image:1"])
     #expect(try identifiers(store) == ["project:1", "ticket:2", "remark:2", "Image:2"])
     // A list under a cache key holds it, too.
     try store.write { try $0.setCollection("all", to: [shared]) }
-    try store.write { _ = try $0.delete("ticket:2") }
+    try store.write { _ = try $0.deleteIfPresent("ticket:2") }
     #expect(try identifiers(store) == ["project:1", "remark:2", "Image:2"])
     #expect(try store.verify().problems == [])
   }
@@ -121,10 +121,10 @@ import Testing
       #expect(try store.read { try $0.deletionRules(ofType: "Ticket") } == Ticket.deletionRules)
       #expect(try store.read { try $0.deletionRules(ofType: "Project") } == [])
       expectFailure(.restricted, "ticket:1 holds it as project") {
-        try store.write { _ = try $0.delete("project:1") }
+        try store.write { _ = try $0.deleteIfPresent("project:1") }
       }
       try store.write { try $0.setDeletionRules([.owned("remarks")], ofType: "Ticket") }
-      let deletion = try store.write { try $0.delete("project:1") }
+      let deletion = try store.write { try $0.deleteIfPresent("project:1") }
       #expect(deletion?.deleted == ["project:1", "ticket:1", "remark:1"])
       expectFailure(.invalidModel, "two deletion rules for one field") {
         try store.write {
@@ -155,7 +155,7 @@ import Testing
     let store = try ModelStore.forTest()
     let pieces = [1: Piece(id: 1, others: [Piece(id: 2)]), 2: Piece(id: 2)]
     try store.write { try $0.set(Whole(pieces: order.compactMap { pieces[$0] })) }
-    let deletion = try store.write { try $0.delete("whole") }
+    let deletion = try store.write { try $0.deleteIfPresent("whole") }
     #expect(deletion?.deleted == ["whole", "piece:1", "piece:2"])
     #expect(try store.verify().problems == [])
   }
@@ -200,7 +200,7 @@ import Testing
         projects.insert(ticket.project.id)
         for remark in ticket.remarks { remarks[remark.id] = remark }
       case 2:
-        try store.write { _ = try $0.delete("ticket:\(id)") }
+        try store.write { _ = try $0.deleteIfPresent("ticket:\(id)") }
         guard let gone = tickets.removeValue(forKey: id) else { continue }
         for remark in gone.remarks
         where !tickets.values.contains(where: { $0.remarks.contains(remark) }) {
@@ -209,7 +209,7 @@ import Testing
       default:
         let isHeld = tickets.values.contains { $0.project.id == id % 3 }
         do {
-          try store.write { _ = try $0.delete("project:\(id % 3)") }
+          try store.write { _ = try $0.deleteIfPresent("project:\(id % 3)") }
           #expect(!isHeld)
           projects.remove(id % 3)
         } catch let error as StoreError {
@@ -220,7 +220,7 @@ import Testing
         (
           try Dictionary(
             uniqueKeysWithValues: (0..<6).compactMap { id in
-              try snapshot.model("ticket:\(id)", as: Ticket.self).map { (id, $0) }
+              try snapshot.get("ticket:\(id)", as: Ticket.self).map { (id, $0) }
             }),
           try Set((0..<3).filter { try snapshot.contains("project:\($0)") }),
           try Set((0..<5).filter { try snapshot.contains("remark:\($0)") })

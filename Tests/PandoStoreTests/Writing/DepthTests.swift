@@ -18,7 +18,7 @@ import Testing
   private func read(_ identifier: String, in store: ModelStore) throws -> Deep? {
     nonisolated(unsafe) var found: Deep?  // read after the thread has ended
     try onThread(stackSizeInBytes: 512 << 10) {
-      found = try store.read { try $0.model(identifier, as: Deep.self) }
+      found = try store.read { try $0.get(identifier, as: Deep.self) }
     }
     return found
   }
@@ -42,15 +42,15 @@ import Testing
     try onThread(stackSizeInBytes: 512 << 10) {
       let chain = Deep.chain(0..<count, slot)
       try store.write { try $0.set(chain) }
-      let read = try store.read { try $0.model("0", as: Deep.self) }
+      let read = try store.read { try $0.get("0", as: Deep.self) }
       #expect(read?.identifiers == chain.identifiers)
-      try store.write { try $0.update(Deep.self, last) { $0.text = "deepest" } }
-      #expect(try store.read { try $0.model("0", as: Deep.self) }?.deepestText == "deepest")
-      try store.write { try $0.update(Deep.self, "0") { $0.text = "top" } }
-      let both = try #require(try store.read { try $0.model("0", as: Deep.self) })
+      try store.write { try $0.updateIfPresent(Deep.self, last) { $0.text = "deepest" } }
+      #expect(try store.read { try $0.get("0", as: Deep.self) }?.deepestText == "deepest")
+      try store.write { try $0.updateIfPresent(Deep.self, "0") { $0.text = "top" } }
+      let both = try #require(try store.read { try $0.get("0", as: Deep.self) })
       #expect(both.text == "top" && both.deepestText == "deepest")
-      _ = try store.write { try $0.delete(last) }
-      let shorter = try store.read { try $0.model("0", as: Deep.self) }
+      _ = try store.write { try $0.deleteIfPresent(last) }
+      let shorter = try store.read { try $0.get("0", as: Deep.self) }
       #expect(shorter?.identifiers == names(0..<count - 1))
       #expect(try store.verify().problems == [])
     }
@@ -60,12 +60,12 @@ import Testing
     let store = try store()
     try await store.write { try $0.set(Deep.chain(0..<1_000)) }
     let read = try await Task.detached {
-      try store.read { try $0.model("0", as: Deep.self)?.identifiers.count }
+      try store.read { try $0.get("0", as: Deep.self)?.identifiers.count }
     }.value
     #expect(read == 1_000)
     let inside = try await store.write { transaction in
       try transaction.set(Deep("x"))
-      return try transaction.snapshot.model("0", as: Deep.self)?.identifiers.count
+      return try transaction.snapshot.get("0", as: Deep.self)?.identifiers.count
     }
     #expect(inside == 1_000)
   }
@@ -113,11 +113,11 @@ import Testing
     try expectTooDeep(in: store) { try $0.append([joined], toCollection: "list") }
     try expectTooDeep(in: store) { try $0.append([.node(tree)], toCollection: "list") }
     try expectTooDeep(in: store) { transaction in
-      try transaction.update(Deep.self, last) { $0.list = [Deep("\(half + 1)")] }
+      try transaction.updateIfPresent(Deep.self, last) { $0.list = [Deep("\(half + 1)")] }
     }
     try expectTooDeep(in: store) { transaction in
       // A new node between the two.
-      try transaction.update(Deep.self, last) {
+      try transaction.updateIfPresent(Deep.self, last) {
         $0.list = [Deep("new", .list, Deep("\(half + 1)"))]
       }
     }
@@ -139,7 +139,7 @@ import Testing
       try transaction.set(Deep("\(limit - 1)", .list, Deep("more")))
     }
     try store.write { transaction in
-      _ = try transaction.delete("5")
+      _ = try transaction.deleteIfPresent("5")
       try transaction.set(Deep("\(limit - 1)", .list, Deep("more")))
     }
     #expect(try read("6", in: store)?.identifiers.count == limit - 5)
@@ -230,7 +230,7 @@ import Testing
         for number in 0..<2_100 where try snapshot.contains("\(number)") {
           guard try snapshot.parents(of: "\(number)").isEmpty else { continue }
           roots += 1
-          let root = try snapshot.model("\(number)", as: Deep.self)
+          let root = try snapshot.get("\(number)", as: Deep.self)
           #expect(root != nil)
         }
         #expect(roots > 0)

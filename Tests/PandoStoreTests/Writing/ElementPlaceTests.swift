@@ -38,7 +38,7 @@ import Testing
       try store.write { transaction in
         let places = try transaction.snapshot.indexes(of: "leaf:1000", inCollection: "list")
         #expect(places == [1_000])
-        let deletion = try transaction.delete("leaf:1000")
+        let deletion = try transaction.deleteIfPresent("leaf:1000")
         #expect(deletion?.collections == ["list"])
       }
       #expect(try store.read { try $0.collectionCount("list") } == 1_999)
@@ -64,7 +64,7 @@ import Testing
         == ["the dependency index says another place of leaf:1000"])
     let places = try store.read { try $0.indexes(of: "leaf:1000", inCollection: "list") }
     #expect(places == [1_000])
-    try store.write { _ = try $0.delete("leaf:1000") }
+    try store.write { _ = try $0.deleteIfPresent("leaf:1000") }
     #expect(try store.verify().problems == [])
     #expect(try store.read { try $0.collectionCount("list") } == 1_999)
     store.close()
@@ -122,7 +122,7 @@ import Testing
         guard place < count else { return { _ in } }
         let number = abs(lists[side][place])
         for index in lists.indices { lists[index].removeAll { abs($0) == number } }
-        return { _ = try $0.delete("leaf:\(number)") }
+        return { _ = try $0.deleteIfPresent("leaf:\(number)") }
       }
     }
   }

@@ -54,12 +54,12 @@ import Testing
             // Keeps what is freed meanwhile.
             let other = thread * 1_000 + 60
             after.texts[other] = nil
-            try onThreads(1) { _ in _ = try store.write { try $0.delete("Parcel:\(other)") } }
+            try onThreads(1) { _ in _ = try store.write { try $0.deleteIfPresent("Parcel:\(other)") } }
           }
         default:
           after.texts[id] = nil
           after.list.removeAll { $0 == id }
-          try store.write { try $0.delete("Parcel:\(id)") }
+          try store.write { try $0.deleteIfPresent("Parcel:\(id)") }
         }
         ledger = after
       } catch let error as LMDBError where codes.contains(error.code) {
@@ -76,7 +76,7 @@ import Testing
         let list = try snapshot.collection(key, as: Parcel.self) ?? []
         #expect(list.map(\.id) == ledger.list)
         for id in thread * 1_000..<thread * 1_000 + 60 {
-          #expect(try snapshot.model("Parcel:\(id)", as: Parcel.self)?.text == ledger.texts[id])
+          #expect(try snapshot.get("Parcel:\(id)", as: Parcel.self)?.text == ledger.texts[id])
         }
       }
     }
@@ -93,7 +93,7 @@ import Testing
     #expect(all.contains { $0.refusals > 0 })
     try check(store, all)
     // Whatever is left can go.
-    for id in try store.read({ try $0.identifiers() }) { try store.write { try $0.delete(id) } }
+    for id in try store.read({ try $0.identifiers() }) { try store.write { try $0.deleteIfPresent(id) } }
     #expect(try store.read { try $0.identifiers() } == [])
     #expect(try store.verify().problems == [])
   }

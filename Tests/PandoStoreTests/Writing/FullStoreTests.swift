@@ -67,8 +67,8 @@ import Testing
     case .oneByOne, .newestFirst:
       let order = emptying == .oneByOne ? Array(0..<count) : (0..<count).reversed()
       for id in order {
-        try store.write { try $0.delete("Page:\(id)") }
-        try store.write { try $0.delete("Book:\(id)") }
+        try store.write { try $0.deleteIfPresent("Page:\(id)") }
+        try store.write { try $0.deleteIfPresent("Book:\(id)") }
       }
     }
     #expect(try store.read { try $0.identifiers() } == [])
@@ -105,12 +105,12 @@ import Testing
         if thread == 0 {
           do {
             try store.write { try $0.set(Page(id: count + id, text: Self.text)) }
-            try store.write { try $0.delete("Page:\(count + id)") }
+            try store.write { try $0.deleteIfPresent("Page:\(count + id)") }
           } catch let error as LMDBError where error.code == .mapFull {
             // The others have freed too little so far.
           }
         } else {
-          try store.write { try $0.delete("Page:\(id)") }
+          try store.write { try $0.deleteIfPresent("Page:\(id)") }
         }
       }
     }
@@ -167,13 +167,13 @@ import Testing
       case .emptiedLists:
         try transaction.setCollection(key, to: [Page]())
         return try transaction.setCollection(key, to: [Page]())
-      case .absentNode: try transaction.delete("Page:-1")
+      case .absentNode: try transaction.deleteIfPresent("Page:-1")
       case .absentList: try transaction.removeCollection("none")
       case .absentProperty: try transaction.setProperty("none", to: nil)
       case .absentIndex: try transaction.dropIndex(on: "none", ofType: "Page")
       case .nothingToPrune: try transaction.prune()
       case .rules:
-        if number == 0 { try transaction.delete("Page:0") }
+        if number == 0 { try transaction.deleteIfPresent("Page:0") }
         return try transaction.setDeletionRules([.owned("child")], ofType: "Type\(number)")
       }
       try transaction.append([Page](), toCollection: key)
@@ -210,8 +210,8 @@ import Testing
           try transaction.nested { try $0.setCollection("", to: [Page]()) }
         }
         #expect(throws: StoreError.self) { try transaction.addIndex(on: [], ofType: "Page") }
-        try transaction.delete("Book:\(id)")
-        try transaction.delete("Page:\(id)")
+        try transaction.deleteIfPresent("Book:\(id)")
+        try transaction.deleteIfPresent("Page:\(id)")
       }
     }
     try empty(store, 0, .atOnce)
@@ -241,7 +241,7 @@ import Testing
         }
       }
       counts.append(count)
-      for id in 0..<count { try store.write { try $0.delete("Page:\(id)") } }
+      for id in 0..<count { try store.write { try $0.deleteIfPresent("Page:\(id)") } }
     }
     let least = try #require(counts.min())
     #expect(least > (counts.first ?? 0) / 2, "\(counts)")
@@ -273,7 +273,7 @@ import Testing
         let identifiers = try store.read { try $0.identifiers() }
         try onThreads(threadCount) { thread in
           for place in stride(from: thread, to: identifiers.count, by: threadCount) {
-            try store.write { try $0.delete(identifiers[place]) }
+            try store.write { try $0.deleteIfPresent(identifiers[place]) }
           }
         }
         #expect(try store.read { try $0.count() } == 0)
@@ -335,7 +335,7 @@ import Testing
             }
           }
           // One after another would come to the end of the room: the read keeps what each of them frees.
-          for id in 0..<3 { try store.write { try $0.delete("Page:\(id)") } }
+          for id in 0..<3 { try store.write { try $0.deleteIfPresent("Page:\(id)") } }
           try store.write { try $0.removeAll() }
         }
       }

@@ -37,7 +37,7 @@ import Testing
     #expect(commit.changeSet?.inserted == ["Image:9"])
     #expect(commit.changeSet?.updated == ["Album:1"])
     #expect(try store.verify().problems == [])
-    let album = try store.read { try $0.model("Album:1", as: Album.self) }
+    let album = try store.read { try $0.get("Album:1", as: Album.self) }
     #expect(album?.cover == Image(id: 9, url: "made of b"))
     #expect(album?.covers.count == 1)
   }
@@ -46,7 +46,7 @@ import Testing
     let store = try ModelStore.forTest()
     try store.write { try $0.set(Album(name: "a")) }
     try store.write { try $0.set(Title(name: "b")) }
-    let album = try store.read { try $0.model("Album:1", as: Album.self) }
+    let album = try store.read { try $0.get("Album:1", as: Album.self) }
     #expect(album?.cover == Image(id: 9, url: "made of b"))
   }
 
@@ -57,9 +57,9 @@ import Testing
         try store.write { try $0.set(Album(name: "a")) }
       }
       let store = try ModelStore(path: path, configuration: .forTests)
-      _ = try store.read { try $0.model("Album:1", as: Album.self) }
+      _ = try store.read { try $0.get("Album:1", as: Album.self) }
       try store.write { try $0.set(Title(name: "b")) }
-      let album = try store.read { try $0.model("Album:1", as: Album.self) }
+      let album = try store.read { try $0.get("Album:1", as: Album.self) }
       #expect(album?.cover == Image(id: 9, url: "made of b"))
     }
   }

@@ -21,7 +21,7 @@ import Testing
           id: 1, first: Letter(id: 1, writer: ada),
           second: Letter(id: 2, writer: Person(id: 1, name: "Ada L."))))
     }
-    let card = try store.read { try $0.model("Letter:1", as: Postcard.self) }
+    let card = try store.read { try $0.get("Letter:1", as: Postcard.self) }
     #expect(card == Postcard(id: 1, writer: Person(id: 1, name: "Ada L."), stamp: "s"))
     #expect(try store.verify().problems == [])
   }
@@ -61,7 +61,7 @@ import Testing
         TreeNode("Person:1", type: "Other", fields: ["name": 7, "isOnline": true, "id": 1]))
     }
     #expect(
-      try store.read { try $0.model("Person:1", as: Person.self) }
+      try store.read { try $0.get("Person:1", as: Person.self) }
         == Person(id: 1, name: "Ada", isOnline: true))
     #expect(kept.value == ["Person:1 Person name"])
     #expect(store.counters.keptFields == 1)
@@ -74,7 +74,7 @@ import Testing
       let store = try ModelStore.forTest(configuration)
       try store.write { try $0.set(Tally(id: 1, name: "a", mergeCount: 0)) }
       try store.write { try $0.set(FullProfile(id: 1, name: "b", age: 3)) }
-      let tally = try store.read { try $0.model("Person:1", as: Tally.self) }
+      let tally = try store.read { try $0.get("Person:1", as: Tally.self) }
       #expect(tally == Tally(id: 1, name: "b", mergeCount: 1))
       #expect(try store.verify().problems == [])
     }
@@ -89,7 +89,7 @@ import Testing
     let commit = try store.commit { try $0.set(FullProfile(id: 1, name: "b", age: 3)) }
     #expect(commit.changeSet?.inserted == ["Image:77"])
     #expect(try store.verify().problems == [])
-    let inventor = try store.read { try $0.model("Person:1", as: Inventor.self) }
+    let inventor = try store.read { try $0.get("Person:1", as: Inventor.self) }
     #expect(inventor?.child == Image(id: 77, url: "invented"))
   }
 
@@ -109,7 +109,7 @@ import Testing
     #endif
     #expect(try store.read { try $0.parents(of: "Person:1") } == ["Letter:1", "Forgetful:1"])
     try store.write { try $0.set(Person(id: 1, name: "Ada L.")) }
-    let stored = try store.read { try $0.model("Forgetful:1", as: Forgetful.self) }
+    let stored = try store.read { try $0.get("Forgetful:1", as: Forgetful.self) }
     #expect(stored?.child.name == "Ada L.")
   }
 
@@ -139,7 +139,7 @@ import Testing
   @Test func `a type without a record reads the newest one of the node`() throws {
     let store = try ModelStore.forTest()
     func glimpse() throws -> Glimpse? {
-      try store.read { try $0.model("Person:1", as: Glimpse.self) }
+      try store.read { try $0.get("Person:1", as: Glimpse.self) }
     }
     try store.write { try $0.set(FullProfile(id: 1, name: "Ada", age: 36)) }
     try store.write { try $0.set(Person(id: 1, name: "Ada", isOnline: true)) }

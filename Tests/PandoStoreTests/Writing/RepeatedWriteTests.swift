@@ -65,7 +65,7 @@ import Testing
     expectFailure(engine: .mapFull) { _ = try outcomes[2].get() }
     #expect(try outcomes[3].get()?.commitNumber.value == 2)
     #expect(try store.read { try $0.identifiers() } == ["leaf:0", "leaf:1000"])
-    try store.write { try $0.delete("leaf:0") }
+    try store.write { try $0.deleteIfPresent("leaf:0") }
     #expect(try store.verify().problems == [])
   }
 

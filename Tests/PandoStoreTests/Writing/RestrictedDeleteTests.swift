@@ -48,7 +48,7 @@ import Testing
   private func deleted(_ identifier: String, from roots: [any Model & Codable]) throws -> [String] {
     let store = try ModelStore.forTest()
     try store.write { transaction in for root in roots { try transaction.set(root) } }
-    let deletion = try store.write { try $0.delete(identifier) }
+    let deletion = try store.write { try $0.deleteIfPresent(identifier) }
     #expect(try store.verify().problems == [])
     return (deletion?.deleted ?? []).sorted()
   }
@@ -138,7 +138,7 @@ import Testing
       }
       let found: Set<String>?
       do {
-        found = Set(try store.write { try $0.delete("leaf:\(id)") }?.deleted ?? [])
+        found = Set(try store.write { try $0.deleteIfPresent("leaf:\(id)") }?.deleted ?? [])
       } catch let error as StoreError where error.code == .restricted {
         found = nil
       }

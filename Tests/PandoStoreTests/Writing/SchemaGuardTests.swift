@@ -27,7 +27,7 @@ import Testing
         try store.write { try $0.set(First.Book(id: 1, title: "a")) }
       }
       try program(path, { $0.migrations = [Self.migration] }) { (store: ModelStore) throws in
-        let book = try store.read { try $0.model("Book:1", as: Second.Book.self) }
+        let book = try store.read { try $0.get("Book:1", as: Second.Book.self) }
         #expect(book == Second.Book(id: 1, title: "a", isbn: "978-0"))
         try store.write { try $0.set(Second.Book(id: 2, title: "b", isbn: "1")) }
       }
@@ -51,7 +51,7 @@ import Testing
         expectRefusal { try $0.set(First.Book(id: 9, title: "new")) }
         expectRefusal { try $0.setRoot(book) }
         expectRefusal { try $0.set(book, replacing: First.Book(id: 1, title: "a")) }
-        expectRefusal { try $0.update(First.Book.self, "Book:1") { $0.title = "c" } }
+        expectRefusal { try $0.updateIfPresent(First.Book.self, "Book:1") { $0.title = "c" } }
         expectRefusal { try $0.set(First.Shelf(id: 1, books: [book])) }
         expectRefusal { try $0.setRoot(First.Shelf(id: 1, books: [book])) }
         expectRefusal { try $0.setCollection("books", to: [book]) }
@@ -66,14 +66,14 @@ import Testing
           }
           try transaction.set(First.Shelf(id: 2, books: []))
         }
-        #expect(try store.read { try $0.model("Shelf:2", as: First.Shelf.self) } != nil)
-        #expect(try store.read { try $0.model("Book:1", as: First.Book.self)?.title } == "a")
-        try store.write { _ = try $0.delete("Book:2") }
+        #expect(try store.read { try $0.get("Shelf:2", as: First.Shelf.self) } != nil)
+        #expect(try store.read { try $0.get("Book:1", as: First.Book.self)?.title } == "a")
+        try store.write { _ = try $0.deleteIfPresent("Book:2") }
         #expect(try store.verify().problems == [])
       }
       try program(path, { $0.migrations = [Self.migration] }) { (store: ModelStore) throws in
-        try store.write { _ = try $0.update(Second.Book.self, "Book:1") { $0.title = "d" } }
-        #expect(try store.read { try $0.model("Book:1", as: Second.Book.self)?.isbn } == "978-0")
+        try store.write { _ = try $0.updateIfPresent(Second.Book.self, "Book:1") { $0.title = "d" } }
+        #expect(try store.read { try $0.get("Book:1", as: Second.Book.self)?.isbn } == "978-0")
       }
     }
   }
@@ -85,7 +85,7 @@ import Testing
         try store.write { try $0.set(First.Book(id: 1, title: "a")) }
       }
       try program(path) { (store: ModelStore) throws in
-        _ = try store.read { try $0.model("Book:1", as: Second.Book.self) }
+        _ = try store.read { try $0.get("Book:1", as: Second.Book.self) }
       }
       // It has only read.
       try program(path) { (store: ModelStore) throws in
@@ -103,7 +103,7 @@ import Testing
       }
       // The migration still comes.
       try program(path, { $0.migrations = [Self.migration] }) { (store: ModelStore) throws in
-        #expect(try store.read { try $0.model("Book:1", as: Second.Book.self)?.isbn } == "978-0")
+        #expect(try store.read { try $0.get("Book:1", as: Second.Book.self)?.isbn } == "978-0")
       }
       try withTemporaryDirectory { (copy: String) throws in
         try program(copy) { (store: ModelStore) throws in
@@ -153,7 +153,7 @@ import Testing
             for id in 1...3 { try transaction.set(First.Book(id: id, title: "\(policy)")) }
           }
           #expect(
-            try store.read { try $0.model("Book:1", as: First.Book.self)?.title } == "\(policy)")
+            try store.read { try $0.get("Book:1", as: First.Book.self)?.title } == "\(policy)")
         }
         #expect(events.withLock { $0 } == (policy == .event ? ["Book 2 1"] : []))
       }

@@ -111,7 +111,7 @@ import Testing
     try store.write { try $0.set(base) }
     try store.write { try $0.set(others) }
     try store.write { try $0.set(mine, replacing: base) }
-    let stored = try store.read { try $0.model(base.modelIdentifier ?? "", as: M.self) }
+    let stored = try store.read { try $0.get(base.modelIdentifier ?? "", as: M.self) }
     return [stored, try ModelChildren.rebase(mine, from: base, onto: others)]
   }
 

@@ -47,7 +47,7 @@ import Testing
   private let bob = Person(id: 2, name: "Bob")
 
   private func task(_ store: ModelStore) throws -> Task? {
-    try store.read { try $0.model("Task:1") }
+    try store.read { try $0.get("Task:1") }
   }
 
   private func made() throws -> (store: ModelStore, read: Task) {
@@ -76,7 +76,7 @@ import Testing
 
   @Test func `fields that differ are written, and no others, in children too`() throws {
     let (store, read) = try made()
-    try store.update(Task.self, "Task:1") {
+    try store.updateIfPresent(Task.self, "Task:1") {
       $0.due = "May"
       $0.votes["Cy"] = 3
       $0.votes["Ada"] = nil
@@ -105,7 +105,7 @@ import Testing
 
   @Test func `of one field that both have changed the caller's value counts`() throws {
     let (store, read) = try made()
-    try store.update(Task.self, "Task:1") {
+    try store.updateIfPresent(Task.self, "Task:1") {
       $0.title = "Theirs"
       $0.words = ["x", "z"]
       $0.due = "May"
@@ -150,8 +150,8 @@ import Testing
   @Test func `what somebody else has deleted stays away`() throws {
     let (store, read) = try made()
     try store.write { transaction in
-      try transaction.delete("Label:1")
-      try transaction.delete("Person:2")
+      try transaction.deleteIfPresent("Label:1")
+      try transaction.deleteIfPresent("Person:2")
     }
     var edited = read
     edited.title = "T"
@@ -162,17 +162,17 @@ import Testing
     #expect(try task(store)?.assignee == nil)
     #expect(try !store.read { try $0.contains("Label:1") })
     #expect(try store.verify().problems == [])
-    try store.write { try $0.delete("Task:1") }
+    try store.write { try $0.deleteIfPresent("Task:1") }
     expectFailure(.noSuchNode, "Task:1: was deleted after it had been read") {
       try store.write { [edited] in try $0.set(edited, replacing: read) }
     }
-    #expect(try store.update(Task.self, "Task:1") { $0.title = "" } == nil)
+    #expect(try store.updateIfPresent(Task.self, "Task:1") { $0.title = "" } == nil)
     #expect(try store.verify().problems == [])
   }
 
   @Test func `a deleted child comes back where the caller refers to it anew`() throws {
     let (store, read) = try made()
-    try store.write { _ = try $0.delete("Person:2") }
+    try store.write { _ = try $0.deleteIfPresent("Person:2") }
     var edited = read
     edited.author = bob
     try store.write { [edited] in try $0.set(edited, replacing: read) }
@@ -185,7 +185,7 @@ import Testing
     let cy = Person(id: 3, name: "Cy")
     try store.write { try $0.set(cy) }
     try store.write { try $0.set(Person(id: 3, name: "Cy M.")) }
-    let stored = try store.update(Task.self, "Task:1") {
+    let stored = try store.updateIfPresent(Task.self, "Task:1") {
       $0.assignee = cy
       $0.labels.append(Label(id: 9, name: "nine"))
     }
@@ -194,7 +194,7 @@ import Testing
     #expect(stored?.labels.last?.name == "nine")
     // As a type that the node has no record of, with what that type needs besides.
     try store.write { try $0.setRoot(Card(id: 1, holder: FullProfile(id: 3, name: "?", age: 30))) }
-    let card = try store.read { try $0.model("Card:1", as: Card.self) }
+    let card = try store.read { try $0.get("Card:1", as: Card.self) }
     #expect(card?.holder == FullProfile(id: 3, name: "Cy M.", age: 30))
     #expect(read.id == 1)
     #expect(try store.verify().problems == [])
@@ -211,7 +211,7 @@ import Testing
     #expect(try task(store)?.title == "T")
     #expect(try task(store)?.labels == [Label(id: 2, name: "old"), Label(id: 7, name: "new")])
     try store.write { try $0.setRoot(Task(id: 5, title: "New", author: Person(id: 8, name: "H"))) }
-    #expect(try store.read { try $0.model("Task:5", as: Task.self) }?.author.name == "H")
+    #expect(try store.read { try $0.get("Task:5", as: Task.self) }?.author.name == "H")
     #expect(try store.verify().problems == [])
   }
 
@@ -219,15 +219,15 @@ import Testing
     let store = try ModelStore.forTest()
     try store.write { try $0.set(Box(id: 1, inner: [Box(id: 2)])) }
     expectFailure(.invalidModel, "gave it the identifier Box:3") {
-      try store.update(Box.self, "Box:1") { $0.id = 3 }
+      try store.updateIfPresent(Box.self, "Box:1") { $0.id = 3 }
     }
     expectFailure(.invalidModel, "Box:2: it can't replace Box:1") {
       try store.write { try $0.set(Box(id: 2), replacing: Box(id: 1)) }
     }
     expectFailure(.cyclicModel, "would contain itself") {
-      try store.update(Box.self, "Box:2") { $0.inner.append(Box(id: 1)) }
+      try store.updateIfPresent(Box.self, "Box:2") { $0.inner.append(Box(id: 1)) }
     }
-    #expect(try store.read { try $0.model("Box:2", as: Box.self) } == Box(id: 2))
+    #expect(try store.read { try $0.get("Box:2", as: Box.self) } == Box(id: 2))
     #expect(try store.verify().problems == [])
   }
 
@@ -235,7 +235,7 @@ import Testing
     let (store, read) = try made()
     let number = try store.read { try $0.lastCommit(of: "Task:1") }
     try store.write(expecting: ["Task:1": number, "Task:2": nil]) { try $0.set(read) }
-    try store.update(Task.self, "Task:1") { $0.count += 1 }
+    try store.updateIfPresent(Task.self, "Task:1") { $0.count += 1 }
     let newest = try #require(try store.read { try $0.lastCommit(of: "Task:1") })
     expectFailure(
       .changedMeanwhile,
@@ -243,7 +243,7 @@ import Testing
     ) {
       try store.write(expecting: ["Task:1": number]) { try $0.set(read) }
     }
-    try store.write { _ = try $0.delete("Task:1") }
+    try store.write { _ = try $0.deleteIfPresent("Task:1") }
     expectFailure(.changedMeanwhile, "but it has been deleted") {
       try store.write(expecting: ["Task:1": newest]) { try $0.set(read) }
     }
@@ -272,7 +272,7 @@ import Testing
     let read = Job(
       status: .open(since: 1), last: .open(since: 1), byName: ["a": .open(since: 1), "b": .none])
     try store.write { try $0.set(read) }
-    try store.update(Job.self, "job") {
+    try store.updateIfPresent(Job.self, "job") {
       $0.status = .none
       $0.last = .done(by: Person(id: 1, name: "Ada"))
       $0.byName["a"] = .some(.none)
@@ -285,7 +285,7 @@ import Testing
     try store.write { [mine] in try $0.set(mine, replacing: read) }
     var expected = mine
     expected.byName["c"] = .some(.none)
-    #expect(try store.read { try $0.model("job", as: Job.self) } == expected)
+    #expect(try store.read { try $0.get("job", as: Job.self) } == expected)
     #expect(try store.verify().problems == [])
   }
 
@@ -300,20 +300,20 @@ import Testing
     // Was: fields that the stored type lacks were dropped.
     let store = try ModelStore.forTest()
     try store.write { try $0.set(ada) }
-    let stored = try store.update(Tag.self, "Person:1") {
+    let stored = try store.updateIfPresent(Tag.self, "Person:1") {
       $0.isPinned = true
       $0.name = "Ada L."
     }
     #expect(stored == Tag(id: 1, name: "Ada L.", isPinned: true))
-    #expect(try store.read { try $0.model("Person:1", as: Tag.self) } == stored)
-    #expect(try store.read { try $0.model("Person:1", as: Person.self) }?.name == "Ada L.")
+    #expect(try store.read { try $0.get("Person:1", as: Tag.self) } == stored)
+    #expect(try store.read { try $0.get("Person:1", as: Person.self) }?.name == "Ada L.")
     #expect(try store.verify().problems == [])
   }
 
   @Test func `an update returns what is stored`() throws {
     // Was: of a node that stands twice both places, though one of them counts.
     let (store, _) = try made()
-    let stored = try store.update(Task.self, "Task:1") { $0.author.name = "X" }
+    let stored = try store.updateIfPresent(Task.self, "Task:1") { $0.author.name = "X" }
     #expect(try task(store) == stored)
     #expect(stored?.watchers["a"]?.name == "X")
   }
@@ -328,7 +328,7 @@ import Testing
           var random = SeededGenerator(seed: seed &* 31 &+ UInt64(worker))
           var known = read
           for step in 0..<count {
-            try await store.update(Task.self, "Task:1") {
+            try await store.updateIfPresent(Task.self, "Task:1") {
               $0.count += 1
               $0.author.name += "."
             }

@@ -81,7 +81,7 @@
     private func add(_ item: String) async throws {
       // It may run again on what others have written meanwhile, or find that it was done.
       try await write { transaction in
-        guard try transaction.snapshot.model("Item:\(item)", as: Item.self) == nil else { return }
+        guard try transaction.snapshot.get("Item:\(item)", as: Item.self) == nil else { return }
         try transaction.append([Item(name: item)], toCollection: "shopping")
       }
       say("\(name): added \(item)")
@@ -91,13 +91,13 @@
     private func buy(_ item: String) async throws {
       let name = name
       try await write { transaction in
-        guard var found = try transaction.snapshot.model("Item:\(item)", as: Item.self),
+        guard var found = try transaction.snapshot.get("Item:\(item)", as: Item.self),
           found.buyer == nil
         else { return }
         found.buyer = name
         try transaction.set(found)
       }
-      let buyer = try replica.store.read { try $0.model("Item:\(item)", as: Item.self)?.buyer }
+      let buyer = try replica.store.read { try $0.get("Item:\(item)", as: Item.self)?.buyer }
       say("\(name): \(item) is bought by \(buyer ?? "nobody")")
     }
 

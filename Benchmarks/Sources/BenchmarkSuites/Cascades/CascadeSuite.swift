@@ -134,7 +134,7 @@ private struct Forest {
     try pando.store.read { snapshot in
       var (count, withImage) = (0, 0)
       for message in messages {
-        guard let left = try snapshot.model(message.identifier, as: Message.self) else { continue }
+        guard let left = try snapshot.get(message.identifier, as: Message.self) else { continue }
         count += 1
         withImage += left.image == nil ? 0 : 1
       }
@@ -155,7 +155,7 @@ extension PandoModels {
   /// Deletes nodes, each in a commit of its own.
   func deleteEach(_ identifiers: [String], _ latencies: Latencies) throws {
     for identifier in identifiers {
-      try latencies.time { _ = try store.write { try $0.delete(identifier) != nil } }
+      try latencies.time { _ = try store.write { try $0.deleteIfPresent(identifier) != nil } }
     }
   }
 }

@@ -40,7 +40,7 @@ extension PandoModels {
   /// Deletes items, and so removes them from the list, in one commit.
   func delete(_ items: [Item]) throws {
     try store.write { transaction in
-      for item in items { try transaction.delete(item.identifier) }
+      for item in items { try transaction.deleteIfPresent(item.identifier) }
     }
   }
 

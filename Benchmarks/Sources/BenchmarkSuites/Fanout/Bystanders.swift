@@ -28,8 +28,8 @@ final class Bystanders: @unchecked Sendable {
   private var caches: [CoreManagerContainer] = []
   private var providers: [DataProvider<KeyPathPost>] = []
   private var lists: [CollectionDataProvider<LiveAuthor>] = []
-  private var queries: [ContinuousSequence<QueryResult<Job>>.AsyncIterator] = []
-  private var graphs: [ContinuousSequence<EntityGraph<Job>>.AsyncIterator] = []
+  private var queries: [FollowedSequence<QueryResult<Job>>.AsyncIterator] = []
+  private var graphs: [FollowedSequence<EntityGraph<Job>>.AsyncIterator] = []
 
   /// Makes the views.
   ///
@@ -64,11 +64,11 @@ final class Bystanders: @unchecked Sendable {
     case .trees: try await showTree(number)
     case .lists: try await showList(number)
     case .queries:
-      var query = container[Job.self].continuousSearch(withQuery: jobs).values.makeAsyncIterator()
+      var query = container[Job.self].follow(jobs).makeAsyncIterator()
       _ = try await query.next()
       queries.append(query)
     case .graphs:
-      var graph = container[Job.self].continuousGraph(of: jobs).makeAsyncIterator()
+      var graph = container[Job.self].followGraph(of: jobs).makeAsyncIterator()
       _ = try await graph.next()
       graphs.append(graph)
     case .caches:

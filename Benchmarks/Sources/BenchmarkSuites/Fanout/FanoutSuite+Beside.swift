@@ -90,7 +90,7 @@ private final class QueryFollower: Sendable {
     task = Task {
       var count = 0
       let query = Query<Sensor>(order: [.ascending(\.degrees)])
-      for try await _ in manager.continuousSearch(withQuery: query).values {
+      for try await _ in manager.follow(query) {
         count += 1
         begin.finish()
       }

@@ -28,7 +28,7 @@ final class ManagedBooks: Sendable {
     var checksum = BookChecksum()
     for identifier in identifiers {
       let book = try latencies.time {
-        try models.store.read { try $0.model(identifier.modelIdentifier, as: Book.self) }
+        try models.store.read { try $0.get(identifier.modelIdentifier, as: Book.self) }
       }
       if let book { checksum.add(book) }
     }

@@ -54,7 +54,7 @@ final class PandoModels: Sendable {
     if each {
       for identifier in identifiers {
         try latencies.time {
-          let model = try store.read { try $0.model(identifier, as: type) }
+          let model = try store.read { try $0.get(identifier, as: type) }
           M.add(try required(model, identifier), to: &checksum)
         }
       }
@@ -63,7 +63,7 @@ final class PandoModels: Sendable {
     return try store.read { snapshot in
       for identifier in identifiers {
         try latencies.time {
-          let model = try snapshot.model(identifier, as: type)
+          let model = try snapshot.get(identifier, as: type)
           M.add(try required(model, identifier), to: &checksum)
         }
       }

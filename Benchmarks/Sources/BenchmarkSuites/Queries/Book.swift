@@ -9,7 +9,7 @@ struct Book: PersistentEntity {
   var rating: Double
   var isLent: Bool
 
-  static let fields: [EntityField<Book>] = [
+  static let fields: [Field<Book>] = [
     .indexed(\.title, "title"), .indexed(\.year, "year"), .indexed(\.shelf, "shelf"),
     .field(\.rating, "rating"), .field(\.isLent, "isLent"),
   ]

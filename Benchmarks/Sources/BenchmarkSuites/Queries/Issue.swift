@@ -10,11 +10,11 @@ struct Issue: PersistentEntity {
   var label: Int
   var milestone: Int
 
-  static let fields: [EntityField<Issue>] = [
+  static let fields: [Field<Issue>] = [
     .field(\.author, "author"), .field(\.status, "status"), .field(\.created, "created"),
     .indexed(\.label, "label"), .indexed(\.milestone, "milestone"),
   ]
-  static let indexes: [EntityIndex<Issue>] = [.indexed(\.status, \.author, \.created)]
+  static let indexes: [FieldIndex<Issue>] = [.indexed(\.status, \.author, \.created)]
 }
 
 /// A question about issues that all systems are asked.

@@ -41,7 +41,7 @@ extension QuerySuite {
             }
             return try time(directory) { name in
               _ = try models.store.write { transaction in
-                try transaction.update(HeldAuthor.self, "HeldAuthor:1") { $0.name = name }
+                try transaction.updateIfPresent(HeldAuthor.self, "HeldAuthor:1") { $0.name = name }
               }
             } _: { name in
               let held = Query<HeldIssue>(filter: \.author.name == name)
@@ -67,7 +67,7 @@ private struct HeldIssue: PersistentEntity {
   var id: EntityIdentifier<HeldIssue>
   var title: String
   var author: HeldAuthor
-  static let fields: [EntityField<HeldIssue>] = [.indexed(\.author.name)]
+  static let fields: [Field<HeldIssue>] = [.indexed(\.author.name)]
 }
 
 /// Rows that keep the name of their author, in an SQLite database.

@@ -62,7 +62,7 @@
     /// Counts up a number that all machines have.
     func countUp() throws {
       try replica.store.write { transaction in
-        let known = try transaction.snapshot.model("reading:counter", as: Reading.self)
+        let known = try transaction.snapshot.get("reading:counter", as: Reading.self)
         try transaction.set(
           Reading(identifier: "reading:counter", number: (known?.number ?? 0) + 1, text: ""))
       }
@@ -70,7 +70,7 @@
 
     /// How far that number is.
     func counted() throws -> Int {
-      try replica.store.read { try $0.model("reading:counter", as: Reading.self)?.number ?? 0 }
+      try replica.store.read { try $0.get("reading:counter", as: Reading.self)?.number ?? 0 }
     }
 
     /// Writes until it is sure that it has.

@@ -42,7 +42,7 @@ public enum SuiteName: String, Sendable, CaseIterable {
     case .collection: try CollectionSuite(runner).run()
     case .query: try QuerySuite(runner).run()
     case .manager: try ManagerSuite(runner).run()
-    case .continuous: try ContinuousSuite(runner).run()
+    case .continuous: try FollowedSuite(runner).run()
     case .queue: try QueueSuite(runner).run()
     case .commit: try CommitSuite(runner).run()
     case .fanout: try FanoutSuite(runner).run()

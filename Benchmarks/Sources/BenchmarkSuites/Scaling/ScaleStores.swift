@@ -163,7 +163,7 @@ struct ScaleStores {
       var checksum = NumberChecksum()
       for identifier in identifiers {
         try latencies.time {
-          if let message = try snapshot.model(identifier, as: Message.self) {
+          if let message = try snapshot.get(identifier, as: Message.self) {
             checksum.add(message)
           }
         }

@@ -100,7 +100,7 @@ extension LiveActor {
           try? transaction.nested { inner in
             try inner.set(Models.Item(name, 1))
             try inner.append([second, second], toCollection: shared)
-            _ = try inner.delete(LiveNames.item(other))
+            _ = try inner.deleteIfPresent(LiveNames.item(other))
             throw Undone()
           }
         case 3 where count > 0:
@@ -115,7 +115,7 @@ extension LiveActor {
           try transaction.merge(second)
         default: break
         }
-        if kind != 2, kind != 5 { _ = try transaction.delete(LiveNames.item(name)) }
+        if kind != 2, kind != 5 { _ = try transaction.deleteIfPresent(LiveNames.item(name)) }
         try transaction.set(first)
         if kind == 6, isAppended { try transaction.append([first], toCollection: own) }
         try transaction.set(second)

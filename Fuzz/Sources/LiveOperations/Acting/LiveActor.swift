@@ -198,7 +198,7 @@ final class LiveActor: @unchecked Sendable {
     var number = shown
     if let store = world.store {
       number = try store.read {
-        try $0.model(LiveNames.item(name), as: Models.Item.self)?.number
+        try $0.get(LiveNames.item(name), as: Models.Item.self)?.number
       }
       let allowed = naive.stored[name] ?? []
       ledger.require(

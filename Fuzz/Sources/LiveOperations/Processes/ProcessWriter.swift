@@ -26,7 +26,7 @@ struct ProcessWriter {
   /// What the clock says.
   func count() throws -> Int {
     try views.store.read {
-      try $0.model(Models.Clock.identifier, as: Models.Clock.self)?.count ?? 0
+      try $0.get(Models.Clock.identifier, as: Models.Clock.self)?.count ?? 0
     }
   }
 
@@ -37,7 +37,7 @@ struct ProcessWriter {
     try await views.store.write { [settings] transaction in
       // The closure may run again.
       var choices = Choices(seed: seed)
-      let clock = try transaction.snapshot.model(
+      let clock = try transaction.snapshot.get(
         Models.Clock.identifier, as: Models.Clock.self)
       var number = (clock?.count ?? 0) + 1
       if settings.control == .turnsBack, number > 3, choices.chance(20) { number -= 2 }
@@ -68,9 +68,9 @@ struct ProcessWriter {
           books: books.map { Models.Item($0, number) }, lead: lead))
     case 5: try transaction.set(Models.Box(name: group, item: Models.Item(name, number)))
     // With the box that can't do without it, and from shelves and lists.
-    case 6...7: try transaction.delete(LiveNames.item(name))
+    case 6...7: try transaction.deleteIfPresent(LiveNames.item(name))
     case 8:
-      try transaction.delete(
+      try transaction.deleteIfPresent(
         choices.chance(50) ? LiveNames.shelf(group) : LiveNames.box(group))
     default:
       let key = choices.chance(50) ? LiveNames.sharedList : LiveNames.list(of: group)

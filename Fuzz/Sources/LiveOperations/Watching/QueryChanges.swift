@@ -13,7 +13,7 @@ final class QueryChanges: Sendable {
   }
 
   /// Returns the result of a change; what it did to the one before must lead to it.
-  func follow(_ change: ContinuousChange<Models.Item>) -> [Models.Item] {
+  func follow(_ change: FollowedChange<Models.Item>) -> [Models.Item] {
     follow(change.change, change.result.entities)
   }
 

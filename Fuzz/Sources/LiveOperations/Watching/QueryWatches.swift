@@ -30,7 +30,7 @@ final class QueryWatches: Sendable {
     var watches: [SequenceWatch<[Models.Item]>] = []
     var tasks: [Task<Void, Never>] = []
     for (index, (name, query)) in Self.queries.enumerated() {
-      let followed = manager.continuousSearch(withQuery: query)
+      let followed = manager.follow(query)
       let watch = SequenceWatch<[Models.Item]>("followed query \(name)", ledger)
       watches.append(watch)
       if index.isMultiple(of: 2) {

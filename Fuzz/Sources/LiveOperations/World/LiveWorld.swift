@@ -91,7 +91,7 @@ final class LiveWorld: Sendable {
   func storedItem(_ name: Int) throws -> Models.Item? {
     let key = LiveNames.item(name)
     guard let store else { return cache?.model(key, as: Models.Item.self) }
-    return try store.read { try $0.model(key, as: Models.Item.self) }
+    return try store.read { try $0.get(key, as: Models.Item.self) }
   }
 
   /// Waits until all is carried out and told.
@@ -157,7 +157,7 @@ final class LiveWorld: Sendable {
     for name in names.items {
       let found = try await manager.get(byID: .remote(name))
       let stored = try store.read {
-        try $0.model(LiveNames.item(name), as: Models.Item.self)
+        try $0.get(LiveNames.item(name), as: Models.Item.self)
       }
       ledger.require(
         found == stored,

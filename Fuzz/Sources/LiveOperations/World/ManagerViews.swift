@@ -121,16 +121,16 @@ final class ManagerViews: Sendable {
   /// At rest they show what is stored.
   func checkStored(_ snapshot: borrowing ModelSnapshot, _ taint: Taint = Taint()) throws {
     for (name, watch) in items where !taint.items.contains(name) {
-      watch.checkStored(try snapshot.model(watch.key, as: Models.Item.self))
+      watch.checkStored(try snapshot.get(watch.key, as: Models.Item.self))
     }
     for (name, watch) in cards where !taint.items.contains(name) {
-      watch.checkStored(try snapshot.model(watch.key, as: Models.Card.self))
+      watch.checkStored(try snapshot.get(watch.key, as: Models.Card.self))
     }
     for (task, watch) in shelves where !taint.tasks.contains(task) {
-      watch.checkStored(try snapshot.model(watch.key, as: Models.Shelf.self))
+      watch.checkStored(try snapshot.get(watch.key, as: Models.Shelf.self))
     }
     for (task, watch) in boxes where !taint.tasks.contains(task) {
-      watch.checkStored(try snapshot.model(watch.key, as: Models.Box.self))
+      watch.checkStored(try snapshot.get(watch.key, as: Models.Box.self))
     }
     for (key, watch) in lists where !taint.lists.contains(key) {
       watch.checkStored(try snapshot.collection(key, as: Models.Item.self) ?? [])

@@ -80,7 +80,7 @@ struct HostileRun {
     }
     try requireClean(store)
     try store.write { transaction in
-      for number in stride(from: 0, to: count, by: 3) { try transaction.delete(identifier(number)) }
+      for number in stride(from: 0, to: count, by: 3) { try transaction.deleteIfPresent(identifier(number)) }
     }
     try store.read { snapshot in
       for number in 0..<count {
@@ -122,7 +122,7 @@ struct HostileRun {
     try require(found == count, "\(found) parents")
     try requireClean(store)
     let start = ContinuousClock.now
-    let deletion = try store.write { try $0.delete("child") }
+    let deletion = try store.write { try $0.deleteIfPresent("child") }
     let deletionTime = ContinuousClock.now - start
     let gone = (count + required - 1) / required + 1
     try require(deletion?.deleted.count == gone, "\(deletion?.deleted.count ?? 0) deleted")

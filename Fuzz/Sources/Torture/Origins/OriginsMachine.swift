@@ -91,7 +91,7 @@ struct OriginsMachine {
     return try store.read { snapshot in
       for task in record.endedCounts.indices {
         let identifier = "mark:\(record.untold(task: task).mark)"
-        let mark = try snapshot.model(identifier, as: OriginsModels.Mark.self)
+        let mark = try snapshot.get(identifier, as: OriginsModels.Mark.self)
         if mark != nil { return true }
       }
       return false

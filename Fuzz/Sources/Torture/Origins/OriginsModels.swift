@@ -50,7 +50,7 @@ struct OriginsWrite: Hashable, Sendable {
       random.chance(40)
       ? Self.sharedCounters.randomElement(using: &random) ?? "a" : "of \(machine)"
     var counter =
-      try transaction.snapshot.model("counter:\(id)", as: OriginsModels.Counter.self)
+      try transaction.snapshot.get("counter:\(id)", as: OriginsModels.Counter.self)
       ?? OriginsModels.Counter(id: id)
     counter.count += 1
     try transaction.set(counter)

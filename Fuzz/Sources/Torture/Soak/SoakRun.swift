@@ -63,7 +63,7 @@ struct SoakRun {
     try store.write { transaction in
       for type in SoakViews.ownTypes {
         try transaction.set(TreeNode("type", type: type))
-        try transaction.delete("type")
+        try transaction.deleteIfPresent("type")
       }
       try transaction.setCollection(SoakViews.marks, to: [])
     }

@@ -31,7 +31,7 @@ final class SoakView<T: Model & Equatable & Codable>: DataProviderDelegate {
   }
 
   func check(_ snapshot: borrowing ModelSnapshot) throws {
-    let stored = try snapshot.model(identifier, as: T.self)
+    let stored = try snapshot.get(identifier, as: T.self)
     let shown = provider.data
     try require(shown == stored, "\(identifier): shown \(text(shown)), stored \(text(stored))")
     let told = known.withLock { $0 }

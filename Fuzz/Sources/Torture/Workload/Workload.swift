@@ -32,11 +32,11 @@ struct Workload: Sendable {
   func perform(task: Int, step: Int, in transaction: inout ModelTransaction) throws {
     try transaction.set(tree(task: task, step: step))
     for part in partCount(task: task, step: step)..<Self.partMaximum {
-      try transaction.delete("part:\(task):\(part + 1)")
+      try transaction.deleteIfPresent("part:\(task):\(part + 1)")
     }
     // A node that comes and goes, held to another one by an edge that is required.
     try transaction.set(guest(task: task, step: step))
-    try transaction.delete("guest:\(task):\(step - 1)")
+    try transaction.deleteIfPresent("guest:\(task):\(step - 1)")
     if step % 5 == 0 { try transaction.set(badge(task: task, step: step)) }
     if step % 4 == 0 { try undo(task: task, step: step, in: &transaction) }
     if step % 7 == 0 { try cascade(task: task, in: &transaction) }
@@ -116,7 +116,7 @@ struct Workload: Sendable {
     do {
       try transaction.nested { inner in
         try inner.set(TreeNode("undone:\(task)", type: "Part", fields: ["version": 0]))
-        try inner.delete("task:\(task)")
+        try inner.deleteIfPresent("task:\(task)")
         throw Undone()
       }
     } catch is Undone {}
@@ -127,7 +127,7 @@ struct Workload: Sendable {
       TreeNode(
         "chain:\(task)", type: "Chain",
         fields: ["of": .required(.node(TreeNode("link:\(task)", type: "Link")))]))
-    try transaction.delete("link:\(task)")
+    try transaction.deleteIfPresent("link:\(task)")
   }
 
   private func count(in transaction: inout ModelTransaction) throws {

@@ -133,7 +133,7 @@ extension BoardService {
   }
 
   private func delete<E: Entity>(_ id: EntityIdentifier<E>) async throws -> HTTPResponse {
-    guard let deletion = try await store.write({ try $0.delete(id.modelIdentifier) }) else {
+    guard let deletion = try await store.write({ try $0.deleteIfPresent(id.modelIdentifier) }) else {
       throw HTTPError.missing(id)
     }
     return HTTPResponse(["deleted": deletion.deleted])
@@ -157,7 +157,7 @@ extension BoardService {
 extension BoardService {
   private func user(_ request: HTTPRequest) throws -> HTTPResponse {
     let id: EntityIdentifier<User> = try request.identifier(1)
-    guard let user = try store.read({ try $0.model(id.modelIdentifier, as: User.self) }) else {
+    guard let user = try store.read({ try $0.get(id.modelIdentifier, as: User.self) }) else {
       throw HTTPError.missing(id)
     }
     return HTTPResponse(user)
@@ -172,7 +172,7 @@ extension BoardService {
   private func changeUser(_ request: HTTPRequest) async throws -> HTTPResponse {
     let id: EntityIdentifier<User> = try request.identifier(1)
     let patch = try request.decoded(as: UserPatch.self)
-    let user = try await store.update(User.self, id.modelIdentifier) { user in
+    let user = try await store.updateIfPresent(User.self, id.modelIdentifier) { user in
       if let name = patch.name { user.name = name }
       if let email = patch.email { user.email = email }
     }
@@ -221,7 +221,7 @@ extension BoardService {
     try request.allow("seen")
     let id: EntityIdentifier<Column> = try request.identifier(1)
     let seen = request.query.first { $0.name == "seen" }?.value
-    guard let column = try store.read({ try $0.model(id.modelIdentifier, as: Column.self) }) else {
+    guard let column = try store.read({ try $0.get(id.modelIdentifier, as: Column.self) }) else {
       throw HTTPError.missing(id)
     }
     return HTTPResponse(try await ColumnWatch(column, live).next(after: seen))

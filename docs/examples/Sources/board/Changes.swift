@@ -72,7 +72,7 @@ extension ModelTransaction {
 
   /// What a request names.
   private func required<E: Entity>(_ id: EntityIdentifier<E>) throws -> E {
-    guard let entity = try snapshot.model(id.modelIdentifier, as: E.self) else {
+    guard let entity = try snapshot.get(id.modelIdentifier, as: E.self) else {
       throw HTTPError.missing(id)
     }
     return entity
@@ -80,7 +80,7 @@ extension ModelTransaction {
 
   /// A number that nobody has yet.
   private mutating func next(_ kind: WritableKeyPath<Numbers, Int>) throws -> Int {
-    var numbers = try snapshot.model(Numbers.identifier, as: Numbers.self) ?? Numbers()
+    var numbers = try snapshot.get(Numbers.identifier, as: Numbers.self) ?? Numbers()
     numbers[keyPath: kind] += 1
     try set(numbers)
     return numbers[keyPath: kind]

@@ -64,7 +64,7 @@ struct Measurement: Sendable {
         Question("the board") { _ = try store.read { try $0.board() } },
         Question("GET /issues?status=open&author=1, as JSON") { try await request() },
         Question("a user gets another name") {
-          try await store.update(User.self, Self.user.modelIdentifier) {
+          try await store.updateIfPresent(User.self, Self.user.modelIdentifier) {
             $0.name = $0.name == "Ada" ? "Ada Lovelace" : "Ada"
           }
         },
@@ -79,7 +79,7 @@ struct Measurement: Sendable {
           try await withThrowingTaskGroup(of: Void.self) { group in
             for number in 1...8 {
               group.addTask {
-                try await store.update(
+                try await store.updateIfPresent(
                   Issue.self, EntityIdentifier<Issue>.remote(number).modelIdentifier
                 ) {
                   $0.priority = 5 - $0.priority

@@ -7,8 +7,8 @@ struct User: PersistentEntity {
   var name: String
   var email: String
 
-  static let fields: [EntityField<User>] = [.field(\.name), .field(\.email)]
-  static let indexes: [EntityIndex<User>] = [.unique(\.email)]
+  static let fields: [Field<User>] = [.field(\.name), .field(\.email)]
+  static let indexes: [FieldIndex<User>] = [.unique(\.email)]
 }
 
 /// What an issue is about.
@@ -60,13 +60,13 @@ struct Issue: PersistentEntity, DeletionRuled {
     self.labels = labels
   }
 
-  static let fields: [EntityField<Issue>] = [
+  static let fields: [Field<Issue>] = [
     .indexed(\.id), .field(\.status), .field(\.project), .field(.child(\.author)),
     .field(.child(\.assignee)), .field(.each(\.labels)),
   ]
 
   /// One for each question: what it asks for by value, then the order of its pages.
-  static let indexes: [EntityIndex<Issue>] = [
+  static let indexes: [FieldIndex<Issue>] = [
     .indexed(\.status, \.id), .indexed(\.project, \.status, \.id),
     .indexed(.child(\.author), .field(\.status), .field(\.id)),
     .indexed(.child(\.assignee), .field(\.status), .field(\.id)),

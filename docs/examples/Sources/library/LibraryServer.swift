@@ -8,7 +8,7 @@ import MicroHTTP
 actor LibraryServer {
   /// What it has, and what it has made for whom.
   private struct Contents: Codable {
-    var tables: [String: [Int: [String: Field]]] = [
+    var tables: [String: [Int: [String: Column]]] = [
       "authors": [1: ["name": .text("Jane Austen")], 2: ["name": .text("Frank Herbert")]],
       "books": [
         1: ["title": .text("Dune"), "author": .number(2)],
@@ -113,8 +113,8 @@ actor LibraryServer {
   }
 
   /// The content of a request, which names others by their numbers only.
-  private func row(of request: HTTPRequest) throws -> [String: Field] {
-    var row = try request.decoded(as: [String: Field].self)
+  private func row(of request: HTTPRequest) throws -> [String: Column] {
+    var row = try request.decoded(as: [String: Column].self)
     row["id"] = nil
     if case .text(let title) = row["title"], title.count > Self.titleLengthMaximum {
       throw HTTPError(422, "a title has at most \(Self.titleLengthMaximum) characters")
@@ -132,17 +132,17 @@ actor LibraryServer {
     try JSONEncoder().encode(contents).write(to: file, options: .atomic)
   }
 
-  private static func whole(_ number: Int, _ row: [String: Field]) -> [String: Field] {
+  private static func whole(_ number: Int, _ row: [String: Column]) -> [String: Column] {
     row.merging(["id": .number(number)]) { _, id in id }
   }
 
-  private static func text(_ row: [String: Field]) -> String {
+  private static func text(_ row: [String: Column]) -> String {
     row.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }.joined(separator: ", ")
   }
 }
 
 /// A value in the server's tables.
-enum Field: Codable, CustomStringConvertible {
+enum Column: Codable, CustomStringConvertible {
   case number(Int)
   case text(String)
 

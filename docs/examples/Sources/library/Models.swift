@@ -9,7 +9,7 @@ struct Book: PersistentEntity, MutableEntity {
   var author: EntityIdentifier<Author>
 
   static let endpoint: APIPath = "/books"
-  static let fields: [EntityField<Book>] = [
+  static let fields: [Field<Book>] = [
     .indexed(\.title, "title"), .indexed(\.author, "author"),
   ]
   static let relationships: [EntityRelationship<Book>] = [.to(\.author, "author")]
@@ -30,7 +30,7 @@ struct Author: PersistentEntity, MutableEntity {
   var name: String
 
   static let endpoint: APIPath = "/authors"
-  static let fields: [EntityField<Author>] = [.indexed(\.name, "name")]
+  static let fields: [Field<Author>] = [.indexed(\.name, "name")]
 
   func withIdentifier(_ id: EntityIdentifier<Author>) -> Author { Author(id: id, name: name) }
 }
@@ -52,7 +52,7 @@ struct Loan: PersistentEntity, MutableEntity {
   var reader: String
 
   static let endpoint: APIPath = "/loans"
-  static let fields: [EntityField<Loan>] = [.indexed(\.book, "book")]
+  static let fields: [Field<Loan>] = [.indexed(\.book, "book")]
   static let relationships: [EntityRelationship<Loan>] = [.to(\.book, "book")]
 
   func withIdentifier(_ id: EntityIdentifier<Loan>) -> Loan {

@@ -47,17 +47,17 @@ final class Session {
       container[Author.self], container[Book.self], container[Loan.self]
     )
     views = [
-      View("Authors", authors.continuousAll().values) {
+      View("Authors", authors.followAll()) {
         try await authors.all()
       } text: {
         $0.entities.map(\.description).joined(separator: ", ")
       },
-      View("Catalogue", books.continuousSearch(withQuery: Self.catalogue).values) {
+      View("Catalogue", books.follow(Self.catalogue)) {
         try await books.search(withQuery: Self.catalogue)
       } text: {
         $0.entities.map(\.description).joined(separator: ", ")
       },
-      View("Loans", loans.continuousGraph(shape: Self.desk)) {
+      View("Loans", loans.followGraph(shape: Self.desk)) {
         try await loans.graph(shape: Self.desk)
       } text: {
         Self.text($0)
@@ -146,7 +146,7 @@ extension Session {
   /// Says who has written a book.
   func credit(_ title: String, to name: String) async throws -> String {
     let author = try await author(name)
-    let written = try await container[Book.self].update(
+    let written = try await container[Book.self].updateIfPresent(
       byID: book(title).id, in: .localAndRemote
     ) {
       $0.author = author.id

@@ -1,0 +1,80 @@
+import Pando
+
+/// Entities in a store, and queries over such that somebody follows.
+final class FollowedEntities<E: PersistentEntity>: @unchecked Sendable {
+  // Sendable because one task after another uses it, and each is waited for.
+
+  private typealias Iterator = FollowedSequence<QueryResult<E>>.AsyncIterator
+
+  private let models: PandoModels
+  private let manager: CoreManager<E>
+  private let failure = TaskFailure()
+  private var iterators: [Iterator] = []
+  /// What the followed queries show, all added.
+  private var sum: UInt64 = 0
+
+  /// Fills a store.
+  init(_ directory: WorkingDirectory, _ durability: Durability, _ entities: [E]) throws {
+    models = try PandoModels(directory, durability)
+    manager = CoreManager(stores: [DiskStore(modelStore: models.store)])
+    try models.put(entities)
+  }
+
+  /// Follows queries; each has its first value when this returns.
+  func follow(_ queries: [Query<E>]) throws {
+    waitUntilDone { [self] in
+      do {
+        for query in queries {
+          var iterator = manager.follow(query).makeAsyncIterator()
+          _ = try await iterator.next()
+          iterators.append(iterator)
+        }
+      } catch {
+        failure.keep(error)
+      }
+    }
+    if let error = failure.error { throw error }
+  }
+
+  /// Changes entities in one commit.
+  func change(_ entities: E...) throws { try change(entities) }
+
+  /// Changes entities in one commit.
+  func change(_ entities: [E]) throws {
+    try models.store.write { for entity in entities { try $0.set(entity) } }
+  }
+
+  /// Returns when the queries show all changes: a write returns when it is stored.
+  func waitUntilShown() throws {
+    waitUntilDone { [self] in
+      do {
+        try await models.store.write { _ in }
+      } catch {
+        failure.keep(error)
+      }
+    }
+    if let error = failure.error { throw error }
+  }
+
+  /// What the queries show that a commit concerns.
+  ///
+  /// - Parameters:
+  ///   - count: How many these are, from the first on.
+  ///   - value: What counts of an entity.
+  /// - Returns: A checksum of the first entities.
+  /// - Throws: What a query throws.
+  func checksum(of count: Int, _ value: @escaping @Sendable (E) -> Int) throws -> UInt64 {
+    waitUntilDone { [self] in
+      do {
+        for index in iterators.indices.prefix(count) {
+          let result = try await iterators[index].next()
+          sum = sum &* 31 &+ UInt64(result?.first.map(value) ?? 0)
+        }
+      } catch {
+        failure.keep(error)
+      }
+    }
+    if let error = failure.error { throw error }
+    return sum
+  }
+}

@@ -1,0 +1,167 @@
+import Pando
+
+/// Commits while queries are followed.
+///
+/// There is no other system to compare with. What counts is that a commit costs what the queries cost
+/// that it concerns, however many others are followed.
+struct FollowedSuite {
+  private let runner: Runner
+
+  init(_ runner: Runner) { self.runner = runner }
+
+  /// Measures everything.
+  func run() throws {
+    let sizes = [1, 100, 10_000].prefix(runner.options.scaled(smoke: 2, standard: 3))
+    let commits = runner.options.scaled(smoke: 100, standard: 5_000)
+    try measure("followed-0", "of an entity that nobody follows", [], commits, concerned: 0)
+    for size in sizes {
+      try measure(
+        "one-of-\(size)", "that concerns one of so many followed queries",
+        (0..<size).map { Query(filter: \Sensor.room == $0) }, commits, concerned: 1,
+        series: Workload.Series(name: "one-of", unit: "queries", size: size))
+      try measure(
+        "all-of-\(size)", "that concerns all of so many followed queries",
+        (0..<size).map { Query(filter: \Sensor.degrees > -1 - $0) },
+        max(10, commits / max(1, size / 10)), concerned: size,
+        series: Workload.Series(name: "all-of", unit: "queries", size: size))
+    }
+    compare("one-of-10000", "one-of-1", goal: 1.5)
+    try measureConjunctions()
+    for size in [100, 10_000].prefix(runner.options.scaled(smoke: 1, standard: 2)) {
+      try measureBulk(size)
+    }
+  }
+
+  private func measure(
+    _ name: String, _ commit: String, _ queries: [Query<Sensor>], _ count: Int, concerned: Int,
+    series: Workload.Series? = nil
+  ) throws {
+    let durability = runner.options.durability(default: .unsynchronized)
+    func sensor(_ number: Int) -> Sensor { Sensor(id: .remote(0), room: 0, degrees: number) }
+    try runner.measure(
+      Workload(
+        name: name, operation: "commit of a change \(commit)",
+        parameters: ["queries": queries.count, "operations": count], durability: durability,
+        series: series,
+        contenders: [
+          Workload.Contender(.pando) {
+            let directory = try runner.makeDirectory()
+            let sensors = try FollowedEntities(directory, durability, [sensor(0)])
+            try sensors.follow(queries)
+            return try .time(
+              count, in: directory,
+              { latencies in
+                for number in 1...count {
+                  try latencies.time { try sensors.change(sensor(number)) }
+                }
+                try sensors.waitUntilShown()
+                return 0
+              }, checksum: { try sensors.checksum(of: concerned) { $0.degrees } })
+          }
+        ]))
+  }
+
+  /// One commit that changes many entities of a followed query.
+  private func measureBulk(_ size: Int) throws {
+    let durability = runner.options.durability(default: .unsynchronized)
+    let entityCount = runner.options.scaled(smoke: 500, standard: 50_000)
+    let count = runner.options.scaled(smoke: 2, standard: 5)
+    func sensor(_ number: Int, _ degrees: Int) -> Sensor {
+      Sensor(id: .remote(number), room: number, degrees: degrees % entityCount)
+    }
+    try runner.measure(
+      Workload(
+        name: "bulk-\(size)",
+        operation:
+          "commit that changes the places of \(size) of \(entityCount) entities of a followed "
+          + "query, until the query shows them",
+        parameters: ["entities": entityCount, "operations": count], durability: durability,
+        contenders: [
+          Workload.Contender(.pando) {
+            let directory = try runner.makeDirectory()
+            let followed = try FollowedEntities(
+              directory, durability, (0..<entityCount).map { sensor($0, $0) })
+            try followed.follow([Query(order: [.ascending(\.degrees)])])
+            return try .time(
+              count, in: directory,
+              { latencies in
+                for round in 1...count {
+                  try latencies.time {
+                    try followed.change((0..<size).map { sensor($0, $0 * 7_919 + round) })
+                    try followed.waitUntilShown()
+                  }
+                }
+                return 0
+              }, checksum: { try followed.checksum(of: 1) { $0.degrees } })
+          }
+        ]))
+  }
+
+  /// Queries with two conditions: one names somebody, the other holds for half of all entities.
+  private func measureConjunctions() throws {
+    let most = runner.options.scaled(smoke: 10, standard: 1_000)
+    let orders: [(name: String, text: String, filter: @Sendable (Int) -> Filter<Job>)] = [
+      ("assignee-state", "assignee == u && state == .open", Job.assigneeThenState),
+      ("state-assignee", "state == .open && assignee == u", Job.stateThenAssignee),
+    ]
+    try runner.measure(
+      orders.flatMap { order in
+        [1, most].map { size in
+          conjunction(
+            "\(order.name)-\(size)", order.text, (0..<size).map { Query(filter: order.filter($0)) },
+            runner.options.scaled(smoke: 20, standard: 1_000))
+        }
+      })
+    for order in orders {
+      runner.compare(
+        "\(order.name)-\(most)", with: "\(order.name)-1",
+        "time of a commit that concerns one of \(most) queries (\(order.text)) : the only one",
+        goal: .atMost(1.2))
+    }
+  }
+
+  private func conjunction(
+    _ name: String, _ filter: String, _ queries: [Query<Job>], _ count: Int
+  ) -> Workload {
+    let durability = runner.options.durability(default: .unsynchronized)
+    // As many entities for one query as for many, so that the store is the same.
+    let jobs = Job.make(assigneeCount: runner.options.scaled(smoke: 10, standard: 1_000))
+    return Workload(
+      name: name,
+      operation: "commit of a change that concerns one of so many followed queries, \(filter)",
+      parameters: ["queries": queries.count, "entities": jobs.count, "operations": count],
+      durability: durability,
+      contenders: [
+        Workload.Contender(.pando) {
+          let directory = try runner.makeDirectory()
+          let followed = try FollowedEntities(directory, durability, jobs)
+          try followed.follow(queries)
+          return try .time(
+            count, in: directory,
+            { latencies in
+              var job = jobs[0]
+              for number in 1...count {
+                job.effort = number
+                try latencies.time { try followed.change(job) }
+              }
+              try followed.waitUntilShown()
+              return 0
+            }, checksum: { try followed.checksum(of: 1) { $0.effort } })
+        }
+      ])
+  }
+
+  /// Compares processor times: what other programs do shows in them least.
+  private func compare(_ workload: String, _ reference: String, goal: Double) {
+    guard let many = runner.entry(.pando, in: workload),
+      let one = runner.entry(.pando, in: reference)
+    else { return }
+    runner.add(
+      Comparison(
+        name: "continuous/\(workload):\(reference)",
+        title:
+          "continuous, processor time of a commit that concerns one of 10 000 queries : the only",
+        value: many.processorNanosecondsPerOperation / one.processorNanosecondsPerOperation,
+        goal: .atMost(goal)))
+  }
+}

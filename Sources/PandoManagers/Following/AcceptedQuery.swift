@@ -1,0 +1,135 @@
+import PandoModels
+import PandoStore
+import PandoSystem
+
+/// A query, prepared for following; immutable and shared.
+final class AcceptedQuery<E: Queryable>: Sendable {
+  /// The smallest and the largest number of entities that a query with a limit keeps beyond the shown ones.
+  private static var reserve: ClosedRange<Int> { 8...256 }
+
+  /// The query of the user.
+  let query: Query<E>
+  /// The query that fills a window: the shown entities, those before them, and a reserve.
+  let stored: Query<E>
+  /// The largest number of entities in a window; `nil` for all matches.
+  let capacity: Int?
+  /// The number of shown entities and those before them; `nil` for all matches.
+  let shownCount: Int?
+  /// Whether a change tells the new position of an entity; otherwise the window is filled again.
+  let ordersByChange: Bool
+  /// How changes find the query.
+  let key: FollowedKey
+  /// Whether the query depends on parents of entities, so that a change of any node may change the result.
+  let needsStore: Bool
+  private let contract: (any EntityContract<E>)?
+  private let sorter: EntitySorter<E>
+
+  /// Prepares a query.
+  ///
+  /// - Parameters:
+  ///   - query: A valid query.
+  ///   - contract: A condition for each entity; others are not shown.
+  init(_ query: Query<E>, contract: (any EntityContract<E>)? = nil) {
+    self.query = query
+    self.contract = contract
+    sorter = EntitySorter(query.order)
+    var stored = query
+    stored.groupedBy = nil
+    stored.offset = 0
+    let shownCount = query.limit.map { query.offset.addingReportingOverflow($0) }
+      .flatMap { $0.overflow ? nil : $0.partialValue }
+    self.shownCount = shownCount
+    // Uniqueness and a contract need all matches.
+    if query.uniqueBy.isEmpty, contract == nil, let limit = query.limit, let shownCount {
+      let (capacity, overflows) = shownCount.addingReportingOverflow(
+        min(max(limit, Self.reserve.lowerBound), Self.reserve.upperBound))
+      self.capacity = overflows ? nil : capacity
+    } else {
+      capacity = nil
+    }
+    stored.limit = capacity
+    self.stored = stored
+    ordersByChange = query.uniqueBy.isEmpty && query.nodeIdentifiers == nil
+    needsStore = query.filter.needsStore
+    key = needsStore ? .type : Self.key(of: query)
+  }
+
+  /// Whether a change of a node inside an entity may add the entity to the result.
+  var looksIntoNodes: Bool {
+    if contract != nil { return true }
+    var fields = query.uniqueBy + query.filter.tree.fields
+    for case .field(let field, _) in query.order.map(\.key) { fields.append(field) }
+    return fields.contains(where: \.mayLeadThroughNodes)
+  }
+
+  /// Whether an entity belongs to the result, without the limit.
+  ///
+  /// - Parameters:
+  ///   - entity: The entity.
+  ///   - isKept: Whether the window has it already; it may have another identifier than the query names.
+  /// - Returns: Whether it does.
+  func accepts(_ entity: RankedEntity<E>, isKept: Bool) -> Bool {
+    if case .identifiers = key {
+      guard isKept || key.names(entity.identifier) else { return false }
+    } else if !query.matches(entity.entity) {
+      return false
+    }
+    return contract?.isValid(entity.entity, for: query) ?? true
+  }
+
+  /// The entities of a store's result that meet the contract.
+  func accepted(_ entities: [RankedEntity<E>]) -> [RankedEntity<E>] {
+    guard let contract else { return entities }
+    return entities.filter { contract.isValid($0.entity, for: query) }
+  }
+
+  /// The position of an entity among others, present or new.
+  func place(
+    of entity: RankedEntity<E>, in others: ChunkedArray<RankedEntity<E>>
+  ) -> ChunkedArray<RankedEntity<E>>.Index {
+    let values = sorter.values(of: entity.entity)
+    return others.partitioningIndex { other in
+      let otherValues = sorter.values(of: other.entity)
+      if sorter.areInOrder(otherValues, values) { return false }
+      return other.rank >= entity.rank || sorter.areInOrder(values, otherValues)
+    }
+  }
+
+  /// Sorts entities in the order of a window.
+  func sorted(_ entities: [RankedEntity<E>]) -> [RankedEntity<E>] {
+    let values = entities.map { sorter.values(of: $0.entity) }
+    let places = entities.indices.sorted { left, right in
+      values[left] == values[right]
+        ? entities[left].rank < entities[right].rank
+        : sorter.areInOrder(values[left], values[right])
+    }
+    return places.map { entities[$0] }
+  }
+
+  /// Whether a new value of an entity has the position of the old one.
+  func keepsPlace(_ old: RankedEntity<E>, _ new: RankedEntity<E>) -> Bool {
+    guard old.rank == new.rank else { return false }
+    for field in query.uniqueBy where field.value(old.entity) != field.value(new.entity) {
+      return false
+    }
+    return sorter.values(of: old.entity) == sorter.values(of: new.entity)
+  }
+
+  private static func key(of query: Query<E>) -> FollowedKey {
+    if let identifiers = query.nodeIdentifiers {
+      return .identifiers(Set(identifiers.map { ByteString($0) }))
+    }
+    let values = Self.values(in: query.filter.tree)
+    return values.isEmpty ? .type : .values(values)
+  }
+
+  /// The values that each match has: those of `&&`.
+  private static func values(in tree: FilterTree<QueryField<E>>) -> [FieldValue] {
+    switch tree {
+    case .and(let parts): parts.flatMap { values(in: $0) }
+    case .compare(let field, .equal, let value):
+      field.name.map { [FieldValue(field: $0, value: value)] } ?? []
+    default: []
+    }
+  }
+}

@@ -1,0 +1,105 @@
+/// An index of several fields of an entity together, or one that allows each value once.
+///
+/// It serves queries that fix its first fields by equality and use the next one for a range or an order.
+/// With the index below, a query for the newest twenty open issues of Ada reads twenty rows.
+///
+/// ```swift
+/// struct Issue: PersistentEntity {
+///   …
+///   static let indexes: [FieldIndex<Issue>] = [
+///     .indexed(\.status, \.author, \.created), .unique(\.number),
+///   ]
+/// }
+/// ```
+/// The key paths are those of declared `fields`. If a record lacks a field, the index contains the value
+/// under a former name, or the default.
+public struct FieldIndex<E: Queryable>: Sendable {
+  private let fields: [Member]
+
+  private enum Member: Sendable {
+    case keyPath(any PartialKeyPath<E> & Sendable)
+    case field(QueryField<E>)
+
+    /// The declared field; `nil` if there is none.
+    var field: Field<E>? {
+      switch self {
+      case .keyPath(let keyPath):
+        E.fields.first { $0.reference.keyPath == keyPath && !$0.reference.hasElements }
+      case .field(let wanted): E.fields.first { $0.reference == wanted }
+      }
+    }
+
+    var label: String {
+      switch self {
+      case .keyPath(let keyPath): "\(keyPath)"
+      case .field(let wanted): wanted.label
+      }
+    }
+  }
+  /// Whether no two entities may have the same values.
+  public let isUnique: Bool
+
+  /// An index of fields, the most important first.
+  ///
+  /// - Parameter keyPaths: The places of the values in the entity.
+  /// - Returns: The index.
+  public static func indexed(_ keyPaths: any PartialKeyPath<E> & Sendable...) -> FieldIndex {
+    FieldIndex(fields: keyPaths.map { .keyPath($0) }, isUnique: false)
+  }
+
+  /// An index of fields whose values, together, are unique.
+  ///
+  /// A write that would leave two entities with the same values throws `StoreError` `valueTaken` and changes
+  /// nothing. Entities with a null value are not compared.
+  ///
+  /// - Parameter keyPaths: The places of the values in the entity.
+  /// - Returns: The index.
+  public static func unique(_ keyPaths: any PartialKeyPath<E> & Sendable...) -> FieldIndex {
+    FieldIndex(fields: keyPaths.map { .keyPath($0) }, isUnique: true)
+  }
+
+  /// An index of fields, the most important first; one may be a child or each element of a list.
+  ///
+  /// ```swift
+  /// .indexed(.each(\.labels, \.name), .field(\.created))  // the newest with a label
+  /// ```
+  /// - Parameter fields: The fields.
+  /// - Returns: The index.
+  public static func indexed(_ fields: QueryField<E>...) -> FieldIndex {
+    FieldIndex(fields: fields.map { .field($0) }, isUnique: false)
+  }
+
+  /// An index of fields whose values, together, are unique.
+  ///
+  /// - Parameter fields: The fields; one may be a child.
+  /// - Returns: The index.
+  public static func unique(_ fields: QueryField<E>...) -> FieldIndex {
+    FieldIndex(fields: fields.map { .field($0) }, isUnique: true)
+  }
+
+  /// The index in the form of the store.
+  func stored() throws(QueryError) -> ModelIndex {
+    var paths: [FieldPath] = []
+    for member in fields {
+      guard let field = member.field else {
+        throw QueryError(
+          .unknownField, member.label,
+          "an index of \(E.modelTypeName) names what is no declared field")
+      }
+      paths.append(field.path)
+    }
+    return ModelIndex(typeName: E.modelTypeName, paths: paths, isUnique: isUnique)
+  }
+
+  /// Whether no two entities can have the same values of these fields.
+  ///
+  /// - Parameter values: Values of fields; null ones are ignored.
+  /// - Returns: Whether the index is unique and the values have all of its fields.
+  func tellsApart(_ values: [(field: QueryField<E>, value: QueryValue)]) -> Bool {
+    isUnique
+      && fields.allSatisfy { member in
+        guard let reference = member.field?.reference else { return false }
+        return values.contains { $0.field == reference && $0.value != .null }
+      }
+  }
+}

@@ -1,0 +1,104 @@
+import PandoStore
+import Testing
+
+@testable import PandoManagers
+@testable import PandoManagersFixtures
+
+/// What followed queries cost commits, counted.
+@Suite struct FollowedCostTests {
+  @Test func `a commit of something else reads and evaluates nothing`() async throws {
+    try await Following.run { following in
+      var values = following.query(Query<Track>()).values.makeAsyncIterator()
+      try await expectNext(&values, [])
+      let before = following.hub.tally
+      try await following.store.write { try $0.set(Place(id: .remote("x"), name: "Oslo")) }
+      try await following.store.write { try $0.append([Track(1)], toCollection: "list") }
+      try await following.store.write { try $0.deleteIfPresent("Place:x") }
+      // The track that came with the list is the only one that was looked at.
+      #expect(following.hub.tally == HubTally(reads: before.reads + 1, evaluations: 1, refills: 0))
+    }
+  }
+
+  @Test(arguments: [true, false])
+  func `a query is found by the value that few others ask for, wherever it stands`(
+    isFirst: Bool
+  ) async throws {
+    try await Following.run { following in
+      let count = 200
+      var iterators: [FollowedSequence<QueryResult<Track>>.AsyncIterator] = []
+      for number in 0..<count {
+        let (own, shared) = (\Track.genre == "genre \(number)", \Track.year == 1999)
+        let query = Query(filter: isFirst ? own && shared : shared && own)
+        var iterator = following.query(query).values.makeAsyncIterator()
+        _ = try await iterator.next()
+        iterators.append(iterator)
+      }
+      let before = following.hub.tally
+      let track = Track(7, genre: "genre 100", year: 1999)
+      try await following.set(track)
+      let evaluations = following.hub.tally.evaluations - before.evaluations
+      // Its own, and the one that came first and took the value that all share.
+      #expect((1...2).contains(evaluations))
+      #expect(try await iterators[100].next()?.entities == [track])
+    }
+  }
+
+  @Test func `where all ask by name, only the named are read of those that hold what has changed`()
+    async throws
+  {
+    try await Following.run { following in
+      let tracks = (0..<50).map { number in
+        var track = Track(number)
+        track.artist = Artist(id: "a", name: "Ada")
+        return track
+      }
+      try await following.store.write { transaction in
+        for track in tracks { try transaction.set(track) }
+      }
+      var named = following.query(Query(filter: \Track.id == .remote(7))).values
+        .makeAsyncIterator()
+      _ = try await named.next()
+      let before = following.hub.tally
+      try await following.store.write { try $0.set(Artist(id: "a", name: "Bo")) }
+      #expect(following.hub.tally.reads == before.reads + 1)
+      #expect(try await named.next()?.first?.artist?.name == "Bo")
+      var all = following.query(Query<Track>.all).values.makeAsyncIterator()
+      _ = try await all.next()
+      try await following.store.write { try $0.set(Artist(id: "a", name: "Cy")) }
+      #expect(following.hub.tally.reads == before.reads + 51)
+    }
+  }
+
+  @Test func `of ten thousand queries a commit costs those that it concerns`() async throws {
+    try await Following.run { following in
+      let count = 10_000
+      var iterators: [FollowedSequence<QueryResult<Track>>.AsyncIterator] = []
+      for number in 0..<count {
+        // Half of them look for a value, half for an identifier.
+        let query =
+          number.isMultiple(of: 2)
+          ? Query(filter: \Track.genre == "genre \(number)" && \.year > 0)
+          : Query(filter: \Track.id == .remote(number))
+        var iterator = following.query(query).values.makeAsyncIterator()
+        _ = try await iterator.next()
+        iterators.append(iterator)
+      }
+      #expect(following.hub.viewCount == count)
+      let before = following.hub.tally
+      try await following.set(Track(7, genre: "genre 4"))
+      var after = following.hub.tally
+      #expect(after.reads == before.reads + 1)
+      #expect(after.evaluations == before.evaluations + 2)
+      #expect(try await iterators[4].next()?.entities == [Track(7, genre: "genre 4")])
+      #expect(try await iterators[7].next()?.entities == [Track(7, genre: "genre 4")])
+      // It leaves one query of a value and comes into another.
+      try await following.set(Track(7, genre: "genre 6"))
+      after = following.hub.tally
+      #expect(after.evaluations == before.evaluations + 5)
+      #expect(try await iterators[4].next()?.entities == [])
+      #expect(try await iterators[6].next()?.entities.count == 1)
+      iterators = []
+      await following.allGone()
+    }
+  }
+}

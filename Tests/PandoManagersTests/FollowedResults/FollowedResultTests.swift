@@ -1,0 +1,255 @@
+import PandoFixtures
+import PandoModels
+import PandoProviders
+import PandoStore
+import PandoSystem
+import Testing
+
+@testable import PandoManagers
+@testable import PandoManagersFixtures
+
+@Suite struct FollowedResultTests {
+  private let jazz = Query(filter: \Track.genre == "jazz")
+
+  @Test func `a change in a child lets in what no shown entity is like`() async throws {
+    try await Following.run { following in
+      var held = Track(2)
+      held.artist = Artist(id: "a", name: "Bo")
+      try await following.set(Track(1, year: 5), held)
+      let query = Query(filter: \Track.year == 5 || \.artist?.name == "Ada")
+      var results = following.query(query).values.makeAsyncIterator()
+      try await expectNext(&results, [Track(1, year: 5)])
+      try await following.store.write { try $0.set(Artist(id: "a", name: "Ada")) }
+      try await following.set(Track(3, year: 5))
+      let ids = try await results.next()?.entities.map(\.id)
+      #expect(ids?.contains(.remote(2)) == true)
+    }
+  }
+
+  @Test func `first the present value, then only different ones`() async throws {
+    try await Following.run { following in
+      try await following.set(Track(1, "A", genre: "jazz"))
+      var values = following.query(jazz).values.makeAsyncIterator()
+      try await expectNext(&values, [Track(1, "A", genre: "jazz")])
+      // The same again is no commit; another genre does not show; then something does.
+      try await following.set(Track(1, "A", genre: "jazz"))
+      try await following.set(Track(2, "B", genre: "rock"))
+      try await following.set(Track(1, "A2", genre: "jazz"))
+      try await expectNext(&values, [Track(1, "A2", genre: "jazz")])
+    }
+  }
+
+  @Test func `a slow observer gets the newest value, and one that came back to it none`()
+    async throws
+  {
+    try await Following.run { following in
+      var values = following.query(jazz).values.makeAsyncIterator()
+      try await expectNext(&values, [])
+      for number in 1...20 { try await following.set(Track(number, genre: "jazz")) }
+      let all = (1...20).map { Track($0, genre: "jazz") }
+      try await expectNext(&values, all)
+      try await following.set(Track(7, "changed", genre: "jazz"))
+      try await following.set(Track(7, genre: "jazz"))
+      try await following.delete(20)
+      try await expectNext(&values, Array(all.dropLast()))
+    }
+  }
+
+  @Test func `a query is freed with its last observer`() async throws {
+    try await Following.run { following in
+      let sequence = following.query(jazz).values
+      #expect(following.hub.viewCount == 0)
+      var first: FollowedSequence<QueryResult<Track>>.AsyncIterator? =
+        sequence.makeAsyncIterator()
+      var second: FollowedSequence<QueryResult<Track>>.AsyncIterator? =
+        sequence.makeAsyncIterator()
+      _ = try await first?.next()
+      _ = try await second?.next()
+      #expect(following.hub.viewCount == 1 && following.scope.count == 1)
+      first = nil
+      #expect(following.hub.viewCount == 1)
+      second = nil
+      await following.allGone()
+    }
+  }
+
+  @Test func `a cancelled observer ends, and leaves nothing behind`() async throws {
+    try await Following.run { following in
+      let sequence = following.query(jazz).values
+      let hasBegun = Locked(false)
+      let task = Task {
+        for try await _ in sequence { hasBegun.withLock { $0 = true } }
+      }
+      while !hasBegun.withLock({ $0 }) { await Task.yield() }
+      task.cancel()
+      try await task.value
+      await following.allGone()
+    }
+  }
+
+  @Test func `an entity that comes to match enters, one that no longer matches leaves`()
+    async throws
+  {
+    try await Following.run { following in
+      try await following.set(Track(1, genre: "jazz"), Track(2, genre: "rock"))
+      var values = following.query(jazz).values.makeAsyncIterator()
+      try await expectNext(&values, [Track(1, genre: "jazz")])
+      try await following.set(Track(2, genre: "jazz"))
+      try await expectNext(&values, [Track(1, genre: "jazz"), Track(2, genre: "jazz")])
+      try await following.set(Track(1, genre: "rock"))
+      try await expectNext(&values, [Track(2, genre: "jazz")])
+      try await following.delete(2)
+      try await expectNext(&values, [])
+    }
+  }
+
+  @Test func `the window of a query with offset and limit is filled again when it runs dry`()
+    async throws
+  {
+    try await Following.run { following in
+      for number in 1...100 { try await following.set(Track(number, year: number)) }
+      let query = Query<Track>(order: [.descending(\.year)], offset: 2, limit: 3)
+      var values = following.query(query).values.makeAsyncIterator()
+      try await expectNext(&values, [98, 97, 96].map { Track($0, year: $0) })
+      var top = 100
+      while top > 20 {
+        try await following.delete(top)
+        top -= 1
+        try await expectNext(&values, [2, 3, 4].map { Track(top - $0, year: top - $0) })
+      }
+      #expect(following.hub.tally.refills > 0)
+      #expect(following.hub.tally.refills < 20)
+    }
+  }
+
+  @Test func `17 managers over one store share a hub, which goes with the last of them`() throws {
+    let store = try ModelStore.temporary(configuration: Following.configuration)
+    var first: StoreHub? = try StoreHub.hub(of: store)
+    weak let gone = first
+    var second: StoreHub? = try StoreHub.hub(of: store)
+    #expect(second === first)
+    first = nil
+    #expect(gone != nil)
+    second = nil
+    #expect(gone == nil)
+    store.close()
+  }
+
+  @Test func `identifiers are followed whether they are there or not`() async throws {
+    try await Following.run { following in
+      let ids: [EntityIdentifier<Track>] = [.remote(3), .remote(1)]
+      var values = following.query(Query(filter: .ids(ids))).values.makeAsyncIterator()
+      try await expectNext(&values, [])
+      try await following.set(Track(1))
+      try await expectNext(&values, [Track(1)])
+      try await following.set(Track(2))
+      try await following.set(Track(3))
+      let both = try await values.next()?.entities.map(\.id)
+      #expect(both.map { Set($0) } == Set(ids))
+      try await following.delete(1)
+      try await expectNext(&values, [Track(3)])
+    }
+  }
+
+  @Test func `the first entity is told when it is another one`() async throws {
+    try await Following.run { following in
+      let query = Query<Track>(order: [.ascending(\.year)])
+      var first = following.query(query).first.makeAsyncIterator()
+      #expect(try await first.next() == .some(nil))
+      try await following.set(Track(1, year: 5))
+      #expect(try await first.next() == Track(1, year: 5))
+      try await following.set(Track(2, year: 6))
+      try await following.set(Track(3, year: 4))
+      #expect(try await first.next() == Track(3, year: 4))
+    }
+  }
+
+  @Test func `changes lead from each result to the next, with the writer's context`() async throws {
+    try await Following.run { following in
+      try await following.set(Track(1, year: 1), Track(2, year: 2), Track(3, year: 3))
+      let query = Query<Track>(order: [.ascending(\.year)])
+      var changes = following.query(query).changes.makeAsyncIterator()
+      let first = try await changes.next()
+      #expect(first?.change == .reset && first?.context == nil)
+      try await following.store.write(context: "a tap") { try $0.set(Track(1, year: 9)) }
+      let moved = try await changes.next()
+      #expect(moved?.change == .changes([.move(from: 0, to: 2), .update(index: 2)]))
+      #expect(moved?.context as? String == "a tap")
+      try await following.delete(2)
+      try await following.set(Track(4, year: 0))
+      let both = try await changes.next()
+      #expect(both?.change == .changes([.delete(index: 0), .insert(index: 0)]))
+      #expect(both?.result.entities.map(\.year) == [0, 3, 9])
+    }
+  }
+
+  @Test func `groups and uniqueness hold after each change`() async throws {
+    try await Following.run { following in
+      let unique = Query<Track>(groupedBy: .field(\.genre), uniqueBy: [.field(\.year)])
+      var values = following.query(unique).values.makeAsyncIterator()
+      try await expectNext(&values, [])
+      try await following.set(
+        Track(1, genre: "a", year: 1), Track(2, genre: "b", year: 1), Track(3, genre: "b", year: 2))
+      let result = try await values.next()
+      #expect(result?.entities.map(\.id) == [.remote(1), .remote(3)])
+      #expect(result?.groups.map(\.value) == [.string("a"), .string("b")])
+      // The second was hidden by the first.
+      try await following.delete(1)
+      #expect(try await values.next()?.entities.map(\.id) == [.remote(2), .remote(3)])
+    }
+  }
+
+  @Test func `a change inside an entity changes it`() async throws {
+    try await Following.run { following in
+      var track = Track(1, genre: "jazz")
+      track.artist = Artist(id: "a", name: "Ada")
+      try await following.set(track)
+      var values = following.query(jazz).values.makeAsyncIterator()
+      try await expectNext(&values, [track])
+      try await following.store.write { try $0.set(Artist(id: "a", name: "Grace")) }
+      track.artist?.name = "Grace"
+      try await expectNext(&values, [track])
+      try await following.store.write { try $0.deleteIfPresent("Artist:a") }
+      track.artist = nil
+      try await expectNext(&values, [track])
+    }
+  }
+
+  @Test func `what a contract refuses is not shown`() async throws {
+    try await Following.run { following in
+      let contract = ClosureContract<Track> { track, _ in !track.title.isEmpty }
+      let query = Query<Track>(order: [.ascending(\.year)], limit: 2)
+      var values = following.query(query, contract: contract).values.makeAsyncIterator()
+      try await expectNext(&values, [])
+      for year in 1...5 { try await following.set(Track(year, "", year: year)) }
+      try await following.set(Track(4, "D", year: 4))
+      try await expectNext(&values, [Track(4, "D", year: 4)])
+      try await following.set(Track(3, "C", year: 3), Track(5, "E", year: 5))
+      try await expectNext(&values, [Track(3, "C", year: 3), Track(4, "D", year: 4)])
+    }
+  }
+
+  @Test func `without access a result is empty`() async throws {
+    try await Following.run { following in
+      let access = Access()
+      try await following.set(Track(1))
+      var values = following.query(Query<Track>(), validator: access).values.makeAsyncIterator()
+      try await expectNext(&values, [Track(1)])
+      access.present.withLock { $0 = .none }
+      try await following.set(Track(2))
+      try await expectNext(&values, [])
+      access.present.withLock { $0 = UserAccess(.local, user: "somebody else") }
+      try await following.set(Track(3))
+      access.present.withLock { $0 = UserAccess(.local, user: "Ada") }
+      try await following.set(Track(4))
+      try await expectNext(&values, (1...4).map { Track($0) })
+    }
+  }
+}
+
+/// An access that a test changes.
+private final class Access: UserAccessValidating {
+  let present = Locked(UserAccess(.local, user: "Ada"))
+
+  var userAccess: UserAccess { present.withLock { $0 } }
+}

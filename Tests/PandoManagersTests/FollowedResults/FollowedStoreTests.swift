@@ -1,0 +1,276 @@
+import Foundation
+import PandoFixtures
+import PandoLMDB
+import PandoModels
+import PandoStore
+import PandoSystem
+import Testing
+
+@testable import PandoManagers
+@testable import PandoManagersFixtures
+
+/// Followed queries and the commits around them.
+@Suite struct FollowedStoreTests {
+  private let all = Query<Track>()
+
+  @Test func `an entity that can't be read is left out and reported until it can`() async throws {
+    try await Following.run { following in
+      let reports = Locked<[String]>([])
+      try await following.set(Track(1), Track(2))
+      var values = following.query(
+        all, events: { event in reports.withLock { $0.append("\(event)") } }
+      )
+      .values.makeAsyncIterator()
+      var first = following.query(Query(order: [.descending(\Track.title)], limit: 2))
+        .values.makeAsyncIterator()
+      try await expectNext(&values, [Track(1), Track(2)])
+      try await expectNext(&first, [Track(1), Track(2)])
+      // It has no title.
+      let noTitle = TreeNode("Track:2", type: "Track", fields: ["id": 2])
+      try await following.store.write { try $0.set(noTitle) }
+      try await expectNext(&values, [Track(1)])
+      try await expectNext(&first, [Track(1)])
+      let told = try #require(reports.withLock { $0.first })
+      #expect(told.hasPrefix("Track: undecodableEntity: Track \"Track:2\", field title"))
+      // Everything else goes on, and who begins now sees the same.
+      try await following.set(Track(3, "C"))
+      try await expectNext(&values, [Track(1), Track(3, "C")])
+      try await expectNext(&first, [Track(3, "C"), Track(1)])
+      var late = following.query(all).values.makeAsyncIterator()
+      try await expectNext(&late, [Track(1), Track(3, "C")])
+      // It comes in as soon as it can be read.
+      try await following.set(Track(2, "B"))
+      try await expectNext(&values, [Track(1), Track(2, "B"), Track(3, "C")])
+      try await expectNext(&first, [Track(3, "C"), Track(2, "B")])
+      try await expectNext(&late, [Track(1), Track(2, "B"), Track(3, "C")])
+      #expect(reports.withLock { $0.count } == 1)
+    }
+  }
+
+  @Test func `an entity whose child can't be read comes back with the child`() async throws {
+    try await Following.run { following in
+      let noName = TreeNode("Artist:a", type: "Artist", fields: ["id": "a"])
+      var track = Track(1, "A")
+      track.artist = Artist(id: "a", name: "Ann")
+      // Nobody has seen yet that tracks have artists inside when the query begins.
+      try await following.set(track)
+      try await following.store.write { try $0.set(noName) }
+      var values = following.query(all).values.makeAsyncIterator()
+      try await expectNext(&values, [])
+      try await following.store.write { try $0.set(Artist(id: "a", name: "Bob")) }
+      track.artist?.name = "Bob"
+      try await expectNext(&values, [track])
+      try await following.store.write { try $0.set(noName) }
+      try await expectNext(&values, [])
+      try await following.set(Track(2, "B"))
+      try await expectNext(&values, [Track(2, "B")])
+    }
+  }
+
+  @Test func `a query that makes no sense ends iterations at once`() async throws {
+    try await Following.run { following in
+      var values = following.query(Query<Track>(limit: -1)).values.makeAsyncIterator()
+      await #expect(throws: QueryError.self) { _ = try await values.next() }
+      var pattern = following.query(Query(filter: \Track.title ~= "(")).first.makeAsyncIterator()
+      await #expect(throws: QueryError.self) { _ = try await pattern.next() }
+      await following.allGone()
+    }
+  }
+
+  @Test func `a long write delays no first value, and nothing shows before its commit`()
+    async throws
+  {
+    try await Following.run { following in
+      try await following.set(Track(1))
+      let isHeld = Event()
+      let mayGoOn = Event()
+      following.store.submit(ticket: 0, context: nil) { transaction in
+        try transaction.set(Track(2))
+        isHeld.signal()
+        mayGoOn.wait()
+      }
+      await blocking { isHeld.wait() }
+      var values = following.query(all).values.makeAsyncIterator()
+      try await expectNext(&values, [Track(1)])
+      mayGoOn.signal()
+      try await expectNext(&values, [Track(1), Track(2)])
+    }
+  }
+
+  @Test func `a write that fails beside others of its flush leaves nothing`() async throws {
+    try await Following.run { following in
+      struct Refused: Error {}
+      var values = following.query(all).values.makeAsyncIterator()
+      try await expectNext(&values, [])
+      let isHeld = Event()
+      let mayGoOn = Event()
+      following.store.submit(ticket: 0, context: nil) { _ in
+        isHeld.signal()
+        mayGoOn.wait()
+      }
+      await blocking { isHeld.wait() }
+      // These three share a flush, which is run again without the one that throws.
+      following.store.submit(ticket: 0, context: nil) { try $0.set(Track(1)) }
+      following.store.submit(ticket: 0, context: nil) { transaction in
+        try transaction.set(Track(2))
+        throw Refused()
+      }
+      mayGoOn.signal()
+      try await following.set(Track(3))
+      try await expectNext(&values, [Track(1), Track(3)])
+      let number = try following.store.read { try $0.commitNumber.value }
+      #expect(number == 2)
+    }
+  }
+
+  @Test func `observers that begin at any time come to the last state`() async throws {
+    try await Following.run { following in
+      let last = 300
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        group.addTask {
+          for number in 1...last {
+            try await following.set(Track(1, year: number), Track(number + 1, year: number))
+          }
+        }
+        for number in 0..<60 {
+          group.addTask {
+            for _ in 0..<number { await Task.yield() }
+            let query = Query<Track>(order: [.descending(\.year), .ascending(\.id)], limit: 2)
+            var year = 0
+            for try await result in following.query(query).values {
+              let shown = result.entities.map(\.year)
+              // Both are of one commit.
+              try #require(shown.isEmpty || (shown.count == 2 && shown[0] == shown[1]))
+              try #require(shown.isEmpty || shown[0] > year)
+              year = shown.first ?? 0
+              if year == last { break }
+            }
+          }
+        }
+        try await group.waitForAll()
+      }
+      await following.allGone()
+    }
+  }
+
+  @Test func `closing the scope ends all iterations, after the last value`() async throws {
+    try await Following.run { following in
+      var values = following.query(all).values.makeAsyncIterator()
+      try await expectNext(&values, [])
+      try await following.set(Track(1))
+      following.scope.close()
+      try await expectNext(&values, [Track(1)])
+      #expect(try await values.next() == nil)
+      var late = following.query(all).values.makeAsyncIterator()
+      #expect(try await late.next() == nil)
+    }
+  }
+
+  @Test func `a store that is closed ends those that begin by an error`() async throws {
+    let store = try ModelStore.temporary(configuration: Following.configuration)
+    let following = try Following(store)
+    await store.close()
+    var values = following.query(all).values.makeAsyncIterator()
+    await #expect(throws: (any Error).self) { _ = try await values.next() }
+  }
+
+  @Test func `commits of other processes arrive with the next one, or when asked for`()
+    async throws
+  {
+    try await withTemporaryDirectory { path in
+      var configuration = Following.configuration
+      configuration.followsOtherProcesses = false
+      let store = try ModelStore(path: path, configuration: configuration)
+      let following = try Following(store)
+      let other = try OtherProcess(path)
+      var people = following.query(Query<Person>()).values.makeAsyncIterator()
+      try await expectNext(&people, [])
+      try other.perform("set 1 Ada")
+      try await following.set(Track(1))
+      try await expectNext(&people, [Person(id: .remote(1), name: "Ada", isOnline: false)])
+      try other.perform("set 2 Grace")
+      try other.perform("delete 1")
+      try await following.hub.refresh()
+      try await expectNext(&people, [Person(id: .remote(2), name: "Grace", isOnline: false)])
+      other.end()
+      await store.close()
+    }
+  }
+
+  @Test(arguments: [false, true])
+  func `commits of other processes are shown by queries without anybody asking`(isReadOnly: Bool)
+    async throws
+  {
+    try await withTemporaryDirectory { path in
+      let other = try OtherProcess(path)
+      try other.perform("set 1 Ada")
+      var configuration = Following.configuration
+      configuration.isReadOnly = isReadOnly
+      configuration.followsOtherProcesses = true
+      let store = try ModelStore(path: path, configuration: configuration)
+      let following = try Following(store)
+      let named = Query(filter: \Person.name == "Grace")
+      var people = following.query(named).values.makeAsyncIterator()
+      try await expectNext(&people, [])
+      for _ in 0..<20 {
+        try other.perform("set 2 Grace")
+        try await expectNext(&people, [Person(id: .remote(2), name: "Grace", isOnline: false)])
+        try other.perform("delete 2")
+        try await expectNext(&people, [])
+      }
+      other.end()
+      await store.close()
+    }
+  }
+
+  @Test func `a store that is open for reading only follows when it is asked to`() async throws {
+    try await withTemporaryDirectory { path in
+      let other = try OtherProcess(path)
+      try other.perform("set 1 Ada")
+      var configuration = Following.configuration
+      configuration.isReadOnly = true
+      configuration.followsOtherProcesses = false
+      let store = try ModelStore(path: path, configuration: configuration)
+      let following = try Following(store)
+      let online = Query(filter: \Person.name == "Grace")
+      var people = following.query(online).values.makeAsyncIterator()
+      try await expectNext(&people, [])
+      try other.perform("set 2 Grace")
+      try await following.hub.refresh()
+      try await expectNext(&people, [Person(id: .remote(2), name: "Grace", isOnline: false)])
+      other.end()
+      await store.close()
+    }
+  }
+
+  @Test func `a change log that does not reach back makes queries read afresh`() async throws {
+    try await withTemporaryDirectory { path in
+      var configuration = Following.configuration
+      configuration.changeLogLimit = 2
+      configuration.followsOtherProcesses = false
+      let store = try ModelStore(path: path, configuration: configuration)
+      let following = try Following(store)
+      let other = try OtherProcess(path)
+      var people = following.query(Query<Person>()).values.makeAsyncIterator()
+      try await expectNext(&people, [])
+      for number in 1...9 { try other.perform("set \(number) A\(number)") }
+      // The log keeps two commits, so most of those are not in it any more.
+      try await following.set(Track(1))
+      try await following.set(Track(2))
+      try await following.set(Track(3))
+      #expect(try await people.next()?.count == 9)
+      other.end()
+      await store.close()
+    }
+  }
+}
+
+/// As `StoreTestProcess` writes them.
+private struct Person: PersistentEntity {
+  typealias RemoteID = Int
+  var id: EntityIdentifier<Person>
+  var name: String
+  var isOnline: Bool
+
+  static var fields: [Field<Person>] { [.field(\.name, "name")] }
+}
