@@ -37,6 +37,8 @@ public struct DataProviderError: Error, CustomStringConvertible {
     public static var indexOutOfRange: Code { Code(rawValue: "indexOutOfRange") }
     /// The operation needs a collection that does not exist.
     public static var noSuchCollection: Code { Code(rawValue: "noSuchCollection") }
+    /// The operation needs a model that does not exist.
+    public static var noSuchModel: Code { Code(rawValue: "noSuchModel") }
     /// The operation names an element that is not in the collection.
     public static var noSuchElement: Code { Code(rawValue: "noSuchElement") }
     /// One cache key was used with two element types.
@@ -81,6 +83,12 @@ extension DataProviderError {
     DataProviderError(
       .emptyIdentifier, String(describing: type),
       "has an empty identifier; a model that is not a node must have nil; nothing was changed")
+  }
+
+  static func noSuchModel(_ identifier: String) -> DataProviderError {
+    DataProviderError(
+      .noSuchModel, identifier,
+      "there is no such model, or it was deleted meanwhile; nothing was changed")
   }
 
   static var closed: DataProviderError {

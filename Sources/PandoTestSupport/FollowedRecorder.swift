@@ -1,7 +1,6 @@
-public import PandoManagers
 import PandoSystem
 
-/// Iterates over a followed query or graph and keeps all received elements.
+/// Iterates over a followed query, entity or graph and keeps all received elements.
 ///
 /// ```swift
 /// let recorder = FollowedRecorder(books.followAll())
@@ -25,7 +24,7 @@ public final class FollowedRecorder<Element: Sendable>: Sendable {
   /// Starts to iterate.
   ///
   /// - Parameter sequence: The sequence to record.
-  public init(_ sequence: FollowedSequence<Element>) {
+  public init(_ sequence: some AsyncSequence<Element, any Error> & Sendable) {
     let state = Locked(State())
     self.state = state
     task = Task {

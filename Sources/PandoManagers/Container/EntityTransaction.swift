@@ -67,11 +67,31 @@ public struct EntityTransaction: ~Copyable {
   ///   - identifier: Its identifier.
   ///   - context: `.local`, or `.localAndRemote` to send the result to the server too.
   ///   - change: Changes the value, but not its identifier.
+  /// - Returns: The stored value.
+  /// - Throws: ``ManagerError`` `notFound`; the error of `change`; else as ``set(_:in:)``.
+  /// - Complexity: O(log *n*) for each node of its tree, before and after, and the cost of `change`.
+  @discardableResult
+  public mutating func update<E: LocalEntity>(
+    _ type: E.Type, _ identifier: EntityIdentifier<E>, in context: WriteContext<E> = .local,
+    _ change: (inout E) throws -> Void
+  ) throws -> E {
+    if let entity = try updateIfPresent(type, identifier, in: context, change) { return entity }
+    throw ManagerError(
+      .notFound, identifier.modelIdentifier, "there is no such entity here; nothing was changed")
+  }
+
+  /// Changes a stored entity, if it exists.
+  ///
+  /// - Parameters:
+  ///   - type: Its type.
+  ///   - identifier: Its identifier.
+  ///   - context: `.local`, or `.localAndRemote` to send the result to the server too.
+  ///   - change: Changes the value, but not its identifier.
   /// - Returns: The stored value; `nil` if there is no such entity.
   /// - Throws: The error of `change`; else as ``set(_:in:)``.
   /// - Complexity: O(log *n*) for each node of its tree, before and after, and the cost of `change`.
   @discardableResult
-  public mutating func update<E: LocalEntity>(
+  public mutating func updateIfPresent<E: LocalEntity>(
     _ type: E.Type, _ identifier: EntityIdentifier<E>, in context: WriteContext<E> = .local,
     _ change: (inout E) throws -> Void
   ) throws -> E? {

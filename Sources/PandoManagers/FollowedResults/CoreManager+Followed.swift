@@ -49,7 +49,7 @@ extension CoreManager {
   ///   - context: The stores to read.
   /// - Returns: The present result, and the result after each change.
   public func follow(
-    withQuery query: Query<E>, in context: ReadContext<E> = .local
+    _ query: Query<E>, in context: ReadContext<E> = .local
   ) -> FollowedQuery<E> {
     follow(query, EntityRead(searching: query), in: context)
   }
@@ -69,7 +69,7 @@ extension CoreManager {
   ///   - context: The stores to read.
   /// - Returns: The entity, now and after each change; `nil` while none matches.
   public func followFirst(
-    for query: Query<E> = .all, in context: ReadContext<E> = .local
+    of query: Query<E> = .all, in context: ReadContext<E> = .local
   ) -> FollowedSequence<E?> {
     var query = query
     query.limit = min(query.limit ?? 1, 1)

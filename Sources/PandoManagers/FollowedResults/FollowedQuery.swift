@@ -1,7 +1,7 @@
 public import PandoModels
 import PandoProviders
 
-/// A query whose result can be followed, change by change.
+/// A followed query: its result now, and after each change.
 ///
 /// The value itself costs nothing; work begins with the first iteration or ``QueryDataProvider``.
 ///
@@ -12,7 +12,12 @@ import PandoProviders
 /// those that can't be decoded or that break the contract of the context.
 /// Each iterating task gets the newest result. All iterations share the work, which ends with the last one.
 /// Use ``QueryDataProvider`` for a delegate.
-public struct FollowedQuery<E: Queryable>: Sendable {
+public struct FollowedQuery<E: Queryable>: AsyncSequence, Sendable {
+  /// The present result, and the result after each change.
+  public typealias Element = QueryResult<E>
+  /// An iteration ends with an error if the state can't be read.
+  public typealias Failure = any Error
+
   /// The followed query.
   public let query: Query<E>
   let source: FollowedSource<LiveQuery<E>>
@@ -22,9 +27,11 @@ public struct FollowedQuery<E: Queryable>: Sendable {
     self.source = source
   }
 
-  /// The present result, and the result after each change.
-  public var values: FollowedSequence<QueryResult<E>> {
-    elements { result, _, _ in result }
+  /// Begins an iteration.
+  ///
+  /// - Returns: The iterator, for one task at a time.
+  public func makeAsyncIterator() -> FollowedSequence<QueryResult<E>>.AsyncIterator {
+    elements { result, _, _ in result }.makeAsyncIterator()
   }
 
   /// The present result, and the result after each change, with the change since the last element.

@@ -17,7 +17,7 @@ extension ModelStore {
   ///   - events: Receives the errors of records that are left out because they can't be decoded.
   /// - Returns: The present result, and the result after each change.
   public func follow<M: Queryable>(
-    withQuery query: Query<M>, events: ManagerEventHandler? = nil
+    _ query: Query<M>, events: ManagerEventHandler? = nil
   ) -> FollowedQuery<M> {
     let followed = AcceptedQuery(query)
     let line = Result<FollowedSource<LiveQuery<M>>.Line, any Error> {

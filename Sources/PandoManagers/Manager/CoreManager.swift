@@ -171,9 +171,30 @@ extension CoreManager {
   /// Changes the stored entity; changes that others make meanwhile are kept, also in its children.
   ///
   /// ```swift
-  /// try await books.updateIfPresent(byID: .remote("7")) { $0.loanCount += 1 }
+  /// try await books.update(byID: .remote("7")) { $0.loanCount += 1 }
   /// ```
   /// Only differing nodes are written. The server, if the context names it, gets the resulting entity.
+  ///
+  /// - Parameters:
+  ///   - identifier: Its identifier.
+  ///   - context: The stores to write.
+  ///   - change: Changes the value, but not its identifier. It may run more than once, so it must change
+  ///     nothing else.
+  /// - Returns: The stored value, and how far the write has come.
+  /// - Throws: ``ManagerError`` `notFound` if there is no such local entity; the error of `change`, and then
+  ///   nothing is written; else as `set(_:in:)`.
+  /// - Complexity: As `set(_:in:)`, and the cost of `change`.
+  @discardableResult
+  public func update(
+    byID identifier: EntityIdentifier<E>, in context: WriteContext<E> = .local,
+    _ change: @escaping @Sendable (inout E) throws -> Void
+  ) async throws -> Written<E> {
+    if let written = try await modify(identifier, in: context, change) { return written }
+    throw ManagerError(
+      .notFound, identifier.modelIdentifier, "there is no such entity here; nothing was changed")
+  }
+
+  /// Changes the stored entity, if it exists, as ``update(byID:in:_:)`` does.
   ///
   /// - Parameters:
   ///   - identifier: Its identifier.
@@ -184,7 +205,7 @@ extension CoreManager {
   /// - Throws: The error of `change`, and then nothing is written; else as `set(_:in:)`.
   /// - Complexity: As `set(_:in:)`, and the cost of `change`.
   @discardableResult
-  public func update(
+  public func updateIfPresent(
     byID identifier: EntityIdentifier<E>, in context: WriteContext<E> = .local,
     _ change: @escaping @Sendable (inout E) throws -> Void
   ) async throws -> Written<E>? { try await modify(identifier, in: context, change) }

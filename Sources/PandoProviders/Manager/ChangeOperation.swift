@@ -14,21 +14,23 @@ final class ChangeOperation<M: SimpleModel>: ManagedOperation {
   private let manager: DataModelManager
   private let change: @Sendable (inout M) throws -> Void
   /// Two versions of the model whose difference is the change.
-  ///
-  /// It fails if the node does not exist.
   private let replacement: (new: M, old: M)?
+  /// The error if the node does not exist; `nil` if there is nothing to do then.
+  private let absence: DataProviderError?
   private let date = Date()
   /// The changed node, if there is no store.
   private let changed = Locked<M?>(nil)
 
   init(
     _ identifier: String, _ manager: DataModelManager, outcome: PendingWrite = PendingWrite(),
-    context: (any Sendable)?, replacing replacement: (new: M, old: M)? = nil,
+    absence: DataProviderError?, context: (any Sendable)?,
+    replacing replacement: (new: M, old: M)? = nil,
     _ change: @escaping @Sendable (inout M) throws -> Void
   ) {
     self.identifier = identifier
     self.manager = manager
     self.outcome = outcome
+    self.absence = absence
     self.context = context
     self.replacement = replacement
     self.change = change
@@ -41,9 +43,7 @@ final class ChangeOperation<M: SimpleModel>: ManagedOperation {
   var obstacle: (any Error)? {
     if case .store = manager.backing { return nil }
     let live = manager.consistencyManager.scope.liveModel(identifier, as: M.self)
-    guard var model = live as? M else {
-      return replacement == nil ? nil : gone
-    }
+    guard var model = live as? M else { return absence }
     do {
       let before = model
       try change(&model)
@@ -89,20 +89,18 @@ final class ChangeOperation<M: SimpleModel>: ManagedOperation {
     if let replacement {
       guard let new = replacement.new as? Stored, let old = replacement.old as? Stored,
         try transaction.snapshot.contains(identifier)
-      else { throw gone }
+      else {
+        if let absence { throw absence }
+        return
+      }
       return try transaction.set(new, replacing: old)
     }
-    try transaction.updateIfPresent(type, identifier) { stored in
+    let updated = try transaction.updateIfPresent(type, identifier) { stored in
       guard var model = stored as? M else { return }
       try change(&model)
       if let new = model as? Stored { stored = new }
     }
-  }
-
-  private var gone: DataProviderError {
-    DataProviderError(
-      .superseded, identifier,
-      "it was deleted after it was read; set it to create it again; nothing was changed")
+    if updated == nil, let absence { throw absence }
   }
 
   private func checkIdentifier(of model: M) throws {

@@ -50,7 +50,7 @@ final class DeleteOperation: ManagedOperation {
   }
 
   func write(_ transaction: inout ModelTransaction) throws {
-    try transaction.deleteIfPresent(subjects)
+    try transaction.delete(subjects)
   }
 
   func write(to cache: any CacheDelegate) async throws {

@@ -12,8 +12,46 @@ extension DataModelManager {
   /// ```swift
   /// manager.updateIfPresent(Message.self, "Message:34") { $0.likeCount += 1 }
   /// ```
-  /// The change is visible after the commit; without a store, asynchronously. If the model does not
-  /// exist, nothing happens.
+  /// The change is visible after the commit; without a store, asynchronously.
+  ///
+  /// - Parameters:
+  ///   - type: The type in which the model is read.
+  ///   - identifier: The identifier of the model.
+  ///   - context: Passed to the delegates and listeners of the change.
+  ///   - change: Changes the value; its identifier must stay. It may run more than once, so it must
+  ///     have no other effects.
+  /// - Returns: The pending write; the caller may ignore it. It fails with the error of `change`, and
+  ///   with the code `noSuchModel` if the model does not exist.
+  @discardableResult
+  public func update<M: SimpleModel>(
+    _ type: M.Type = M.self, _ identifier: String, context: (any Sendable)? = nil,
+    _ change: @escaping @Sendable (inout M) throws -> Void
+  ) -> PendingWrite {
+    if let refusal = refusal(ofReading: type) { return refuse(refusal, [identifier], context) }
+    return self.change(
+      identifier, absence: .noSuchModel(identifier), context: context, replacing: nil, change)
+  }
+
+  /// Changes the newest version of a model.
+  ///
+  /// ```swift
+  /// manager.update(Message.key(34)) { $0.likeCount += 1 }
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - key: The key of the model.
+  ///   - context: Passed to the delegates and listeners of the change.
+  ///   - change: Changes the value; its key must stay. It may run more than once, so it must have no
+  ///     other effects.
+  /// - Returns: The pending write; the caller may ignore it. It fails with the error of `change`, and
+  ///   with the code `noSuchModel` if the model does not exist.
+  @discardableResult
+  public func update<M: SimpleModel>(
+    _ key: Key<M>, context: (any Sendable)? = nil,
+    _ change: @escaping @Sendable (inout M) throws -> Void
+  ) -> PendingWrite { update(M.self, key.rawValue, context: context, change) }
+
+  /// Changes the newest version of a model, if it exists.
   ///
   /// - Parameters:
   ///   - type: The type in which the model is read.
@@ -23,16 +61,17 @@ extension DataModelManager {
   ///     have no other effects.
   /// - Returns: The pending write; the caller may ignore it. It fails with the error of `change`.
   @discardableResult
-  public func update<M: SimpleModel>(
+  public func updateIfPresent<M: SimpleModel>(
     _ type: M.Type = M.self, _ identifier: String, context: (any Sendable)? = nil,
     _ change: @escaping @Sendable (inout M) throws -> Void
   ) -> PendingWrite {
     if let refusal = refusal(ofReading: type) { return refuse(refusal, [identifier], context) }
-    return self.change(identifier, context: context, replacing: nil, change)
+    return self.change(identifier, absence: nil, context: context, replacing: nil, change)
   }
 
   private func change<M: SimpleModel>(
-    _ identifier: String, context: (any Sendable)?, replacing replacement: (new: M, old: M)?,
+    _ identifier: String, absence: DataProviderError?, context: (any Sendable)?,
+    replacing replacement: (new: M, old: M)?,
     _ change: @escaping @Sendable (inout M) throws -> Void
   ) -> PendingWrite {
     let outcome = PendingWrite()
@@ -44,7 +83,8 @@ extension DataModelManager {
       queue.last = Task { [last = queue.last] in
         await last?.value
         await fetchAndChange(
-          identifier, outcome: outcome, context: context, replacing: replacement, change)
+          identifier, outcome: outcome, absence: absence, context: context,
+          replacing: replacement, change)
         fetchedChanges.withLock { queue in
           queue.count -= 1
           if queue.count == 0 { queue.last = nil }
@@ -53,7 +93,9 @@ extension DataModelManager {
       return true
     }
     if !isQueued {
-      updateLive(identifier, outcome: outcome, context: context, replacing: replacement, change)
+      updateLive(
+        identifier, outcome: outcome, absence: absence, context: context, replacing: replacement,
+        change)
     }
     return outcome
   }
@@ -64,14 +106,16 @@ extension DataModelManager {
 
   /// Changes a model that is not live, after loading it from the custom cache.
   private func fetchAndChange<M: SimpleModel>(
-    _ identifier: String, outcome: PendingWrite, context: (any Sendable)?,
-    replacing replacement: (new: M, old: M)?,
+    _ identifier: String, outcome: PendingWrite, absence: DataProviderError?,
+    context: (any Sendable)?, replacing replacement: (new: M, old: M)?,
     _ change: @escaping @Sendable (inout M) throws -> Void
   ) async {
     let provider = DataProvider<M>(dataModelManager: self)
     do {
       try await provider.fetchDataFromCache(withCacheKey: identifier)
-      updateLive(identifier, outcome: outcome, context: context, replacing: replacement, change)
+      updateLive(
+        identifier, outcome: outcome, absence: absence, context: context, replacing: replacement,
+        change)
     } catch {
       outcome.finish(.failure(error))
     }
@@ -108,7 +152,10 @@ extension DataModelManager {
       return refuse(error, [new.modelIdentifier].compactMap { $0 }, context)
     }
     if let refusal = refusal(of: new) { return refuse(refusal, [identifier], context) }
-    return change(identifier, context: context, replacing: (new, old)) {
+    let gone = DataProviderError(
+      .superseded, identifier,
+      "it was deleted after it was read; set it to create it again; nothing was changed")
+    return change(identifier, absence: gone, context: context, replacing: (new, old)) {
       $0 = try ModelChildren.rebase(new, from: old, onto: $0)
     }
   }
@@ -116,13 +163,14 @@ extension DataModelManager {
   /// Changes a model that is live or stored.
   @discardableResult
   func updateLive<M: SimpleModel>(
-    _ identifier: String, outcome: PendingWrite = PendingWrite(), context: (any Sendable)?,
-    replacing replacement: (new: M, old: M)? = nil,
+    _ identifier: String, outcome: PendingWrite = PendingWrite(), absence: DataProviderError?,
+    context: (any Sendable)?, replacing replacement: (new: M, old: M)? = nil,
     _ change: @escaping @Sendable (inout M) throws -> Void
   ) -> PendingWrite {
     perform(
       ChangeOperation(
-        identifier, self, outcome: outcome, context: context, replacing: replacement, change),
+        identifier, self, outcome: outcome, absence: absence, context: context,
+        replacing: replacement, change),
       updatesCache: true)
     return outcome
   }

@@ -136,8 +136,9 @@ public final class DataProvider<T: SimpleModel>: Sendable {
   ///   - context: Passed to the delegates and listeners of the change.
   ///   - change: Changes the value; its identifier must stay. It may run more than once, so it must
   ///     have no other effects.
-  /// - Returns: The pending write; the caller may ignore it. It fails with the error of `change`,
-  ///   and with the code `missingIdentifier` if the provider shows no model.
+  /// - Returns: The pending write; the caller may ignore it. It fails with the error of `change`, with
+  ///   the code `missingIdentifier` if the provider shows no model, and with `noSuchModel` if the
+  ///   model was deleted meanwhile.
   @discardableResult
   public func update(
     context: (any Sendable)? = nil, _ change: @escaping @Sendable (inout T) throws -> Void
@@ -151,7 +152,8 @@ public final class DataProvider<T: SimpleModel>: Sendable {
     if let refusal = dataModelManager.refusal(ofReading: T.self) {
       return dataModelManager.refuse(refusal, [identifier], context)
     }
-    return dataModelManager.updateLive(identifier, context: context, change)
+    return dataModelManager.updateLive(
+      identifier, absence: .noSuchModel(identifier), context: context, change)
   }
 
   /// Writes the differences between two versions of the model, so that concurrent changes are kept.

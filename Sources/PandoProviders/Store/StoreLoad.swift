@@ -98,6 +98,6 @@ extension ModelSnapshot {
   private func read<M: SimpleModel & Decodable>(
     _ identifier: String, _ type: M.Type
   ) throws -> (any SimpleModel)? {
-    try model(identifier, as: type)
+    try get(identifier, as: type)
   }
 }

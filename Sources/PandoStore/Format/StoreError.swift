@@ -56,6 +56,8 @@ public struct StoreError: Error, CustomStringConvertible {
     public static var noSuchCursor: Code { Code(rawValue: "noSuchCursor") }
     /// A required node does not exist.
     public static var noSuchNode: Code { Code(rawValue: "noSuchNode") }
+    /// A node that was to be inserted exists.
+    public static var alreadyExists: Code { Code(rawValue: "alreadyExists") }
     /// The deletion rule of a parent forbids the deletion of a node.
     public static var restricted: Code { Code(rawValue: "restricted") }
     /// A node was changed after the commit at which the caller read it.
@@ -124,6 +126,10 @@ extension StoreError {
   /// Damage found by a check of the bytes.
   static func damaged(_ subject: String, _ reason: String) -> StoreError {
     StoreError(.damaged, subject, "\(reason); the store is damaged, run verify")
+  }
+
+  static func noSuchNode(_ identifier: String) -> StoreError {
+    StoreError(.noSuchNode, identifier, "the store has no such node; nothing was changed")
   }
 
   static func noSuchCursor(_ name: String) -> StoreError {

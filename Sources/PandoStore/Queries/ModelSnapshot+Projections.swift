@@ -32,7 +32,7 @@ extension ModelSnapshot {
     _ identifier: String, as type: M.Type
   ) throws -> M? {
     do {
-      return try model(identifier, as: type)
+      return try get(identifier, as: type)
     } catch is ModelError {
       return nil
     }

@@ -59,7 +59,7 @@ public struct ModelSnapshot: ~Escapable {
   /// - Throws: `ModelError` with identifier, type and field if a record lacks a required field;
   ///   ``StoreError`` if the bytes on disk are damaged.
   /// - Complexity: O(log *n*) for each node of the tree.
-  public func model<M: SimpleModel & Decodable>(
+  public func get<M: SimpleModel & Decodable>(
     _ identifier: String, as type: M.Type = M.self
   ) throws -> M? {
     var source = SnapshotSource.begin(reader)

@@ -4,8 +4,44 @@ extension ModelStore {
   /// Changes the stored state of a node and its tree, without overwriting concurrent changes.
   ///
   /// ```swift
-  /// try store.updateIfPresent(Counter.self, "visits") { $0.value += 1 }
+  /// try store.update(Counter.self, "visits") { $0.value += 1 }
   /// ```
+  ///
+  /// - Parameters:
+  ///   - type: The type to read it as.
+  ///   - identifier: The identifier of the node.
+  ///   - context: Passed on with the change set to its receivers.
+  ///   - change: Runs as the closure of `write(context:_:)`, perhaps more than once.
+  /// - Returns: The stored model afterwards.
+  /// - Throws: The error of `change`, and the errors of ``ModelTransaction/update(_:_:_:)``.
+  /// - Complexity: As ``ModelTransaction/update(_:_:_:)``, and a commit.
+  @discardableResult
+  public func update<M: SimpleModel & Codable>(
+    _ type: M.Type = M.self, _ identifier: String, context: (any Sendable)? = nil,
+    _ change: @Sendable (inout M) throws -> Void
+  ) throws -> M {
+    try write(context: context) { try $0.update(type, identifier, change) }
+  }
+
+  /// Changes a node like the synchronous form, without blocking a thread.
+  ///
+  /// - Parameters:
+  ///   - type: The type to read it as.
+  ///   - identifier: The identifier of the node.
+  ///   - context: Passed on with the change set to its receivers.
+  ///   - change: Same as in the synchronous form.
+  /// - Returns: The stored model afterwards.
+  /// - Throws: Same as the synchronous form.
+  /// - Complexity: As ``ModelTransaction/update(_:_:_:)``, and a commit.
+  @discardableResult
+  public func update<M: SimpleModel & Codable>(
+    _ type: M.Type = M.self, _ identifier: String, context: (any Sendable)? = nil,
+    _ change: @escaping @Sendable (inout M) throws -> Void
+  ) async throws -> M {
+    try await write(context: context) { try $0.update(type, identifier, change) }
+  }
+
+  /// Changes the stored state of a node and its tree, if the node exists.
   ///
   /// - Parameters:
   ///   - type: The type to read it as.
@@ -16,14 +52,14 @@ extension ModelStore {
   /// - Throws: The error of `change`, and the errors of ``ModelTransaction/update(_:_:_:)``.
   /// - Complexity: As ``ModelTransaction/update(_:_:_:)``, and a commit.
   @discardableResult
-  public func update<M: SimpleModel & Codable>(
+  public func updateIfPresent<M: SimpleModel & Codable>(
     _ type: M.Type = M.self, _ identifier: String, context: (any Sendable)? = nil,
     _ change: @Sendable (inout M) throws -> Void
   ) throws -> M? {
     try write(context: context) { try $0.updateIfPresent(type, identifier, change) }
   }
 
-  /// Changes a node like the synchronous form, without blocking a thread.
+  /// Changes a node that may be absent like the synchronous form, without blocking a thread.
   ///
   /// - Parameters:
   ///   - type: The type to read it as.
@@ -34,7 +70,7 @@ extension ModelStore {
   /// - Throws: Same as the synchronous form.
   /// - Complexity: As ``ModelTransaction/update(_:_:_:)``, and a commit.
   @discardableResult
-  public func update<M: SimpleModel & Codable>(
+  public func updateIfPresent<M: SimpleModel & Codable>(
     _ type: M.Type = M.self, _ identifier: String, context: (any Sendable)? = nil,
     _ change: @escaping @Sendable (inout M) throws -> Void
   ) async throws -> M? {

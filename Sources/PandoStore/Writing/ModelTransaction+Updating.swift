@@ -2,13 +2,26 @@ public import PandoModels
 
 /// Writes only the differences, so that concurrent changes are kept.
 extension ModelTransaction {
+  /// Stores a model that the store does not have yet.
+  ///
+  /// - Parameter model: A model with an identifier.
+  /// - Throws: ``StoreError`` `alreadyExists`, without effect; else as `set(_:)`.
+  /// - Complexity: O(log *n*) for each node of the tree.
+  public mutating func insert<M: SimpleModel & Encodable>(_ model: M) throws {
+    if let identifier = model.modelIdentifier, try snapshot.contains(identifier) {
+      throw StoreError(
+        .alreadyExists, identifier, "it can't be inserted again; set or update it instead")
+    }
+    try set(model)
+  }
+
   /// Changes the stored state of a node and its tree.
   ///
   /// Only the differences are written, in the node and in its children. If the closure attaches a
   /// stored node, that node keeps its stored content; to change it, update it as well.
   /// ```swift
   /// try store.write { transaction in
-  ///   try transaction.updateIfPresent(Issue.self, "issue:7") { $0.title = "Crash at start" }
+  ///   try transaction.update(Issue.self, "issue:7") { $0.title = "Crash at start" }
   /// }
   /// ```
   ///
@@ -16,11 +29,29 @@ extension ModelTransaction {
   ///   - type: The type to read it as.
   ///   - identifier: The identifier of the node.
   ///   - change: Changes the value; its identifier must stay.
-  /// - Returns: The stored model afterwards; `nil`, without effect, if there is no such node.
-  /// - Throws: The error of `change`, of `set(_:)` or of ``ModelSnapshot/get(_:as:)``.
+  /// - Returns: The stored model afterwards.
+  /// - Throws: ``StoreError`` `noSuchNode`; the error of `change`, of `set(_:)` or of
+  ///   ``ModelSnapshot/get(_:as:)``.
   /// - Complexity: O(log *n*) for each node of the tree.
   @discardableResult
   public mutating func update<M: SimpleModel & Codable>(
+    _ type: M.Type = M.self, _ identifier: String, _ change: (inout M) throws -> Void
+  ) throws -> M {
+    if let model = try updateIfPresent(type, identifier, change) { return model }
+    throw StoreError.noSuchNode(identifier)
+  }
+
+  /// Changes the stored state of a node and its tree, if the node exists.
+  ///
+  /// - Parameters:
+  ///   - type: The type to read it as.
+  ///   - identifier: The identifier of the node.
+  ///   - change: Changes the value; its identifier must stay.
+  /// - Returns: The stored model afterwards; `nil`, without effect, if there is no such node.
+  /// - Throws: As ``update(_:_:_:)``.
+  /// - Complexity: O(log *n*) for each node of the tree.
+  @discardableResult
+  public mutating func updateIfPresent<M: SimpleModel & Codable>(
     _ type: M.Type = M.self, _ identifier: String, _ change: (inout M) throws -> Void
   ) throws -> M? {
     guard let old = try snapshot.get(identifier, as: type) else { return nil }

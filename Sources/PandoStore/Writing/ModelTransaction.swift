@@ -116,12 +116,24 @@ public struct ModelTransaction: ~Copyable {
   /// changes this for the children in one field.
   ///
   /// - Parameter identifier: The identifier of the node.
-  /// - Returns: The deleted and changed nodes; `nil` if there is no such node.
-  /// - Throws: ``StoreError`` `restricted` with the restricting parent, without effect; `damaged`;
-  ///   `LMDBError` if the disk fails.
+  /// - Returns: The deleted and changed nodes.
+  /// - Throws: ``StoreError`` `noSuchNode`; `restricted` with the restricting parent, without effect;
+  ///   `damaged`; `LMDBError` if the disk fails.
   /// - Complexity: O(log *n*) for each parent, and the size of each collection that lists it.
   @discardableResult
-  public mutating func delete(_ identifier: String) throws -> Deletion? {
+  public mutating func delete(_ identifier: String) throws -> Deletion {
+    if let deletion = try deleteIfPresent(identifier) { return deletion }
+    throw StoreError.noSuchNode(identifier)
+  }
+
+  /// Deletes a node with the records of all its types, if it exists: see ``delete(_:)-(String)``.
+  ///
+  /// - Parameter identifier: The identifier of the node.
+  /// - Returns: The deleted and changed nodes; `nil` if there is no such node.
+  /// - Throws: As the delete of a node that exists.
+  /// - Complexity: O(log *n*) for each parent, and the size of each collection that lists it.
+  @discardableResult
+  public mutating func deleteIfPresent(_ identifier: String) throws -> Deletion? {
     session.state.content?.delete(identifier)
     return try session.whole { try session.delete(identifier) }
   }
@@ -140,7 +152,7 @@ public struct ModelTransaction: ~Copyable {
       let before = left.count
       left = try left.filter { identifier in
         do {
-          if try delete(identifier) != nil { deleted.insert(ByteString(identifier)) }
+          if try deleteIfPresent(identifier) != nil { deleted.insert(ByteString(identifier)) }
           return false
         } catch let error as StoreError where error.code == .restricted {
           refusal = error

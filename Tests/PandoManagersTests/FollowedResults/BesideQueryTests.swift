@@ -71,7 +71,7 @@ private struct Job: Model, Codable, Equatable, Queryable {
         providers.append(provider)
       }
       let query = store.follow(Query(order: [.descending(\Job.priority)]))
-      var jobs = query.values.makeAsyncIterator()
+      var jobs = query.makeAsyncIterator()
       _ = try await jobs.next()
       Counted.decodeCount.store(0, ordering: .relaxed)
       try await body(store, manager, providers)

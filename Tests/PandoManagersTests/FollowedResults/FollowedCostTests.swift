@@ -8,7 +8,7 @@ import Testing
 @Suite struct FollowedCostTests {
   @Test func `a commit of something else reads and evaluates nothing`() async throws {
     try await Following.run { following in
-      var values = following.query(Query<Track>()).values.makeAsyncIterator()
+      var values = following.query(Query<Track>()).makeAsyncIterator()
       try await expectNext(&values, [])
       let before = following.hub.tally
       try await following.store.write { try $0.set(Place(id: .remote("x"), name: "Oslo")) }
@@ -29,7 +29,7 @@ import Testing
       for number in 0..<count {
         let (own, shared) = (\Track.genre == "genre \(number)", \Track.year == 1999)
         let query = Query(filter: isFirst ? own && shared : shared && own)
-        var iterator = following.query(query).values.makeAsyncIterator()
+        var iterator = following.query(query).makeAsyncIterator()
         _ = try await iterator.next()
         iterators.append(iterator)
       }
@@ -55,14 +55,14 @@ import Testing
       try await following.store.write { transaction in
         for track in tracks { try transaction.set(track) }
       }
-      var named = following.query(Query(filter: \Track.id == .remote(7))).values
+      var named = following.query(Query(filter: \Track.id == .remote(7)))
         .makeAsyncIterator()
       _ = try await named.next()
       let before = following.hub.tally
       try await following.store.write { try $0.set(Artist(id: "a", name: "Bo")) }
       #expect(following.hub.tally.reads == before.reads + 1)
       #expect(try await named.next()?.first?.artist?.name == "Bo")
-      var all = following.query(Query<Track>.all).values.makeAsyncIterator()
+      var all = following.query(Query<Track>.all).makeAsyncIterator()
       _ = try await all.next()
       try await following.store.write { try $0.set(Artist(id: "a", name: "Cy")) }
       #expect(following.hub.tally.reads == before.reads + 51)
@@ -79,7 +79,7 @@ import Testing
           number.isMultiple(of: 2)
           ? Query(filter: \Track.genre == "genre \(number)" && \.year > 0)
           : Query(filter: \Track.id == .remote(number))
-        var iterator = following.query(query).values.makeAsyncIterator()
+        var iterator = following.query(query).makeAsyncIterator()
         _ = try await iterator.next()
         iterators.append(iterator)
       }

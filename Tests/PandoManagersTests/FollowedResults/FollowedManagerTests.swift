@@ -47,7 +47,7 @@ import Testing
     let manager = CoreManager<Track>(stores: [DiskStore(modelStore: store)])
     var one = manager.follow(byID: .remote(1)).makeAsyncIterator()
     var several = manager.follow(byIDs: [.remote(2), .remote(1)]).makeAsyncIterator()
-    var newest = manager.followFirst(for: Query(order: [.descending(\.year)]))
+    var newest = manager.followFirst(of: Query(order: [.descending(\.year)]))
       .makeAsyncIterator()
     var all = manager.followAll().makeAsyncIterator()
     #expect(try await one.next() == .some(nil))
@@ -93,11 +93,11 @@ import Testing
     remote.answer.withLock { $0 = .success([Track(2, genre: "jazz")]) }
     let query = manager.follow(jazz, in: .localThen(.remote()))
     let both = [Track(1, genre: "jazz"), Track(2, genre: "jazz")]
-    let last = try await query.values.first { $0.count == 2 }
+    let last = try await query.first { $0.count == 2 }
     #expect(last?.entities.map(\.id) == both.map(\.id))
     // Without a connection what is here is followed all the same.
     remote.answer.withLock { $0 = .failure(Offline(remoteFailureKind: .connection)) }
-    var offline = query.values.makeAsyncIterator()
+    var offline = query.makeAsyncIterator()
     #expect(try await offline.next()?.count == 2)
     try await manager.set(Track(3, genre: "jazz"))
     #expect(try await offline.next()?.count == 3)

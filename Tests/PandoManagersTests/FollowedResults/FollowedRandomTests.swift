@@ -26,7 +26,7 @@ import Testing
       for step in 0..<150 {
         if observers.count < 12 || step.isMultiple(of: 20) {
           let query = randomQuery(&random)
-          let values = following.query(query).values.makeAsyncIterator()
+          let values = following.query(query).makeAsyncIterator()
           observers.append(Observer(query: query, values: values))
           if observers.count > 16 { observers.removeFirst() }
         }

@@ -17,7 +17,7 @@ import Testing
       held.artist = Artist(id: "a", name: "Bo")
       try await following.set(Track(1, year: 5), held)
       let query = Query(filter: \Track.year == 5 || \.artist?.name == "Ada")
-      var results = following.query(query).values.makeAsyncIterator()
+      var results = following.query(query).makeAsyncIterator()
       try await expectNext(&results, [Track(1, year: 5)])
       try await following.store.write { try $0.set(Artist(id: "a", name: "Ada")) }
       try await following.set(Track(3, year: 5))
@@ -29,7 +29,7 @@ import Testing
   @Test func `first the present value, then only different ones`() async throws {
     try await Following.run { following in
       try await following.set(Track(1, "A", genre: "jazz"))
-      var values = following.query(jazz).values.makeAsyncIterator()
+      var values = following.query(jazz).makeAsyncIterator()
       try await expectNext(&values, [Track(1, "A", genre: "jazz")])
       // The same again is no commit; another genre does not show; then something does.
       try await following.set(Track(1, "A", genre: "jazz"))
@@ -43,7 +43,7 @@ import Testing
     async throws
   {
     try await Following.run { following in
-      var values = following.query(jazz).values.makeAsyncIterator()
+      var values = following.query(jazz).makeAsyncIterator()
       try await expectNext(&values, [])
       for number in 1...20 { try await following.set(Track(number, genre: "jazz")) }
       let all = (1...20).map { Track($0, genre: "jazz") }
@@ -57,7 +57,7 @@ import Testing
 
   @Test func `a query is freed with its last observer`() async throws {
     try await Following.run { following in
-      let sequence = following.query(jazz).values
+      let sequence = following.query(jazz)
       #expect(following.hub.viewCount == 0)
       var first: FollowedSequence<QueryResult<Track>>.AsyncIterator? =
         sequence.makeAsyncIterator()
@@ -75,7 +75,7 @@ import Testing
 
   @Test func `a cancelled observer ends, and leaves nothing behind`() async throws {
     try await Following.run { following in
-      let sequence = following.query(jazz).values
+      let sequence = following.query(jazz)
       let hasBegun = Locked(false)
       let task = Task {
         for try await _ in sequence { hasBegun.withLock { $0 = true } }
@@ -92,7 +92,7 @@ import Testing
   {
     try await Following.run { following in
       try await following.set(Track(1, genre: "jazz"), Track(2, genre: "rock"))
-      var values = following.query(jazz).values.makeAsyncIterator()
+      var values = following.query(jazz).makeAsyncIterator()
       try await expectNext(&values, [Track(1, genre: "jazz")])
       try await following.set(Track(2, genre: "jazz"))
       try await expectNext(&values, [Track(1, genre: "jazz"), Track(2, genre: "jazz")])
@@ -109,7 +109,7 @@ import Testing
     try await Following.run { following in
       for number in 1...100 { try await following.set(Track(number, year: number)) }
       let query = Query<Track>(order: [.descending(\.year)], offset: 2, limit: 3)
-      var values = following.query(query).values.makeAsyncIterator()
+      var values = following.query(query).makeAsyncIterator()
       try await expectNext(&values, [98, 97, 96].map { Track($0, year: $0) })
       var top = 100
       while top > 20 {
@@ -138,7 +138,7 @@ import Testing
   @Test func `identifiers are followed whether they are there or not`() async throws {
     try await Following.run { following in
       let ids: [EntityIdentifier<Track>] = [.remote(3), .remote(1)]
-      var values = following.query(Query(filter: .ids(ids))).values.makeAsyncIterator()
+      var values = following.query(Query(filter: .ids(ids))).makeAsyncIterator()
       try await expectNext(&values, [])
       try await following.set(Track(1))
       try await expectNext(&values, [Track(1)])
@@ -186,7 +186,7 @@ import Testing
   @Test func `groups and uniqueness hold after each change`() async throws {
     try await Following.run { following in
       let unique = Query<Track>(groupedBy: .field(\.genre), uniqueBy: [.field(\.year)])
-      var values = following.query(unique).values.makeAsyncIterator()
+      var values = following.query(unique).makeAsyncIterator()
       try await expectNext(&values, [])
       try await following.set(
         Track(1, genre: "a", year: 1), Track(2, genre: "b", year: 1), Track(3, genre: "b", year: 2))
@@ -204,7 +204,7 @@ import Testing
       var track = Track(1, genre: "jazz")
       track.artist = Artist(id: "a", name: "Ada")
       try await following.set(track)
-      var values = following.query(jazz).values.makeAsyncIterator()
+      var values = following.query(jazz).makeAsyncIterator()
       try await expectNext(&values, [track])
       try await following.store.write { try $0.set(Artist(id: "a", name: "Grace")) }
       track.artist?.name = "Grace"
@@ -219,7 +219,7 @@ import Testing
     try await Following.run { following in
       let contract = ClosureContract<Track> { track, _ in !track.title.isEmpty }
       let query = Query<Track>(order: [.ascending(\.year)], limit: 2)
-      var values = following.query(query, contract: contract).values.makeAsyncIterator()
+      var values = following.query(query, contract: contract).makeAsyncIterator()
       try await expectNext(&values, [])
       for year in 1...5 { try await following.set(Track(year, "", year: year)) }
       try await following.set(Track(4, "D", year: 4))
@@ -233,7 +233,7 @@ import Testing
     try await Following.run { following in
       let access = Access()
       try await following.set(Track(1))
-      var values = following.query(Query<Track>(), validator: access).values.makeAsyncIterator()
+      var values = following.query(Query<Track>(), validator: access).makeAsyncIterator()
       try await expectNext(&values, [Track(1)])
       access.present.withLock { $0 = .none }
       try await following.set(Track(2))

@@ -20,9 +20,9 @@ import Testing
       var values = following.query(
         all, events: { event in reports.withLock { $0.append("\(event)") } }
       )
-      .values.makeAsyncIterator()
+      .makeAsyncIterator()
       var first = following.query(Query(order: [.descending(\Track.title)], limit: 2))
-        .values.makeAsyncIterator()
+        .makeAsyncIterator()
       try await expectNext(&values, [Track(1), Track(2)])
       try await expectNext(&first, [Track(1), Track(2)])
       // It has no title.
@@ -36,7 +36,7 @@ import Testing
       try await following.set(Track(3, "C"))
       try await expectNext(&values, [Track(1), Track(3, "C")])
       try await expectNext(&first, [Track(3, "C"), Track(1)])
-      var late = following.query(all).values.makeAsyncIterator()
+      var late = following.query(all).makeAsyncIterator()
       try await expectNext(&late, [Track(1), Track(3, "C")])
       // It comes in as soon as it can be read.
       try await following.set(Track(2, "B"))
@@ -55,7 +55,7 @@ import Testing
       // Nobody has seen yet that tracks have artists inside when the query begins.
       try await following.set(track)
       try await following.store.write { try $0.set(noName) }
-      var values = following.query(all).values.makeAsyncIterator()
+      var values = following.query(all).makeAsyncIterator()
       try await expectNext(&values, [])
       try await following.store.write { try $0.set(Artist(id: "a", name: "Bob")) }
       track.artist?.name = "Bob"
@@ -69,7 +69,7 @@ import Testing
 
   @Test func `a query that makes no sense ends iterations at once`() async throws {
     try await Following.run { following in
-      var values = following.query(Query<Track>(limit: -1)).values.makeAsyncIterator()
+      var values = following.query(Query<Track>(limit: -1)).makeAsyncIterator()
       await #expect(throws: QueryError.self) { _ = try await values.next() }
       var pattern = following.query(Query(filter: \Track.title ~= "(")).first.makeAsyncIterator()
       await #expect(throws: QueryError.self) { _ = try await pattern.next() }
@@ -90,7 +90,7 @@ import Testing
         mayGoOn.wait()
       }
       await blocking { isHeld.wait() }
-      var values = following.query(all).values.makeAsyncIterator()
+      var values = following.query(all).makeAsyncIterator()
       try await expectNext(&values, [Track(1)])
       mayGoOn.signal()
       try await expectNext(&values, [Track(1), Track(2)])
@@ -100,7 +100,7 @@ import Testing
   @Test func `a write that fails beside others of its flush leaves nothing`() async throws {
     try await Following.run { following in
       struct Refused: Error {}
-      var values = following.query(all).values.makeAsyncIterator()
+      var values = following.query(all).makeAsyncIterator()
       try await expectNext(&values, [])
       let isHeld = Event()
       let mayGoOn = Event()
@@ -137,7 +137,7 @@ import Testing
             for _ in 0..<number { await Task.yield() }
             let query = Query<Track>(order: [.descending(\.year), .ascending(\.id)], limit: 2)
             var year = 0
-            for try await result in following.query(query).values {
+            for try await result in following.query(query) {
               let shown = result.entities.map(\.year)
               // Both are of one commit.
               try #require(shown.isEmpty || (shown.count == 2 && shown[0] == shown[1]))
@@ -155,13 +155,13 @@ import Testing
 
   @Test func `closing the scope ends all iterations, after the last value`() async throws {
     try await Following.run { following in
-      var values = following.query(all).values.makeAsyncIterator()
+      var values = following.query(all).makeAsyncIterator()
       try await expectNext(&values, [])
       try await following.set(Track(1))
       following.scope.close()
       try await expectNext(&values, [Track(1)])
       #expect(try await values.next() == nil)
-      var late = following.query(all).values.makeAsyncIterator()
+      var late = following.query(all).makeAsyncIterator()
       #expect(try await late.next() == nil)
     }
   }
@@ -170,7 +170,7 @@ import Testing
     let store = try ModelStore.temporary(configuration: Following.configuration)
     let following = try Following(store)
     await store.close()
-    var values = following.query(all).values.makeAsyncIterator()
+    var values = following.query(all).makeAsyncIterator()
     await #expect(throws: (any Error).self) { _ = try await values.next() }
   }
 
@@ -183,7 +183,7 @@ import Testing
       let store = try ModelStore(path: path, configuration: configuration)
       let following = try Following(store)
       let other = try OtherProcess(path)
-      var people = following.query(Query<Person>()).values.makeAsyncIterator()
+      var people = following.query(Query<Person>()).makeAsyncIterator()
       try await expectNext(&people, [])
       try other.perform("set 1 Ada")
       try await following.set(Track(1))
@@ -210,7 +210,7 @@ import Testing
       let store = try ModelStore(path: path, configuration: configuration)
       let following = try Following(store)
       let named = Query(filter: \Person.name == "Grace")
-      var people = following.query(named).values.makeAsyncIterator()
+      var people = following.query(named).makeAsyncIterator()
       try await expectNext(&people, [])
       for _ in 0..<20 {
         try other.perform("set 2 Grace")
@@ -233,7 +233,7 @@ import Testing
       let store = try ModelStore(path: path, configuration: configuration)
       let following = try Following(store)
       let online = Query(filter: \Person.name == "Grace")
-      var people = following.query(online).values.makeAsyncIterator()
+      var people = following.query(online).makeAsyncIterator()
       try await expectNext(&people, [])
       try other.perform("set 2 Grace")
       try await following.hub.refresh()
@@ -251,7 +251,7 @@ import Testing
       let store = try ModelStore(path: path, configuration: configuration)
       let following = try Following(store)
       let other = try OtherProcess(path)
-      var people = following.query(Query<Person>()).values.makeAsyncIterator()
+      var people = following.query(Query<Person>()).makeAsyncIterator()
       try await expectNext(&people, [])
       for number in 1...9 { try other.perform("set \(number) A\(number)") }
       // The log keeps two commits, so most of those are not in it any more.

@@ -94,7 +94,7 @@ import Testing
       let ahead = try await withThrowingTaskGroup(of: Int.self) { group in
         group.addTask {
           var ahead = 0
-          for try await result in query.values {
+          for try await result in query {
             let title = result.entities.first.flatMap { Int($0.title) } ?? 0
             let shown = provider.data.flatMap { Int($0.title) } ?? 0
             if title > shown { ahead += 1 }

@@ -28,7 +28,7 @@ import Testing
 
   /// What a query shows that somebody follows: an iteration that begins gets it without waiting.
   private static func shown<E>(_ query: FollowedQuery<E>) async throws -> [E] {
-    var values = query.values.makeAsyncIterator()
+    var values = query.makeAsyncIterator()
     return try await values.next()?.entities ?? []
   }
 
@@ -53,8 +53,8 @@ import Testing
       let all = sheets.followAll()
       let even = sheets.follow(Query(filter: \.isEven == true))
       // Whoever iterates keeps the query that others join.
-      var values = all.values.makeAsyncIterator()
-      var evenValues = even.values.makeAsyncIterator()
+      var values = all.makeAsyncIterator()
+      var evenValues = even.makeAsyncIterator()
       try await expectNext(&values, [])
       try await expectNext(&evenValues, [])
       let behind = try await withThrowingTaskGroup(of: Int.self) { group in
@@ -97,7 +97,7 @@ import Testing
       try await right.setData(Sheet("right", 0), updateCache: false).committed()
       try await sheets.set([Sheet("left", 2), Sheet("right", 3)])
       let followed = sheets.follow(query)
-      var values = followed.values.makeAsyncIterator()
+      var values = followed.makeAsyncIterator()
       try await expectNext(&values, [Sheet("left", 2), Sheet("right", 3)])
       let isOver = Found<Bool>()
       async let behind = {
@@ -148,7 +148,7 @@ import Testing
       var iterators: [FollowedSequence<QueryResult<Sheet>>.AsyncIterator] = []
       for _ in 0..<Self.snapshotCount / 4 {
         let query = sheets.followAll()
-        var values = query.values.makeAsyncIterator()
+        var values = query.makeAsyncIterator()
         _ = try await values.next()
         followed.append(query)
         iterators.append(values)
@@ -181,8 +181,8 @@ import Testing
       try await provider.setData(Book("1", "0")).committed()
       try await sheets.set(Sheet("1", 0))
       let (stored, kept) = (books.followAll(), sheets.followAll())
-      var storedValues = stored.values.makeAsyncIterator()
-      var keptValues = kept.values.makeAsyncIterator()
+      var storedValues = stored.makeAsyncIterator()
+      var keptValues = kept.makeAsyncIterator()
       try await expectNext(&storedValues, [Book("1", "0")])
       try await expectNext(&keptValues, [Sheet("1", 0)])
       let isOver = Found<Bool>()
@@ -219,7 +219,7 @@ import Testing
   @Test func `what a limited memory lets go of is not shown after the write`() async throws {
     let sheets = CoreManager<Sheet>(stores: [LRUStore(store: InMemoryStore(), limit: 2)])
     let all = sheets.followAll()
-    var values = all.values.makeAsyncIterator()
+    var values = all.makeAsyncIterator()
     try await expectNext(&values, [])
     var expected: [Sheet] = []
     for number in 0..<Self.writeCount {
@@ -234,7 +234,7 @@ import Testing
     let store = InMemoryStore<Sheet>()
     let managers = (0..<3).map { _ in CoreManager(stores: [store]) }
     let queries = managers.map { $0.followAll() }
-    var iterators = queries.map { $0.values.makeAsyncIterator() }
+    var iterators = queries.map { $0.makeAsyncIterator() }
     for index in iterators.indices { try await expectNext(&iterators[index], []) }
     for number in 0..<Self.writeCount {
       try await managers[number % 3].set(Sheet("a", number))

@@ -50,7 +50,7 @@ import Testing
 
   /// What somebody sees who begins to follow now.
   private func first(_ query: FollowedQuery<Volume>) async throws -> [String]? {
-    var values = query.values.makeAsyncIterator()
+    var values = query.makeAsyncIterator()
     return try await values.next()?.entities.map(\.title)
   }
 

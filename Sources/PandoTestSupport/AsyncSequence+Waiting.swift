@@ -1,7 +1,5 @@
-public import PandoManagers
-
-/// Waiting for an element of a followed query or graph.
-extension FollowedSequence {
+/// Waiting for an element of a followed query, entity or graph.
+extension AsyncSequence {
   /// Waits for an element that meets a condition, starting with the present one.
   ///
   /// The wait has no time limit: give the test one.

@@ -1,0 +1,110 @@
+import Foundation
+import PandoFixtures
+import PandoModels
+import PandoRecords
+import PandoStore
+import Testing
+
+@Model private struct Member {
+  @Key var id: Int
+  @Indexed var name: String
+  var team: Key<Squad>?
+}
+
+@Model private struct Squad {
+  @Key var region: Region
+  @Key var name: String
+  var lead: Member?
+  var ranks: [Key<Member>: Int] = [:]
+}
+
+@Embedded private enum Region: String { case north, south }
+
+@Suite struct KeyTests {
+  private let store: ModelStore
+
+  init() throws { store = try ModelStore.inMemory() }
+
+  private func set(_ models: some Sequence<some SimpleModel & Codable>) throws {
+    let models = Array(models)
+    try store.write { transaction in for model in models { try transaction.set(model) } }
+  }
+
+  @Test func `a model is read by its key`() throws {
+    try set([Member(id: 1, name: "Ada"), Member(id: 2, name: "Ben")])
+    #expect(try store.get(Member.key(1))?.name == "Ada")
+    #expect(try store.get(Member.key(9)) == nil)
+    let keys = [2, 9, 1].map { Member.key($0) }
+    let names = try store.read { try $0[keys].map(\.name) }
+    #expect(names == ["Ben", "Ada"])
+    #expect(try store.read { try $0.contains(Member.key(2)) })
+  }
+
+  @Test func `a model is inserted once`() throws {
+    try store.write { try $0.insert(Member(id: 1, name: "Ada")) }
+    let error = #expect(throws: StoreError.self) {
+      try store.write { try $0.insert(Member(id: 1, name: "Eve")) }
+    }
+    #expect(error?.code == .alreadyExists)
+    #expect(error?.subject == "Member:1")
+    #expect(try store.get(Member.key(1))?.name == "Ada")
+  }
+
+  @Test func `an update and a delete of what is not there throw`() throws {
+    try set([Member(id: 1, name: "Ada")])
+    #expect(try store.update(Member.key(1)) { $0.name = "Eve" }.name == "Eve")
+    for change: @Sendable (inout ModelTransaction) throws -> Void in [
+      { try $0.update(Member.key(2)) { $0.name = "" } },
+      { try $0.update(Member.self, "Member:2") { $0.name = "" } },
+      { try $0.delete(Member.key(2)) }, { try $0.delete("Member:2") },
+    ] {
+      let error = #expect(throws: StoreError.self) { try store.write { try change(&$0) } }
+      #expect(error?.code == .noSuchNode)
+      #expect(error?.subject == "Member:2")
+    }
+    try store.write { transaction in
+      let updated = try transaction.updateIfPresent(Member.key(2)) { $0.name = "" }
+      #expect(updated == nil)
+      #expect(try transaction.deleteIfPresent(Member.key(2)) == nil)
+      #expect(try transaction.delete(Member.key(1)).deleted == ["Member:1"])
+    }
+    #expect(try store.get(Member.key(1)) == nil)
+  }
+
+  @Test func `what a query finds is deleted in parts`() throws {
+    try set((0..<10).map { Member(id: $0, name: $0 < 7 ? "a" : "b") })
+    let named = Query(filter: \Member.name == "a")
+    var counts: [Int] = []
+    repeat {
+      counts.append(try store.write { try $0.deleteAll(matching: named, limit: 3) })
+    } while counts.last == 3
+    #expect(counts == [3, 3, 1])
+    #expect(try store.read { try $0.find(Query<Member>()).count } == 3)
+    #expect(try store.write { try $0.deleteAll(matching: Query<Member>()) } == 3)
+  }
+
+  @Test func `parents and references are found by key`() throws {
+    let ada = Member(id: 1, name: "Ada")
+    let squad = Squad(region: .north, name: "a/b", lead: ada, ranks: [ada.key: 3])
+    try set([squad])
+    try set([Member(id: 2, name: "Ben", team: squad.key)])
+    #expect(squad.key.rawValue == "Squad:north/a%2Fb")
+    try store.read { snapshot in
+      #expect(try snapshot.parents(of: ada.key, as: Squad.self) == [squad.key])
+      #expect(try snapshot.parents(of: ada.key, as: Member.self).isEmpty)
+      let led = try snapshot.find(Query(filter: .holds(\Squad.lead, ada.key)))
+      #expect(led.entities == [squad])
+      let members = try snapshot.find(Query(filter: \Member.team == squad.key))
+      #expect(members.entities.map(\.id) == [2])
+      #expect(try snapshot[squad.key]?.ranks == [ada.key: 3])
+    }
+  }
+
+  @Test func `a key is coded as its text`() throws {
+    let squad = Squad(region: .south, name: "s", lead: nil, ranks: [Member.key(3): 1])
+    let json = try JSONEncoder().encode(squad)
+    let text = String(decoding: json, as: UTF8.self)
+    #expect(text.contains(#""ranks":{"Member:3":1}"#))
+    #expect(try JSONDecoder().decode(Squad.self, from: json) == squad)
+  }
+}
