@@ -7,8 +7,11 @@
 /// let found = try await books.all(in: .localOr(.remote()).with(contract: WithSummary()))
 /// ```
 ///
-/// If an answer of a local store has an invalid entity, the manager reads the next store. It leaves invalid
-/// entities out of a server's answer.
+/// A search, get, page or aggregate does not use the answer of a local store that has an invalid entity. The
+/// manager reads the next store, then the server if the context falls back to it; if nothing is left, the result
+/// is empty. The entities that count are those of the result, after offset and limit. A followed query, a graph's
+/// local roots and a server's answer are shown without the invalid entities. If the query has `uniqueBy`, it
+/// keeps, of the entities with equal values, the first valid one; a search then reads all matches.
 ///
 /// Called on the task that reads and, for followed results, on threads that compute changes; several at the
 /// same time. It must not block.

@@ -118,6 +118,9 @@ public struct ReadContext<E: Entity>: Sendable {
 
   /// The same context with a contract.
   ///
+  /// A search goes on to the next store if an entity of its result breaks the contract; a followed query leaves
+  /// the entity out (``EntityContract``).
+  ///
   /// - Parameter contract: A condition for each entity of the answer.
   /// - Returns: The context.
   public func with(contract: any EntityContract<E>) -> ReadContext {

@@ -13,6 +13,9 @@ import PandoModels
 /// `.staleWhileRevalidate` shows a sufficient local result at once; the event handler receives errors of its
 /// request.
 ///
+/// An entity that breaks the contract of the context is left out, and enters as soon as it meets the contract. A
+/// search reads the next store instead (``EntityContract``).
+///
 /// An entity that can't be decoded is left out; the event handler receives `undecodableEntity`
 /// (``ManagerEvent``).
 extension CoreManager {
@@ -45,7 +48,7 @@ extension CoreManager {
   /// Follows the result of a query.
   ///
   /// - Parameters:
-  ///   - query: The query; an invalid one ends iterations with a ``QueryError``.
+  ///   - query: The query; an invalid one ends iterations with a `QueryError`.
   ///   - context: The stores to read.
   /// - Returns: The present result, and the result after each change.
   public func follow(

@@ -48,6 +48,8 @@ final class AcceptedQuery<E: Queryable>: Sendable {
       capacity = nil
     }
     stored.limit = capacity
+    // The contract may reject the entity that uniqueness keeps in the store.
+    if contract != nil { stored.uniqueBy = [] }
     self.stored = stored
     ordersByChange = query.uniqueBy.isEmpty && query.nodeIdentifiers == nil
     needsStore = query.filter.needsStore
@@ -77,10 +79,17 @@ final class AcceptedQuery<E: Queryable>: Sendable {
     return contract?.isValid(entity.entity, for: query) ?? true
   }
 
-  /// The entities of a store's result that meet the contract.
+  /// The entities of a store's result that meet the contract; with uniqueness, the first of them in natural order.
   func accepted(_ entities: [RankedEntity<E>]) -> [RankedEntity<E>] {
     guard let contract else { return entities }
-    return entities.filter { contract.isValid($0.entity, for: query) }
+    let valid = entities.filter { contract.isValid($0.entity, for: query) }
+    if query.uniqueBy.isEmpty { return valid }
+    var first: [[QueryValue]: UInt64] = [:]
+    let values = valid.map { entity in query.uniqueBy.map { $0.value(entity.entity) } }
+    for (entity, values) in zip(valid, values) {
+      first[values] = min(entity.rank, first[values] ?? .max)
+    }
+    return zip(valid, values).filter { first[$1] == $0.rank }.map(\.0)
   }
 
   /// The position of an entity among others, present or new.

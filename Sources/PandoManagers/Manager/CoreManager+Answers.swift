@@ -15,7 +15,7 @@ extension CoreManager {
   ///   - query: The entities that the question is about.
   ///   - context: The stores to read.
   /// - Returns: The answer.
-  /// - Throws: As ``search(withQuery:in:)``; ``QueryError`` `wrongType` for the sum of a field without
+  /// - Throws: As ``search(withQuery:in:)``; `QueryError` `wrongType` for the sum of a field without
   ///   numbers.
   /// - Complexity: As `ModelSnapshot.answer(_:to:)` if the disk answers; else as
   ///   ``search(withQuery:in:)``.
@@ -56,7 +56,7 @@ extension CoreManager {
   ///   - entity: The last entity of the page before.
   ///   - context: The stores to read.
   /// - Returns: The entities of the next page.
-  /// - Throws: As ``search(withQuery:in:)``; ``QueryError`` `lostPlace` if the entity has been deleted
+  /// - Throws: As ``search(withQuery:in:)``; `QueryError` `lostPlace` if the entity has been deleted
   ///   and its position can't be found without it.
   /// - Complexity: As `ModelSnapshot.find(_:after:)` if the disk answers; else as
   ///   ``search(withQuery:in:)`` without offset and limit.
@@ -66,8 +66,8 @@ extension CoreManager {
     let told = try fromDisk(query, context) { try $0.find(query, after: entity) }
     if let told { return told }
     try query.validate()
-    return try query.window(
-      of: try await search(withQuery: query.whole, in: context).entities, after: entity)
+    let whole = try await read(EntityRead(searching: query, after: entity), in: context)
+    return try query.window(of: whole.entities, after: entity)
   }
 
   /// Answers from a snapshot of the disk; `nil` if only a search gives the right answer.

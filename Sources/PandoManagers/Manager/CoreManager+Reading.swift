@@ -156,7 +156,7 @@ extension CoreManager {
       do {
         let result = try await request.answer(of: store, in: context)
         answer.lastHasFailed = false
-        guard Self.isValid(result, request, context) else {
+        guard request.isValid(result, in: context) else {
           if answer.result == nil { answer.result = .empty }
           continue
         }
@@ -171,13 +171,6 @@ extension CoreManager {
       for error in answer.errors { events?(ManagerEvent(.failedStore, E.modelTypeName, error)) }
     }
     return answer
-  }
-
-  private static func isValid(
-    _ result: QueryResult<E>, _ request: EntityRead<E>, _ context: ReadContext<E>
-  ) -> Bool {
-    guard let contract = context.contract else { return true }
-    return result.entities.allSatisfy { contract.isValid($0, for: request.query) }
   }
 
   static func noStore(_ level: String) -> ManagerError {
@@ -234,8 +227,8 @@ extension CoreManager {
       events?(ManagerEvent(.malformedElement, E.modelTypeName, error))
     }
     try access.confirm()
-    if LocalFields.areIn(E.self) {
-      answer.result = try await withLocalFields(answer, request.query)
+    if LocalFields.areIn(E.self) || request.selectsUnique(in: context) {
+      answer.result = try await applied(answer, request, in: context)
     }
     if case .persist(let extra) = context.source.remote?.strategy {
       let discards = extra == .discardExtraLocalData && answer.isComplete
@@ -252,22 +245,19 @@ extension CoreManager {
       try await stack.store(write)
       if stack.followedStore == nil { answers.note(times, since: removalCount) }
     }
-    guard let contract = context.contract else { return answer.result }
-    let valid = answer.result.entities.filter { contract.isValid($0, for: request.query) }
-    var result = QueryResult(valid, groupedBy: request.query.groupedBy)
-    result.page = answer.result.page
-    return result
+    return request.valid(answer.result, in: context)
   }
 
-  /// An answer with the stored values of fields that the server does not have.
-  private func withLocalFields(
-    _ answer: RemoteAnswer<E>, _ query: Query<E>
+  /// The result of an answer, with the stored values of fields that the server does not have.
+  private func applied(
+    _ answer: RemoteAnswer<E>, _ request: EntityRead<E>, in context: ReadContext<E>
   ) async throws -> QueryResult<E> {
-    let entities = try await stack.withLocalFields(
-      answer.unfiltered ?? answer.result.entities)
+    var entities = answer.unfiltered ?? answer.result.entities
+    if LocalFields.areIn(E.self) { entities = try await stack.withLocalFields(entities) }
     var result =
       answer.unfiltered == nil
-      ? QueryResult(entities, groupedBy: query.groupedBy) : try query.apply(to: entities)
+      ? QueryResult(entities, groupedBy: request.query.groupedBy)
+      : try request.answer(from: entities, in: context)
     result.page = answer.result.page
     return result
   }

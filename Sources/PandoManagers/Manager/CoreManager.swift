@@ -90,11 +90,14 @@ extension CoreManager {
 
   /// Returns the entities that match a query.
   ///
+  /// The answer of a local store counts only if all its entities meet the contract of the context
+  /// (``EntityContract``).
+  ///
   /// - Parameters:
   ///   - query: The query.
   ///   - context: The stores to read.
   /// - Returns: The entities, in the order of the query.
-  /// - Throws: ``QueryError`` for an invalid query; else as ``get(byID:in:)``.
+  /// - Throws: `QueryError` for an invalid query; else as ``get(byID:in:)``.
   /// - Complexity: In memory O(*n* + *m* log *m*) for *n* entities of which *m* match. On disk as
   ///   `ModelSnapshot.find(_:)`; in natural order, if a server has sent one, all matches are
   ///   read, whatever the limit. If the manager reads from the server: a request, and a write of its
@@ -278,7 +281,7 @@ extension CoreManager {
   ///   - query: The query.
   ///   - context: The stores to write.
   /// - Returns: The identifiers of the removed entities.
-  /// - Throws: ``QueryError`` for an invalid query; else as ``remove(_:in:)``.
+  /// - Throws: `QueryError` for an invalid query; else as ``remove(_:in:)``.
   /// - Complexity: As ``search(withQuery:in:)``, and ``remove(_:in:)`` of the matches; in memory O(*n*
   ///   log *n*) for *n* entities, whatever matches.
   @discardableResult

@@ -127,7 +127,8 @@ public struct RemoteAnswer<E: Entity>: Sendable {
 
   /// The entities that the server has sent, before the query was applied.
   ///
-  /// Set for types with fields that the server does not have; the query is applied after these are filled in.
+  /// Set if the manager applies the query: after it has filled in the fields that the server does not have, and
+  /// with uniqueness after a contract.
   package var unfiltered: [E]?
 
   /// Further writes in the transaction that stores the entities.

@@ -243,7 +243,9 @@ extension RemoteStore {
     var answer = RemoteAnswer(result: result, isComplete: isComplete)
     answer.malformed = content.malformed
     answer.included = content.included
-    if payload.isFilteredHere, E.hasLocalFields { answer.unfiltered = content.entities }
+    if payload.isFilteredHere, E.hasLocalFields || !query.uniqueBy.isEmpty {
+      answer.unfiltered = content.entities
+    }
     return answer
   }
 

@@ -112,20 +112,54 @@ extension Query {
   /// - Throws: ``QueryError`` as ``validate()``.
   /// - Complexity: O(*n*) for *n* entities, and O(*m* log *m*) to order *m* matches, whatever the limit.
   public func apply(to entities: [E]) throws(QueryError) -> QueryResult<E> {
+    try apply(to: entities, preferring: nil)
+  }
+
+  /// Answers the query from entities in memory; uniqueness keeps a preferred entity if there is one.
+  package func apply(
+    to entities: [E], preferring isPreferred: ((E) -> Bool)?
+  ) throws(QueryError) -> QueryResult<E> {
     try validate()
     if filter.needsStore {
       throw QueryError(
         .needsStore, E.modelTypeName,
         "only a store can say who holds an entity, and whether a server has it")
     }
-    var found = entities.filter(filter.matches)
-    if !uniqueBy.isEmpty {
-      var seen: Set<[QueryValue]> = []
-      found = found.filter { entity in
-        seen.insert(uniqueBy.map { $0.value(entity) }).inserted
-      }
-    }
+    return select(from: entities.filter(filter.matches), preferring: isPreferred)
+  }
+
+  /// The query for all matches, in natural order, without uniqueness and groups.
+  package var matches: Query {
+    var matches = whole
+    matches.uniqueBy = []
+    matches.order = []
+    return matches
+  }
+
+  /// Applies uniqueness, order, offset, limit and groups to the result of ``matches``.
+  ///
+  /// - Parameters:
+  ///   - matches: The matches, in natural order.
+  ///   - isPreferred: Of entities with equal values uniqueness keeps the first preferred one; without
+  ///     one, the first.
+  /// - Returns: The result.
+  package func select(
+    from matches: [E], preferring isPreferred: ((E) -> Bool)? = nil
+  ) -> QueryResult<E> {
+    let found = uniqueBy.isEmpty ? matches : unique(matches, preferring: isPreferred)
     return window(of: EntitySorter(order).sorted(found))
+  }
+
+  private func unique(_ matches: [E], preferring isPreferred: ((E) -> Bool)?) -> [E] {
+    var kept: [[QueryValue]: (place: Int, isPreferred: Bool)] = [:]
+    for (place, entity) in matches.enumerated() {
+      let values = uniqueBy.map { $0.value(entity) }
+      let known = kept[values]
+      if known?.isPreferred ?? false || known != nil && isPreferred == nil { continue }
+      let prefers = isPreferred?(entity) ?? true
+      if known == nil || prefers { kept[values] = (place, prefers) }
+    }
+    return kept.values.map { $0.place }.sorted().map { matches[$0] }
   }
 
   /// Applies offset, limit and groups to ordered matches.

@@ -66,6 +66,12 @@ public struct QueryResult<E: Queryable>: Sendable {
     undecodable = [record]
   }
 
+  /// Takes over the page and the left-out records of a result of the same read.
+  package mutating func takeNotes(of other: QueryResult) {
+    page = other.page
+    undecodable = other.undecodable
+  }
+
   /// A result without entities.
   public static var empty: QueryResult { QueryResult([]) }
 
