@@ -33,6 +33,19 @@ extension ModelSnapshot {
   }
 }
 
+extension ModelSnapshot {
+  /// Whether a node is an entity of a type, if it exists.
+  ///
+  /// A node that is stored only as another type of its namespace may lack what the type requires.
+  ///
+  /// - Throws: `ModelError` if its record of the type can't be decoded; `StoreError`.
+  func mayBe<E: Entity>(_ type: E.Type, _ identifier: String) throws -> Bool {
+    if NamespaceTypes.others(of: type).isEmpty { return true }
+    var childCount = 0
+    return try entity(identifier, as: type, &childCount) != nil
+  }
+}
+
 extension ModelTransaction {
   /// Changes a stored entity; only differing nodes are written.
   ///
@@ -45,7 +58,10 @@ extension ModelTransaction {
   @discardableResult
   public mutating func update<E: Entity>(
     _ identifier: EntityIdentifier<E>, _ change: (inout E) throws -> Void
-  ) throws -> E { try update(E.self, currentName(of: identifier), change) }
+  ) throws -> E {
+    if let entity = try updateIfPresent(identifier, change) { return entity }
+    throw StoreError.noSuchNode(identifier.modelIdentifier)
+  }
 
   /// Changes a stored entity, if it exists.
   ///
@@ -58,7 +74,11 @@ extension ModelTransaction {
   @discardableResult
   public mutating func updateIfPresent<E: Entity>(
     _ identifier: EntityIdentifier<E>, _ change: (inout E) throws -> Void
-  ) throws -> E? { try updateIfPresent(E.self, currentName(of: identifier), change) }
+  ) throws -> E? {
+    let current = try currentName(of: identifier)
+    guard try snapshot.mayBe(E.self, current) else { return nil }
+    return try updateIfPresent(E.self, current, change)
+  }
 
   /// Deletes the node of an entity, with its records of all types.
   ///
@@ -120,4 +140,36 @@ extension ModelStore {
     _ identifier: EntityIdentifier<E>, context: (any Sendable)? = nil,
     _ change: @escaping @Sendable (inout E) throws -> Void
   ) async throws -> E { try await write(context: context) { try $0.update(identifier, change) } }
+
+  /// Changes a stored entity, if it exists.
+  ///
+  /// - Parameters:
+  ///   - identifier: Its identifier.
+  ///   - context: A value that travels with the change set to listeners.
+  ///   - change: Runs on the calling thread or another one, perhaps more than once.
+  /// - Returns: The entity as stored afterwards; `nil` if there is none.
+  /// - Throws: The error of `change`, and as ``ModelTransaction/update(_:_:_:)``.
+  /// - Complexity: O(log *n*) for each node of its tree, and a commit.
+  @discardableResult
+  public func updateIfPresent<E: Entity>(
+    _ identifier: EntityIdentifier<E>, context: (any Sendable)? = nil,
+    _ change: @Sendable (inout E) throws -> Void
+  ) throws -> E? { try write(context: context) { try $0.updateIfPresent(identifier, change) } }
+
+  /// Changes an entity that may be absent like the synchronous form, without blocking a thread.
+  ///
+  /// - Parameters:
+  ///   - identifier: Its identifier.
+  ///   - context: A value that travels with the change set to listeners.
+  ///   - change: As in the synchronous form.
+  /// - Returns: The entity as stored afterwards; `nil` if there is none.
+  /// - Throws: As the synchronous form.
+  /// - Complexity: As the synchronous form.
+  @discardableResult
+  public func updateIfPresent<E: Entity>(
+    _ identifier: EntityIdentifier<E>, context: (any Sendable)? = nil,
+    _ change: @escaping @Sendable (inout E) throws -> Void
+  ) async throws -> E? {
+    try await write(context: context) { try $0.updateIfPresent(identifier, change) }
+  }
 }

@@ -19,7 +19,7 @@ extension ModelTransaction {
   ///     `nil` if none did. Nodes inside may have their values from before it.
   ///   - isConfirmation: Whether it is the answer to a write of these entities.
   /// - Returns: The results.
-  /// - Throws: `ModelError`, `StoreError`, `LMDBError`; ``QueryError`` `invalidIdentifier`.
+  /// - Throws: `ModelError`, `StoreError`, `LMDBError`; `QueryError` `invalidIdentifier`.
   package mutating func apply<E: LocalEntity>(
     _ entities: [E], after first: (@Sendable ([E], inout ModelTransaction) throws -> Void)? = nil,
     asOf: UInt64?, knownAt: UInt64? = nil, isIncluded: Bool = false, keepsOrder: Bool = true,
@@ -99,6 +99,7 @@ extension ModelTransaction {
   ) throws -> [AppliedEntity<E>] {
     if keepsOrder { try keepTombstones(ofNamespace: E.identifierNamespace) }
     let identifier = try snapshot.currentIdentifier(of: update.identifier)
+    guard try snapshot.mayBe(E.self, identifier.modelIdentifier) else { return [] }
     let sent = try isLocal ? sentEntity(identifier) : nil
     let name = identifier.modelIdentifier
     // The caller may have read both before the server assigned the identifier.

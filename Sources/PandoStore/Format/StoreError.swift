@@ -128,7 +128,7 @@ extension StoreError {
     StoreError(.damaged, subject, "\(reason); the store is damaged, run verify")
   }
 
-  static func noSuchNode(_ identifier: String) -> StoreError {
+  package static func noSuchNode(_ identifier: String) -> StoreError {
     StoreError(.noSuchNode, identifier, "the store has no such node; nothing was changed")
   }
 

@@ -108,6 +108,54 @@ import Testing
     }
   }
 
+  /// It threw the error of the decoder.
+  @Test func `an update of a node that is stored as a card only finds no issue`() async throws {
+    try await withManagers { issues, cards, store in
+      try await cards.set(IssueCard(1, points: 4))
+      let updated = try await issues.updateIfPresent(byID: .remote(1)) { $0.points = 5 }
+      #expect(updated?.value == nil)
+      let missing = await #expect(throws: ManagerError.self) {
+        try await issues.set(Issue(1, points: 6), replacing: Issue(1, points: 4))
+      }
+      #expect(missing?.code == .notFound)
+      let inStore = try await store.update(EntityIdentifier<Issue>.remote(1)) { $0.points = 7 }
+      #expect(inStore == nil)
+      #expect(try await cards.get(byID: .remote(1))?.points == 4)
+      #expect(try await issues.get(byID: .remote(1)) == nil)
+      // The other way round a card is found, and an error of the closure is thrown.
+      try await issues.set(Issue(2, points: 1))
+      let card = try await cards.updateIfPresent(byID: .remote(2)) { $0.points = 3 }
+      #expect(card?.value.points == 3)
+      #expect(try await issues.get(byID: .remote(2))?.points == 3)
+      await #expect(throws: ModelError.self) {
+        try await issues.updateIfPresent(byID: .remote(2)) { _ in
+          _ = try store.read { try $0.get("Issue:1", as: Issue.self) }
+        }
+      }
+    }
+  }
+
+  @Test func `integer keys and text keys of one namespace name one node, in records of their own`()
+    async throws
+  {
+    #expect(
+      EntityIdentifier<Issue>.remote(7).modelIdentifier
+        == EntityIdentifier<IssueLabel>.remote("7").modelIdentifier)
+    let store = try ModelStore.temporary()
+    let container = try CoreManagerContainer(
+      entities: Issue.self, IssueLabel.self, diskStoreConfig: .store(store))
+    let (issues, labels) = (container[Issue.self], container[IssueLabel.self])
+    try await issues.set(Issue(7, points: 1))
+    #expect(try await labels.get(byID: .remote("7")) == nil, "its key is an integer")
+    #expect(try await labels.all().isEmpty)
+    try await labels.set(IssueLabel(id: .remote("7"), title: "seven"))
+    #expect(try await labels.get(byID: .remote("7"))?.title == "seven")
+    #expect(try await issues.get(byID: .remote(7))?.title == "seven", "one node, one title")
+    #expect(try store.read { try $0.count() } == 1)
+    await container.close()
+    await store.close()
+  }
+
   @Test func `followed cards follow the whole`() async throws {
     try await withManagers { issues, cards, _ in
       try await issues.set(Issue(1, points: 1))
@@ -170,4 +218,11 @@ private struct IssueCard: PersistentEntity {
     title = "Issue \(number)"
     self.points = points
   }
+}
+
+/// Has texts as keys, in the namespace of entities whose keys are numbers.
+private struct IssueLabel: PersistentEntity {
+  static let identifierNamespace = "Issue"
+  var id: EntityIdentifier<IssueLabel>
+  var title: String
 }
