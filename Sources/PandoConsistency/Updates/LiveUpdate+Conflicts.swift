@@ -1,4 +1,4 @@
-import PandoModels
+package import PandoModels
 import PandoRecords
 
 extension LiveUpdate {
@@ -12,6 +12,23 @@ extension LiveUpdate {
     for key in versions.keys { resolve(key, TreeLevel(), &resolved) }
     for (key, given) in resolved {
       if let position = versions.position(of: key) { versions[position: position].given = given }
+    }
+  }
+
+  /// Returns the given trees as they are after the update.
+  ///
+  /// - Parameter roots: The roots of the trees, as they were given.
+  /// - Returns: `nil` if the trees agree already, or if one tree has different contents of an identifier,
+  ///   which is a mistake to report.
+  package func agreeing<T: SimpleModel>(_ roots: [T]) -> [T]? {
+    guard hasSeveralVersions, conflicts.isEmpty, refusal == nil else { return nil }
+    var resolved: [ByteString: [any SimpleModel]] = [:]
+    return roots.map { root in
+      if let identifier = root.modelIdentifier {
+        return versions[ByteString(identifier)]?.model(as: type(of: root)) as? T ?? root
+      }
+      guard let model = root as? any Model else { return root }
+      return replaceChildren(of: model, TreeLevel(), &resolved) as? T ?? root
     }
   }
 

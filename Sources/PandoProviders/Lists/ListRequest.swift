@@ -18,6 +18,16 @@ enum ListRequest<T: SimpleModel>: Sendable {
     if case .remove(let range) = self { range.isEmpty } else { false }
   }
 
+  /// Returns the request with other contents for its models.
+  func replacing(_ models: [T]) -> ListRequest<T> {
+    switch self {
+    case .set: .set(models)
+    case .insert(_, let index): .insert(models, at: index)
+    case .append: .append(models)
+    case .update, .removeOne, .remove, .move, .placed: self
+    }
+  }
+
   /// Returns the error for a list of `count` elements; `nil` if the request is valid.
   func refusal(count: Int, _ subject: String) -> DataProviderError? {
     switch self {

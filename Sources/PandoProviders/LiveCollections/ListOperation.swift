@@ -30,9 +30,12 @@ final class ListOperation<T: SimpleModel>: ManagedOperation {
   private let isLost = Locked(false)
   /// The stored elements after this edit; `nil` if they have to be loaded from a custom cache.
   private let cached = Locked<[T]?>(nil)
+  /// The update of the edit's models, if it has been made.
+  private let prepared: Locked<LiveUpdate?>
 
   init(
-    _ edit: ListEdit<T>, writing written: ListEdit<T>?, mayBeAbsent: Bool, isWritten: Bool,
+    _ edit: ListEdit<T>, _ update: LiveUpdate?, writing written: ListEdit<T>?, mayBeAbsent: Bool,
+    isWritten: Bool,
     of collection: LiveCollection<T>, by member: UInt64?, number editNumber: UInt64,
     change: CollectionChange, context: (any Sendable)?
   ) {
@@ -44,6 +47,7 @@ final class ListOperation<T: SimpleModel>: ManagedOperation {
     self.collection = collection
     self.member = member
     self.context = context
+    prepared = Locked(update)
     outcome = PendingWrite(change: change)
   }
 
@@ -58,7 +62,8 @@ final class ListOperation<T: SimpleModel>: ManagedOperation {
   var committedPlan: ListPlan? { storedPlan.withLock { $0 } }
 
   func makeUpdate() -> LiveUpdate {
-    var update = LiveUpdate(setting: edit.models, context: context)
+    var update = prepared.withLock { $0.take() } ?? LiveUpdate(setting: edit.models)
+    update.context = context
     update.date = date
     return update
   }

@@ -20,6 +20,7 @@ extension LiveCollection {
     updatesCache: Bool = true, context: (any Sendable)?
   ) -> PendingWrite? {
     let refusal = refusal(of: request, updatesCache: updatesCache)
+    let (request, update) = Self.agreeing(request)
     while true {
       let isHere = member.map { tellMemberHere($0) } ?? false
       var isBehind = false
@@ -36,7 +37,7 @@ extension LiveCollection {
         if let refusal = request.refusal(count: count ?? state.list.rows.count, cacheKey ?? "") {
           return .failure(refusal)
         }
-        return perform(request, by: index, updatesCache: updatesCache, context, &state)
+        return perform(request, update, by: index, updatesCache: updatesCache, context, &state)
       }
       if !isBehind { return outcome }
     }
@@ -54,12 +55,13 @@ extension LiveCollection {
   ) -> (member: UInt64?, outcome: PendingWrite)? {
     var member: UInt64?
     let refusal = refusal(of: .set(models), updatesCache: updatesCache)
+    let (request, update) = Self.agreeing(.set(models))
     let outcome = finishEdit(by: member, context) { state in
       if let refusal { return .failure(refusal) }
       member = state.addMember(provider, paused: reasons)
       guard member != nil else { return nil }
       let index = state.members.count - 1
-      return perform(.set(models), by: index, updatesCache: updatesCache, context, &state)
+      return perform(request, update, by: index, updatesCache: updatesCache, context, &state)
     }
     return outcome.map { (member, $0) }
   }
@@ -72,6 +74,19 @@ extension LiveCollection {
     }
     let hasEmpty = request.models.contains { $0.modelIdentifier?.isEmpty ?? false }
     return hasEmpty ? DataProviderError.emptyIdentifier(T.self) : nil
+  }
+
+  /// Returns the request with the contents that its models have after the commit.
+  ///
+  /// If several models have a node, the last one determines it. So the list shows the committed contents at once.
+  ///
+  /// - Returns: The request, and the update of its models if there are several and they were not changed.
+  private static func agreeing(_ request: ListRequest<T>) -> (ListRequest<T>, LiveUpdate?) {
+    let models = request.models
+    guard models.count > 1 else { return (request, nil) }
+    let update = LiveUpdate(setting: models)
+    if let models = update.agreeing(models) { return (request.replacing(models), nil) }
+    return (request, update)
   }
 
   private func finishEdit(
@@ -90,8 +105,8 @@ extension LiveCollection {
   }
 
   private func perform(
-    _ request: ListRequest<T>, by index: Int?, updatesCache: Bool, _ context: (any Sendable)?,
-    _ state: inout ListState<T>
+    _ request: ListRequest<T>, _ update: LiveUpdate?, by index: Int?, updatesCache: Bool,
+    _ context: (any Sendable)?, _ state: inout ListState<T>
   ) -> Result<PendingWrite, any Error> {
     addIfNeeded(&state)
     let edit = state.edit(for: request, seenBy: index)
@@ -108,7 +123,7 @@ extension LiveCollection {
     let step = state.list.carryOut(edit, plan)
     state.editCount += 1
     let operation = ListOperation(
-      edit, writing: written.0, mayBeAbsent: written.1, isWritten: writes, of: self,
+      edit, update, writing: written.0, mayBeAbsent: written.1, isWritten: writes, of: self,
       by: index.map { state.members[$0].number }, number: state.editCount, change: change,
       context: context)
     state.pending.append(PendingEdit(operation: operation, step: step))

@@ -1,6 +1,7 @@
 import PandoConsistency
 import PandoModels
 import PandoProviders
+import PandoStore
 import Testing
 
 /// Changes of elements elsewhere.
@@ -131,6 +132,50 @@ import Testing
     list.provider.setData(old + new + [Contact(12)], cacheKey: nil)
     manager.settle()
     #expect(list.provider.data == new.reversed() + new + [Contact(12)])
+  }
+
+  /// They were shown as given until the commit.
+  @Test func `of two values of one node in an edit all elements show the last at once`()
+    async throws
+  {
+    let two = [Contact(1, "old"), Contact(2), Contact(1, "new")]
+    let shown = [Contact(1, "new"), Contact(2), Contact(1, "new")]
+    try await withStore { store in
+      let stored = try DataModelManager(store: store)
+      for manager in [manager, stored] {
+        for edit in 0..<3 {
+          let list = ListFollower<Contact>(manager)
+          try await list.provider.setData([], cacheKey: "list \(edit)").committed()
+          let outcome =
+            switch edit {
+            case 0: list.provider.append(two)
+            case 1: list.provider.insert(two, at: 0)
+            default: list.provider.setData(two, cacheKey: "list \(edit)")
+            }
+          #expect(list.provider.data == shown, "edit \(edit)")
+          try await outcome.committed()
+          #expect(list.provider.data == shown, "edit \(edit)")
+          #expect(list.takeChanges() == [], "edit \(edit)")
+        }
+      }
+      #expect(try store.read { try $0.collection("list 0", as: Contact.self) } == shown)
+      await stored.close()
+    }
+  }
+
+  @Test func `of two values of one node inside new elements all show the last at once`() {
+    let teams = ListFollower<Team>(manager)
+    teams.provider.append([
+      Team(id: 1, lead: Contact(1, "old"), members: [Contact(2)]),
+      Team(id: 2, lead: Contact(2, "two"), helper: Contact(1, "new")),
+    ])
+    let shown = [
+      Team(id: 1, lead: Contact(1, "new"), members: [Contact(2, "two")]),
+      Team(id: 2, lead: Contact(2, "two"), helper: Contact(1, "new")),
+    ]
+    #expect(teams.provider.data == shown)
+    manager.settle()
+    #expect(teams.provider.data == shown)
   }
 
   @Test func `nothing is left of a collection that has gone`() {
