@@ -43,7 +43,7 @@ public struct EntityTransaction: ~Copyable {
   ///   - entity: The new value.
   ///   - context: `.local`, or `.localAndRemote` to send it to the server too.
   /// - Returns: The stored value.
-  /// - Throws: ``ManagerError`` `unknownEntity`, `noStore`, `userAccessInvalid`; ``QueryError``
+  /// - Throws: ``ManagerError`` `unknownEntity`, `noStore`, `userAccessInvalid`; `QueryError`
   ///   `invalidIdentifier`; `ModelError`, `StoreError`, `LMDBError`.
   /// - Complexity: O(log *n*) for each node of the given and the stored tree.
   @discardableResult

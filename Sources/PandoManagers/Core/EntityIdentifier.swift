@@ -75,7 +75,7 @@ extension EntityIdentifier {
 
   /// Throws if the identifier can't be stored.
   ///
-  /// - Throws: ``QueryError`` `invalidIdentifier` for an empty key or a remote one with the prefix `local:`.
+  /// - Throws: `QueryError` `invalidIdentifier` for an empty key or a remote one with the prefix `local:`.
   /// - Complexity: O(*k*) for *k* bytes of the key.
   public func validate() throws(QueryError) {
     let name = E.identifierNamespace

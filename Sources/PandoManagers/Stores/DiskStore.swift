@@ -67,7 +67,7 @@ extension DiskStore: LocalStoring {
   ///   - query: The query.
   ///   - context: Ignored.
   /// - Returns: The entities, in the order of the query.
-  /// - Throws: ``QueryError`` for an invalid query; else as ``get(withQuery:in:)``.
+  /// - Throws: `QueryError` for an invalid query; else as ``get(withQuery:in:)``.
   /// - Complexity: As `ModelSnapshot.find(_:)`; in natural order, if a server has sent one, all
   ///   matches are read, whatever the limit.
   public func search(
@@ -149,7 +149,7 @@ extension DiskStore: LocalStoring {
   ///   - query: The query.
   ///   - context: Has the sequence number of the removal, if it is an answer.
   /// - Returns: The identifiers of the removed entities.
-  /// - Throws: ``QueryError`` for an invalid query; `StoreError`, `LMDBError`.
+  /// - Throws: `QueryError` for an invalid query; `StoreError`, `LMDBError`.
   /// - Complexity: As ``search(withQuery:in:)``; then for each match O(log *n*) for each parent, and the size
   ///   of each collection that holds it; and a commit.
   public func removeAll(

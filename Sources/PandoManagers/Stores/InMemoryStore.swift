@@ -140,7 +140,7 @@ extension InMemoryStore: KeyValueStoring {
   ///   - query: A query by identifiers.
   ///   - context: Ignored.
   /// - Returns: The entities that exist.
-  /// - Throws: ``QueryError`` for an invalid query.
+  /// - Throws: `QueryError` for an invalid query.
   /// - Complexity: O(*k* log *k*) for *k* identifiers.
   public func get(
     withQuery query: Query<E>, in context: ReadContext<E>
@@ -152,7 +152,7 @@ extension InMemoryStore: KeyValueStoring {
   ///   - query: The query.
   ///   - context: Ignored.
   /// - Returns: The entities, in the order of the query.
-  /// - Throws: ``QueryError`` for an invalid query.
+  /// - Throws: `QueryError` for an invalid query.
   /// - Complexity: O(*n* + *m* log *m*) for *n* entities of which *m* match, whatever the limit; as
   ///   ``get(withQuery:in:)`` for identifiers.
   public func search(
@@ -165,7 +165,7 @@ extension InMemoryStore: KeyValueStoring {
   ///   - query: The query.
   ///   - context: Has the sequence number of the removal, if it is an answer.
   /// - Returns: The identifiers of the removed entities.
-  /// - Throws: ``QueryError`` for an invalid query.
+  /// - Throws: `QueryError` for an invalid query.
   /// - Complexity: O(*n* log *n*) for *n* entities, whatever matches.
   public func removeAll(
     withQuery query: Query<E>, in context: WriteContext<E>

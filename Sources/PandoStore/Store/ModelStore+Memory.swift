@@ -7,7 +7,7 @@ extension ModelStore {
   /// try store.copy(to: "saved")
   /// ```
   ///
-  /// The store needs no folder and belongs to this process. It ends with ``close()``, with its last reference or with the
+  /// The store needs no folder and belongs to this process. It ends with `close()`, with its last reference or with the
   /// process, and leaves no file. Its pages use memory. `maximumMapSizeInBytes` limits them: a write that needs more throws
   /// `LMDBError` `mapFull`. Two stores in memory share nothing. Errors name such a store `in memory`.
   ///
