@@ -12,8 +12,7 @@ final class LiveQuery<E: Queryable>: LiveView {
   let hasOtherTypes = false
 
   private let events: ManagerEventHandler?
-  /// The texts of the reported records.
-  private let reported = Locked<Set<ByteString>>([])
+  private let reported = Locked(ReportedRecords())
 
   /// Makes a query that is not followed yet.
   ///
@@ -25,12 +24,19 @@ final class LiveQuery<E: Queryable>: LiveView {
     self.events = events
   }
 
-  /// Reports left-out records, each once for each error.
-  private func report(_ records: [UndecodableRecord]) {
+  /// The number of errors that are kept so that they are not reported again.
+  var reportedCount: Int { reported.withLock { $0.count } }
+
+  /// Reports left-out records, unless they were reported with the same error.
+  ///
+  /// - Parameters:
+  ///   - records: The records.
+  ///   - isRead: Whether these are all that a read of the window has left out.
+  private func report(_ records: [UndecodableRecord], isRead: Bool) {
     guard let events else { return }
-    for record in records {
-      let text = ByteString("\(record)")
-      guard reported.withLock({ $0.insert(text).inserted }) else { continue }
+    let texts = records.map { ByteString("\($0)") }
+    let isNew = reported.withLock { isRead ? $0.replace(by: texts) : $0.add(texts) }
+    for (record, isNew) in zip(records, isNew) where isNew {
       events(ManagerEvent(.undecodableEntity, E.modelTypeName, record))
     }
   }
@@ -59,7 +65,7 @@ final class LiveQuery<E: Queryable>: LiveView {
     try followed.read(snapshot) { records in
       // A change inside such a record may make it readable.
       if !records.isEmpty { type.noteHolders() }
-      self.report(records)
+      self.report(records, isRead: true)
     }
   }
 
@@ -90,7 +96,7 @@ final class LiveQuery<E: Queryable>: LiveView {
           return EntityChange(node, entity)
         } catch let error as ModelError {
           type.noteHolders()
-          report([UndecodableRecord(node.text, error)])
+          report([UndecodableRecord(node.text, error)], isRead: false)
           return EntityChange(node, nil)
         }
       }

@@ -47,6 +47,45 @@ import Testing
     }
   }
 
+  /// The query kept each error that it had ever reported.
+  @Test func `a query keeps a limited number of reported errors, and reports each once`()
+    async throws
+  {
+    try await Following.run { following in
+      let maximum = ReportedRecords.changedCountMaximum
+      let reports = Locked<Set<String>>([])
+      let count = Locked(0)
+      let query = LiveQuery(AcceptedQuery(all)) { event in
+        reports.withLock { _ = $0.insert("\(event)") }
+        count.withLock { $0 += 1 }
+      }
+      following.hub.begin(query)
+      await following.hub.shown()
+      for start in [0, maximum, 2 * maximum] {
+        try await following.store.write { transaction in
+          for id in start..<(start + maximum) {
+            try transaction.set(TreeNode("Track:\(id)", type: "Track", fields: ["id": 1]))
+          }
+        }
+        await following.hub.shown()
+      }
+      #expect(reports.withLock { $0.count } == 3 * maximum)
+      #expect(count.withLock { $0 } == 3 * maximum)
+      #expect(query.reportedCount <= maximum)
+      query.finish()
+    }
+  }
+
+  @Test func `a read keeps the errors of the records that it leaves out, and no others`() {
+    var reported = ReportedRecords()
+    func texts(_ names: String...) -> [ByteString] { names.map { ByteString($0) } }
+    #expect(reported.add(texts("a", "b", "a")) == [true, true, false])
+    #expect(reported.replace(by: texts("b", "c", "c")) == [false, true, false])
+    #expect(reported.count == 2)
+    #expect(reported.add(texts("b", "a")) == [false, true], "a was left out before and is again")
+    #expect(reported.replace(by: []) == [] && reported.count == 0)
+  }
+
   @Test func `an entity whose child can't be read comes back with the child`() async throws {
     try await Following.run { following in
       let noName = TreeNode("Artist:a", type: "Artist", fields: ["id": "a"])
