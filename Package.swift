@@ -313,8 +313,8 @@ let package = Package(
     .testTarget(
       name: "PandoCommandTests",
       dependencies: [
-        "PandoCommand", "Pando", "PandoRemote", "PandoURLSession", "PandoLMDB", "PandoSystem",
-        "PandoFixtures",
+        "PandoCommand", "Pando", "PandoRemote", "PandoURLSession", "PandoManagers", "PandoStore",
+        "PandoLMDB", "PandoRecords", "PandoModels", "PandoSystem", "PandoFixtures",
       ],
       swiftSettings: languageSettings),
   ]
