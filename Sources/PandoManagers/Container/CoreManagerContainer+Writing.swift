@@ -10,7 +10,8 @@ extension CoreManagerContainer {
   ///   - context: A value that travels with the change to listeners.
   ///   - body: Makes the changes. It may run more than once, must change nothing else, and must not wait.
   /// - Returns: The result of `body`; `queued` if a server gets a request. `confirmed()` waits for all
-  ///   answers, and throws the first refusal.
+  ///   answers, and throws the first refusal, or ``ManagerError`` `aborted` if a later write has replaced a
+  ///   request by its uniquing key.
   /// - Throws: The error of `body`, and then nothing is written; ``ManagerError`` `noStore` for a type
   ///   outside the container's store, `closed`; `StoreError`, `LMDBError`.
   /// - Complexity: The cost of `body`, O(log *n*) for each queued request, and a commit.
@@ -38,6 +39,8 @@ extension CoreManagerContainer {
         do {
           try await request.confirm()
         } catch {
+          // A refusal says more than that a request was replaced.
+          if (refusal as? ManagerError)?.code == .aborted { refusal = nil }
           refusal = refusal ?? error
         }
       }

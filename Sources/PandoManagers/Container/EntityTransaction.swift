@@ -131,6 +131,8 @@ public struct EntityTransaction: ~Copyable {
   /// Queues the requests after all changes, in the order of the calls.
   consuming func finish() throws -> [EntityRequest] {
     for request in requests { try request.enqueue(&transaction) }
+    let replaced = Set(requests.flatMap { $0.replaced() })
+    for request in requests { request.leaveOut(replaced) }
     return requests
   }
 
@@ -178,16 +180,22 @@ public struct EntityTransaction: ~Copyable {
 struct EntityRequest: Sendable {
   let enqueue: @Sendable (inout ModelTransaction) throws -> Void
   let committed: @Sendable () -> Void
-  /// Waits for the server's answer; returns at once if a later request has replaced this one.
+  /// The queued requests that this one has replaced, before `committed`.
+  let replaced: @Sendable () -> [String]
+  /// Excludes replaced requests of the same write from `confirm`: it also waits for their replacements.
+  let leaveOut: @Sendable (Set<String>) -> Void
+  /// Waits for the server's answer.
+  ///
+  /// Throws `aborted` if a request of another write has replaced this one: the server gets the change with that
+  /// one, which it may still refuse.
   let confirm: @Sendable () async throws -> Void
 
   init<E: Entity>(_ write: any QueuedWrite<E>, replacing replaced: (any Sendable)?) {
     enqueue = { try write.enqueue(&$0, replacing: replaced) }
     committed = { write.committed() }
-    confirm = {
-      do {
-        _ = try await write.answer()
-      } catch let error as ManagerError where error.code == .aborted {}
-    }
+    let replaceable = write as? any ReplaceableWrite
+    self.replaced = { replaceable?.replacedRequests ?? [] }
+    leaveOut = { replaceable?.leaveOut($0) }
+    confirm = { _ = try await write.answer() }
   }
 }

@@ -145,6 +145,15 @@ public struct RemoteAnswer<E: Entity>: Sendable {
   }
 }
 
+/// A queued write whose requests may replace others, and be replaced.
+package protocol ReplaceableWrite: Sendable {
+  /// The requests that it has replaced in the queue, until ``QueuedWrite/committed()``.
+  var replacedRequests: [String] { get }
+
+  /// Excludes requests from those whose answers it waits for.
+  func leaveOut(_ requests: Set<String>)
+}
+
 /// A request that changes a server: first queued durably, then sent.
 ///
 /// ```swift

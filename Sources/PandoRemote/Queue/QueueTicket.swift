@@ -45,6 +45,9 @@ public final class QueueTicket: Sendable {
   /// Its number, once the transaction that has queued it is committed.
   var committedNumber: UInt64? { state.withLock { $0.isCommitted ? $0.number : nil } }
 
+  /// The tokens of the requests that it has replaced, until ``committed()``.
+  var replaced: [String] { state.withLock { $0.aborted } }
+
   /// Puts the request at the end of the queue.
   ///
   /// - Parameter transaction: The transaction of the local write, after all its changes; it may run

@@ -25,6 +25,8 @@ final class RemoteWrite<E: RemoteEntity>: QueuedWrite {
   private let isRemoval: Bool
   /// The tickets of the queued requests; of several runs of the transaction the last one counts.
   private let chosen = Locked<[QueueTicket]>([])
+  /// The requests that other requests of the same transaction have replaced.
+  private let leftOut = Locked<Set<String>>([])
 
   /// Makes a write of the entities with some identifiers, in order.
   init(
@@ -111,7 +113,8 @@ final class RemoteWrite<E: RemoteEntity>: QueuedWrite {
 
   func answer() async throws -> [E] {
     var answers: [(QueueTicket, APIResponse)] = []
-    for ticket in chosen.withLock({ $0 }) {
+    let leftOut = leftOut.withLock { $0 }
+    for ticket in chosen.withLock({ $0 }) where !leftOut.contains(ticket.draft.token) {
       answers.append((ticket, try await told { try await ticket.confirmation() }))
     }
     return try stored(answers)
@@ -142,4 +145,9 @@ final class RemoteWrite<E: RemoteEntity>: QueuedWrite {
       throw ManagerError(.aborted, E.modelTypeName, "it was not sent", underlying: [error])
     }
   }
+}
+
+extension RemoteWrite: ReplaceableWrite {
+  var replacedRequests: [String] { chosen.withLock { $0 }.flatMap(\.replaced) }
+  func leaveOut(_ requests: Set<String>) { leftOut.withLock { $0 = requests } }
 }

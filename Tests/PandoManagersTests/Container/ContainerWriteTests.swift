@@ -190,6 +190,51 @@ import Testing
     }
   }
 
+  /// A request that a later one with its uniquing key had replaced counted as confirmed.
+  @Test func `a write whose request another write has replaced is not confirmed`() async throws {
+    server.isOffline = true
+    try await withModelStore { store in
+      let container = try CoreManagerContainer(
+        entities: Marker.self, client: server, diskStoreConfig: .store(store))
+      func write(_ places: Int...) async throws -> Written<Void> {
+        try await container.write { entities in
+          for place in places {
+            try entities.set(Marker(id: .remote(1), place: place), in: .localAndRemote)
+          }
+        }
+      }
+      let queue = try #require(container.clientQueue)
+      // The first request of an idle queue is on its way, and so it is not replaced.
+      let other = try await container[Marker.self].set(
+        Marker(id: .remote(2), place: 0), in: .localAndRemote)
+      let first = try await write(1)
+      let second = try await write(2, 3)
+      let replaced = await #expect(throws: ManagerError.self) { try await first.confirmed() }
+      #expect(replaced?.code == .aborted)
+      answer("/markers/2", .put, #"{"id":2,"place":0}"#)
+      answer("/markers/1", .put, #"{"id":1,"place":3}"#)
+      server.isOffline = false
+      queue.flush()
+      try await other.confirmed()
+      // Its last request has replaced the one before it.
+      try await second.confirmed()
+      #expect(server.requests.filter { "\($0)" == "PUT /markers/1" }.count == 1)
+      // A refusal of the request that has replaced another one of its write is thrown.
+      server.answer(.put, "/markers/1", with: APIResponse(status: 422))
+      server.isOffline = true
+      let pause = try await container[Marker.self].set(
+        Marker(id: .remote(2), place: 9), in: .localAndRemote)
+      let third = try await write(4, 5)
+      server.isOffline = false
+      queue.flush()
+      try await pause.confirmed()
+      let refused = await #expect(throws: APIError.self) { try await third.confirmed() }
+      #expect(refused?.status == 422)
+      #expect(try await container[Marker.self].get(byID: .remote(1))?.place == 3)
+      await container.close()
+    }
+  }
+
   @Test func `what throws leaves nothing, and no request`() async throws {
     server.isOffline = true
     try await withContainer { container, store in
@@ -253,6 +298,24 @@ import Testing
       #expect(try await container[Writer.self].all().count == 30)
     }
   }
+}
+
+/// Its requests replace earlier ones that wait.
+private struct Marker: PersistentEntity, MutableEntity {
+  typealias RemoteID = Int
+  var id: EntityIdentifier<Marker>
+  var place: Int
+  static let endpoint: APIPath = "/markers"
+
+  static func request(for path: RemotePath<Marker>) throws -> APIRequest? {
+    guard case .update(let marker) = path else { return nil }
+    var request = APIRequest(
+      .put, endpoint.appending(marker.id), body: try APIBody(entity: marker))
+    request.configuration.uniquingKey = "marker \(marker.id.text)"
+    return request
+  }
+
+  func withIdentifier(_ id: EntityIdentifier<Marker>) -> Marker { Marker(id: id, place: place) }
 }
 
 /// A store's own calls by typed identifiers.
