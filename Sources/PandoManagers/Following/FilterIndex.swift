@@ -94,6 +94,34 @@ struct FilterIndex: Sendable {
   }
 }
 
+#if InternalChecks
+  extension FilterIndex {
+    /// Stops the process if the index does not find each of its followers once.
+    ///
+    /// - Parameter numbers: The followers of the type.
+    /// - Complexity: O(*n*) for *n* followers.
+    func checkInvariants(_ numbers: Set<UInt64>) {
+      precondition(
+        general.isDisjoint(with: entries.keys), "a follower is found by values and by all changes")
+      precondition(general.union(entries.keys).isSubset(of: numbers), "a follower has left")
+      for (number, entry) in entries {
+        guard let place = entry.place else {
+          preconditionFailure("the follower \(number) is found by no value")
+        }
+        precondition(
+          entry.values.contains(place)
+            && byValue[place.field]?[place.value]?.contains(number) == true,
+          "the value of the follower \(number) does not find it")
+      }
+      let found = byValue.values.map { $0.values.map(\.count).reduce(0, +) }.reduce(0, +)
+      precondition(found == entries.count, "a value finds a follower that it should not find")
+      precondition(
+        fields.count == byValue.count && fields.allSatisfy { byValue[$0] != nil },
+        "the index has other fields than its values")
+    }
+  }
+#endif
+
 extension Queryable {
   /// The values of declared fields with these names.
   func values(of names: [String]) -> [FieldValue] {

@@ -14,8 +14,13 @@ struct FollowingRun: PipelineStep {
   /// The touched entities.
   var reads = EntityReads()
   var tally = HubTally()
+  /// The nodes that the view staged last has lost, although they did not change.
+  var displaced: [ByteString] = []
   /// Closures that publish the results.
   private var commits: [@Sendable () -> Void] = []
+  #if InternalChecks
+    private var views: ViewIndex?
+  #endif
 
   /// Makes a run without results.
   ///
@@ -45,15 +50,28 @@ struct FollowingRun: PipelineStep {
     let nodes = nodes.flatMap { $0.count > Self.nodesMaximum ? nil : $0 }
     // New nodes are added now; lost ones are removed when the value is published.
     views.insert(nodes, in: value, of: view)
+    #if InternalChecks
+      self.views = views
+    #endif
     add { [context] in
       views.remove(nodes, notIn: value, of: view)
       views.hasLoaded(view.number)
+      #if InternalChecks
+        views.checkInvariants(of: view, showing: value)
+      #endif
       view.state.commit(value, context: context)
       didShow()
     }
   }
 
   var isVisible: Bool { !commits.isEmpty }
-  func publish() { for commit in commits { commit() } }
+
+  func publish() {
+    for commit in commits { commit() }
+    #if InternalChecks
+      views?.checkInvariants()
+    #endif
+  }
+
   func tell() {}
 }

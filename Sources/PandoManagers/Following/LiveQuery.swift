@@ -126,6 +126,7 @@ final class LiveQuery<E: Queryable>: LiveView {
     var window = staged
     run.tally.evaluations += changes?.count ?? 0
     let outcome = changes.map { window.apply($0) } ?? .exhausted
+    run.displaced = window.displaced
     if outcome == .same { return nil }
     if outcome == .exhausted {
       run.tally.refills += 1

@@ -88,6 +88,9 @@ final class MemoryFeed<E: Entity>: Sendable {
       views.hasLoaded(query.number)
       query.state.stage(window, at: number)
       query.state.commit(window, context: nil)
+      #if InternalChecks
+        views.checkInvariants(of: query, showing: window)
+      #endif
     } catch {
       fail(query, error)
     }
@@ -135,7 +138,7 @@ final class MemoryFeed<E: Entity>: Sendable {
         isFilled = true
         return try fill(query)
       }
-      let nodes = isFilled ? nil : changes.map(\.identifier)
+      let nodes = isFilled ? nil : changes.map(\.identifier) + run.displaced
       if let window { run.add(window, of: query, nodes, views) }
     } catch {
       run.add { self.fail(query, error) }

@@ -29,6 +29,8 @@ struct QueryWindow<E: Queryable>: Sendable {
   private var index = WindowIndex<E>()
   /// Identifies the window among those that share the index.
   private var version: UInt64 = 0
+  /// The nodes that the last changes have moved out of the capacity, although they did not change.
+  private(set) var displaced: [ByteString] = []
 
   /// Makes a window.
   ///
@@ -64,6 +66,7 @@ struct QueryWindow<E: Queryable>: Sendable {
   ///   entities for each; O(*n* log *n*) for many. O(*n* + *c*) for a window whose entities keep their
   ///   positions.
   mutating func apply(_ changes: [EntityChange<E>]) -> Outcome {
+    displaced = []
     if followed.needsStore { return .exhausted }
     if followed.ordersByChange, followed.capacity == nil,
       changes.count > max(Self.placedMaximum, kept.count / Self.keptPerPlaced)
@@ -171,7 +174,9 @@ struct QueryWindow<E: Queryable>: Sendable {
     kept.insert(new, at: place)
     version = index.replace(nil, by: new, in: version)
     if let capacity = followed.capacity, kept.count > capacity {
-      remove(at: kept.index(before: kept.endIndex))
+      let last = kept.index(before: kept.endIndex)
+      displaced.append(kept[last].identifier)
+      remove(at: last)
       isComplete = false
     }
     return .changed

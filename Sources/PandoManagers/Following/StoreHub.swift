@@ -124,6 +124,9 @@ extension StoreHub {
     guard !store.isReadOnly, number <= line.shown,
       view.state.follow(value, at: number, beforeShowing: { views.hasLoaded(view.number) })
     else { return loadInOrder(view) }
+    #if InternalChecks
+      views.checkInvariants(of: view, showing: value)
+    #endif
     view.didShow(value, in: self)
   }
 
@@ -208,7 +211,8 @@ extension StoreHub: StorePipelineMember {
       guard let value = try view.stage(nodes, &run, snapshot, views.types(of: view)) else { return }
       // A graph gains nodes that the commits did not touch, and so does a window that was filled again.
       let isKnown = !view.hasOtherTypes && run.tally.refills == refillCount
-      add(value, of: view, isKnown ? nodes : nil, &run)
+      let displaced = run.displaced
+      add(value, of: view, isKnown ? nodes.map { $0 + displaced } : nil, &run)
     } catch {
       run.add { self.fail(view, error) }
     }

@@ -20,6 +20,10 @@ protocol AnyTypeViews: AnyObject, Sendable {
   func find(
     _ identifier: ByteString, _ reads: inout EntityReads, _ snapshot: ModelSnapshot,
     into numbers: inout Set<UInt64>)
+
+  #if InternalChecks
+    func checkInvariants()
+  #endif
 }
 
 /// The views that an entity of one type may enter, found by the values in their filters.
@@ -104,6 +108,13 @@ final class TypeViews<E: Queryable>: AnyTypeViews {
     state.withLock { $0.filters.find(values, into: &numbers) }
   }
 }
+
+#if InternalChecks
+  extension TypeViews {
+    /// Stops the process if the filters have other views than the type.
+    func checkInvariants() { state.withLock { $0.filters.checkInvariants($0.numbers) } }
+  }
+#endif
 
 extension Queryable {
   /// Whether it contains other nodes.

@@ -43,6 +43,27 @@ import Testing
     }
   }
 
+  /// It stayed in the index of the query, so its changes were read and evaluated.
+  @Test func `an entity that newer ones have moved out of the reserve costs nothing`() async throws
+  {
+    try await Following.run { following in
+      let query = Query<Track>(
+        filter: \.genre == "jazz", order: [.descending(\.year)], limit: 1)
+      var values = following.query(query).values.makeAsyncIterator()
+      try await expectNext(&values, [])
+      for id in 1...30 { try await following.set(Track(id, genre: "jazz", year: 1900 + id)) }
+      await following.hub.shown()
+      let before = following.hub.tally
+      try await following.set(Track(1, genre: "rock", year: 1901))
+      await following.hub.shown()
+      #expect(following.hub.tally.evaluations == before.evaluations)
+      try await following.set(Track(30, genre: "rock", year: 1930))
+      await following.hub.shown()
+      #expect(following.hub.tally.evaluations == before.evaluations + 1)
+      try await expectNext(&values, [Track(29, genre: "jazz", year: 1929)])
+    }
+  }
+
   @Test func `where all ask by name, only the named are read of those that hold what has changed`()
     async throws
   {
