@@ -49,7 +49,7 @@ import Testing
     try await Following.run { following in
       let query = Query<Track>(
         filter: \.genre == "jazz", order: [.descending(\.year)], limit: 1)
-      var values = following.query(query).values.makeAsyncIterator()
+      var values = following.query(query).makeAsyncIterator()
       try await expectNext(&values, [])
       for id in 1...30 { try await following.set(Track(id, genre: "jazz", year: 1900 + id)) }
       await following.hub.shown()

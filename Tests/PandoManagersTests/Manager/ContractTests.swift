@@ -109,7 +109,7 @@ import Testing
       #expect(try await keys(books, Self.newest) == [], "no further store is left")
       #expect(try await books.answer(.count, to: Self.newest, in: Self.titled).count == 0)
       let followed = books.follow(Self.newest, in: Self.titled)
-      var values = followed.values.makeAsyncIterator()
+      var values = followed.makeAsyncIterator()
       #expect(try await values.next()?.entities.map(\.id.text) == ["5", "6", "4", "2"])
     }
   }
@@ -124,7 +124,7 @@ import Testing
       var query = Self.oneOfEachYear
       query.limit = 2
       let followed = books.follow(query, in: Self.titled)
-      var values = followed.values.makeAsyncIterator()
+      var values = followed.makeAsyncIterator()
       func next() async throws -> [String]? {
         try await values.next()?.entities.map(\.id.text)
       }
