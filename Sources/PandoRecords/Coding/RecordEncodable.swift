@@ -91,7 +91,7 @@ extension Decimal: RecordScalar {
     guard !isNaN else { return writer.append(Double.nan) }
     writer.append(tag: RecordTag.decimalFraction)
     writer.append(arrayHead: 2)
-    let (exponent, magnitude) = parts
+    let (magnitude, exponent) = parts
     writer.append(Int64(exponent))
     // A negative integer n is stored as −1 − n, so its magnitude is one less there.
     let isNegative = sign == .minus && magnitude > 0
@@ -110,32 +110,5 @@ extension URL: RecordEncodable {
     unsafe frame.writer.append(tag: RecordTag.url)
     unsafe frame.writer.append(relativeString)
     return .written
-  }
-}
-
-extension Decimal {
-  /// The number as digits and power of ten, with the fewest digits: equal numbers have equal parts.
-  ///
-  /// Undefined for not-a-number.
-  var parts: (exponent: Int, magnitude: UInt128) {
-    // Public API returns the digits as text only; a significand has at most 39 of them.
-    guard var magnitude = UInt128(significand.description), magnitude > 0 else { return (0, 0) }
-    var exponent = exponent
-    while magnitude % 10 == 0 && exponent < 127 {
-      magnitude /= 10
-      exponent += 1
-    }
-    return (exponent, magnitude)
-  }
-
-  /// Makes the number ±`magnitude` × 10^`exponent`.
-  ///
-  /// - Returns: `nil` if the exponent is out of range.
-  init?(isNegative: Bool, magnitude: UInt128, exponent: Int) {
-    guard (-128...127).contains(exponent) else { return nil }
-    let high = Decimal(UInt64(truncatingIfNeeded: magnitude >> 64))
-    let low = Decimal(UInt64(truncatingIfNeeded: magnitude))
-    let significand = high * (Decimal(UInt64.max) + 1) + low
-    self.init(sign: isNegative ? .minus : .plus, exponent: exponent, significand: significand)
   }
 }

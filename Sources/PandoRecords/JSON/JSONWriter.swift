@@ -203,7 +203,7 @@ extension JSONWriter {
       guard case .integer(let exponent) = parts[0], let digits = integer(parts[1]) else {
         return nil
       }
-      return decimal(digits, exponent: exponent)
+      return DecimalText.text(digits, exponent: exponent)
     default:
       return nil
     }
@@ -221,25 +221,5 @@ extension JSONWriter {
   private static func magnitude(of bytes: [UInt8]) -> UInt128? {
     guard bytes.count <= 16 else { return nil }
     return bytes.reduce(0) { $0 << 8 | UInt128($1) }
-  }
-
-  /// Moves the decimal point, or writes an exponent if that would need many zeros.
-  private static func decimal(_ integer: String, exponent: Int64) -> String {
-    let isNegative = integer.hasPrefix("-")
-    let digits = isNegative ? String(integer.dropFirst()) : integer
-    let sign = isNegative ? "-" : ""
-    switch exponent {
-    case 0:
-      return integer
-    case 1...38:
-      return sign + digits + String(repeating: "0", count: Int(exponent))
-    case -38..<0:
-      let places = Int(-exponent)
-      let zeros = String(repeating: "0", count: max(0, places + 1 - digits.count))
-      let padded = zeros + digits
-      return sign + padded.dropLast(places) + "." + padded.suffix(places)
-    default:
-      return integer + "e" + exponent.description
-    }
   }
 }
