@@ -95,6 +95,10 @@ extension Lazy: QueryRepresentable where Value: QueryRepresentable {
   public var queryValue: QueryValue { value?.queryValue ?? .null }
 }
 
+extension Lazy: FieldWrapper {
+  package static var wrappedType: Any.Type { Value.self }
+}
+
 /// A lazy value of any type.
 private protocol AnyLazy {
   var isRequested: Bool { get }

@@ -16,7 +16,7 @@ extension CoreManager {
   ///   - context: The stores to read.
   /// - Returns: The answer.
   /// - Throws: As ``search(withQuery:in:)``; `QueryError` `wrongType` for the sum of a field without
-  ///   numbers.
+  ///   numbers, `overflow` for a sum that `Decimal` can't represent.
   /// - Complexity: As `ModelSnapshot.answer(_:to:)` if the disk answers; else as
   ///   ``search(withQuery:in:)``.
   public func answer(
@@ -25,7 +25,7 @@ extension CoreManager {
     try question.validate()
     let told = try fromDisk(query, context) { try $0.answer(question, to: query) }
     if let told { return told }
-    return question.answer(try await search(withQuery: query, in: context).entities)
+    return try question.answer(try await search(withQuery: query, in: context).entities)
   }
 
   /// Returns the identifiers of the entities that match a query, in its order.

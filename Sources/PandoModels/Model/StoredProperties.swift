@@ -32,7 +32,7 @@ package enum StoredProperties {
   }
 
   /// The type inside optionals.
-  private static func unwrapped(_ type: Any.Type) -> Any.Type {
+  package static func unwrapped(_ type: Any.Type) -> Any.Type {
     var type = type
     while let optional = type as? any WrappingType.Type { type = optional.wrapped }
     return type

@@ -26,7 +26,7 @@ extension LogMessage {
     return SealedBytes.seal(writer.bytes, Self.magic + [version])
   }
 
-  /// The lowest version that has all of it: 2 for an index whose fields have former names or defaults, 3 for schema
+  /// The lowest version that has all of it: 2 for an index whose fields have fallbacks or a reading, 3 for schema
   /// versions.
   private var version: UInt8 {
     guard case .entry(let entry) = self else { return 1 }

@@ -119,7 +119,7 @@ package final class DeclaredField: Sendable {
     _ stored: FieldPath, mayBeElsewhere: Bool, keyPath: @escaping @Sendable () -> String,
     value: @escaping @Sendable (any SimpleModel) -> QueryValue?
   ) {
-    path = FieldPath(stored.name)
+    path = FieldPath(stored.name, fallbacks: [], reading: stored.reading)
     self.stored = stored
     self.mayBeElsewhere = mayBeElsewhere
     self.keyPath = keyPath

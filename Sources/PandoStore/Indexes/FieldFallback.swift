@@ -7,6 +7,7 @@ import PandoRecords
 /// ```
 /// step (1), number of former names (1), for each its length (2) and UTF-8,
 /// length of the default (4), 0 for none, and its CBOR          little endian; the next step follows
+/// FF, number of the reading (1)                                 unless the value is read as stored
 /// ```
 /// Step 0 is the name as a whole, step *n* the *n*-th part of a name with dots.
 struct FieldFallback: Sendable, Equatable {
@@ -71,7 +72,11 @@ extension FieldPath {
   ///   - name: The coding name of the field.
   ///   - type: The type of the records.
   ///   - properties: The stored properties of the steps; `nil` if they have the names of the steps.
-  package convenience init(_ name: String, in type: Any.Type, along properties: [String]? = nil) {
+  ///   - valueType: The type of the value; `nil` for that of the stored property.
+  package convenience init(
+    _ name: String, in type: Any.Type, along properties: [String]? = nil,
+    to valueType: Any.Type? = nil
+  ) {
     let plain = FieldPath(name)
     var fallbacks: [FieldFallback] = []
     var isResolved = true
@@ -94,7 +99,8 @@ extension FieldPath {
       owner = next
     }
     self.init(
-      name, fallbacks: fallbacks.allSatisfy(\.isEmpty) ? [] : fallbacks, isResolved: isResolved)
+      name, fallbacks: fallbacks.allSatisfy(\.isEmpty) ? [] : fallbacks,
+      reading: FieldReading(valueType ?? owner), isResolved: isResolved)
   }
 
   private static func fallback(
@@ -111,9 +117,17 @@ extension FieldPath {
     let count = FieldPath(name).parts.count + 1
     var fallbacks: [FieldFallback] = []
     var row = RowReader(bytes.span, "indexes", "the former names of \(name) are malformed")
+    var reading = FieldReading.asStored
     if !bytes.isEmpty { fallbacks = Array(repeating: FieldFallback(), count: count) }
     while row.restByteCount > 0 {
       let step = Int(try row.number(width: 1))
+      if step == Self.readingStep {
+        guard let known = FieldReading(rawValue: UInt8(try row.number(width: 1))) else {
+          throw row.malformed
+        }
+        reading = known
+        continue
+      }
       guard step < count else { throw row.malformed }
       for _ in 0..<(try row.number(width: 1)) {
         fallbacks[step].formerNames.append(FieldKey(try row.counted(width: 2)))
@@ -121,10 +135,14 @@ extension FieldPath {
       let value = try row.counted(width: 4)
       if !value.isEmpty { fallbacks[step].defaultValue = .init(value) }
     }
-    self.init(name, fallbacks: fallbacks)
+    self.init(
+      name, fallbacks: fallbacks.allSatisfy(\.isEmpty) ? [] : fallbacks, reading: reading)
   }
 
-  /// The fallbacks as bytes; empty if there are none.
+  /// The byte before the number of the reading: a name has fewer steps.
+  private static var readingStep: Int { 0xFF }
+
+  /// The fallbacks and the reading as bytes; empty if there are none.
   var fallbackBytes: [UInt8] {
     var bytes: [UInt8] = []
     for (step, fallback) in fallbacks.enumerated() where !fallback.isEmpty {
@@ -135,6 +153,7 @@ extension FieldPath {
       }
       bytes.append(counted: fallback.defaultValue?.bytes ?? [], width: 4)
     }
+    if reading != .asStored { bytes += [UInt8(Self.readingStep), reading.rawValue] }
     return bytes
   }
 

@@ -39,15 +39,21 @@ package final class FieldPath: Sendable {
   package let hasElements: Bool
   /// The fallbacks of the whole name, then of each part; empty if there are none.
   let fallbacks: [FieldFallback]
+  /// How the value at the end is read.
+  let reading: FieldReading
   /// Whether the fallbacks of all steps are known; a step of an unknown type may have one.
   package let isResolved: Bool
 
   /// Makes a stored name, without former names and defaults.
   package convenience init(_ name: String) { self.init(name, fallbacks: []) }
 
-  init(_ name: String, fallbacks: [FieldFallback], isResolved: Bool = true) {
+  init(
+    _ name: String, fallbacks: [FieldFallback], reading: FieldReading = .asStored,
+    isResolved: Bool = true
+  ) {
     self.name = name
     self.fallbacks = fallbacks
+    self.reading = reading
     self.isResolved = isResolved
     let bytes = Array(name.utf8)
     whole = FieldKey(bytes)
@@ -57,6 +63,9 @@ package final class FieldPath: Sendable {
       : []
     hasElements = parts.contains(where: \.isEach)
   }
+
+  /// Whether a record is read by the present names alone, and its values as their bytes show them.
+  var isPlainlyRead: Bool { fallbacks.isEmpty && reading == .asStored }
 
   /// Whether the name can only be a field of the body itself.
   var isWhole: Bool { parts.isEmpty }
@@ -79,7 +88,7 @@ package final class FieldPath: Sendable {
         var reader = unsafe CBORReader(bytes)
         guard try find(step: 0, in: &reader) else { return parts.isEmpty ? .null : nil }
         let start = reader
-        let value = try Self.value(in: &reader)
+        let value = try leafValue(in: &reader)
         if case .composite = value, try start.peekReference() != nil { return nil }
         return value
       } catch {
@@ -152,6 +161,12 @@ package final class FieldPath: Sendable {
     return head.major == .map ? Int(head.argument) : nil
   }
 
+  /// The value at the end of the name.
+  @inline(__always)
+  func leafValue(in reader: inout CBORReader) throws(CBORError) -> QueryValue {
+    reading == .asStored ? try Self.value(in: &reader) : try reading.value(in: &reader)
+  }
+
   static func value(in reader: inout CBORReader) throws(CBORError) -> QueryValue {
     let head = try reader.peek()
     switch head.major {
@@ -201,31 +216,40 @@ package final class FieldPath: Sendable {
     return argument == .max ? .composite : QueryValue(isNegative: true, magnitude: argument + 1)
   }
 
-  /// The integer in a decimal number, as stored for JSON integers beyond 64 bits; other decimal
-  /// numbers are composite.
+  /// The number of an exponent and a mantissa; composite if they do not fit `Decimal`.
   private static func decimal(in reader: inout CBORReader) throws(CBORError) -> QueryValue {
     _ = try reader.head()
-    let exponent = try reader.head()
-    guard exponent.major == .unsigned, exponent.argument == 0 else { return .composite }
-    let value: QueryValue
+    let head = try reader.head()
+    let exponent: Int
+    switch head.major {
+    case .unsigned where head.argument < 128: exponent = Int(head.argument)
+    case .negative where head.argument < 128: exponent = -1 - Int(head.argument)
+    default: return .composite
+    }
+    let mantissa: QueryValue
     switch try reader.peek().major {
     case .tag:
       let tag = try reader.tag()
       let isBignum = tag == RecordTag.positiveBignum || tag == RecordTag.negativeBignum
       guard isBignum, try reader.peek().major == .bytes else { return .composite }
-      value = try bignum(tag, in: &reader)
-    case .negative: value = try Self.value(in: &reader)
+      mantissa = try bignum(tag, in: &reader)
+    case .unsigned, .negative: mantissa = try value(in: &reader)
     default: return .composite
     }
-    if case .wideInteger = value { return value }
-    return .composite
+    guard let digits = mantissa.decimalNumber else { return .composite }
+    return QueryValue(
+      DecimalNumber(
+        isNegative: digits.isNegative, magnitude: digits.magnitude,
+        exponent: digits.exponent + exponent))
   }
 }
 
 extension FieldPath: Hashable {
-  /// Whether both read the same value of every record: the fallbacks must be equal, too.
+  /// Whether both read the same value of every record: the fallbacks and the reading must be equal, too.
   package static func == (left: FieldPath, right: FieldPath) -> Bool {
-    left === right || left.whole == right.whole && left.fallbacks == right.fallbacks
+    left === right
+      || left.whole == right.whole && left.fallbacks == right.fallbacks
+        && left.reading == right.reading
   }
 
   /// Whether both have the same name, regardless of fallbacks.

@@ -77,7 +77,7 @@ extension FieldPath {
       do {
         var reader = start
         if try find(step: 0, in: &reader) {
-          findings.leaves.append(try Self.leaf(&reader))
+          findings.leaves.append(try leaf(&reader))
           findings.lastMap = (start, parts.count)
         } else if parts.isEmpty {
           findings.leaves.append(.value(.null))
@@ -123,9 +123,9 @@ extension FieldPath {
     }
   }
 
-  private static func leaf(_ reader: inout CBORReader) throws(CBORError) -> FieldLeaf {
+  private func leaf(_ reader: inout CBORReader) throws(CBORError) -> FieldLeaf {
     if let (reference, _) = try reader.peekReference() { return .child(reference.node) }
-    return .value(try value(in: &reader))
+    return .value(try leafValue(in: &reader))
   }
 
   /// Continues from a value with the remaining steps.
@@ -135,7 +135,7 @@ extension FieldPath {
   ) throws {
     var reader = start
     guard step < parts.count else {
-      findings.leaves.append(try Self.leaf(&reader))
+      findings.leaves.append(try leaf(&reader))
       return
     }
     var others: UInt64?
@@ -233,7 +233,7 @@ extension FieldPath {
         }
       } else {
         var item = reader
-        found.leaves = [try Self.leaf(&item)]
+        found.leaves = [try leaf(&item)]
       }
       let values = try found.leaves.map { try $0.value(children) }
       if hasElements ? Self.haveSame(values, value) : values.first == value { keys.append(key) }

@@ -8,15 +8,17 @@ import PandoSystem
 /// kind (1)  then
 /// number    the greatest double not above it, so turned that its bytes are in order (8), and how far
 ///           above that it is (2); of a double of 2⁶⁴ or more, also below 0, how many bytes that has (2),
-///           and these
+///           and these; of a decimal number between them, the same of the greatest double or integer
+///           below it, and the bytes of ``DecimalNumber``
 /// text      its UTF-8, each 0 as 00 FF, and the end 00 01; after 400 bytes cut off, the end 00 02
 /// data      the same
 /// UUID      its 16 bytes
 /// bool      0 or 1
 /// ```
 /// The values of *n* fields are adjacent, and texts are cut off after 400 / *n* bytes. No value is
-/// a prefix of another. All values are exact except long texts and data; different long ones may
-/// have the same bytes. See docs/format.md, "Indexes".
+/// a prefix of another, except that a decimal number continues the one below it with FF. All values
+/// are exact except long texts and data; different long ones may have the same bytes. See
+/// docs/format.md, "Indexes".
 struct IndexValue: Equatable {
   /// The most bytes kept of a text or of data; leaves room for the rest of the key in LMDB's 511.
   static let contentByteCountMaximum = 400
@@ -24,8 +26,8 @@ struct IndexValue: Equatable {
   private(set) var bytes: [UInt8] = []
   /// Whether a value was cut off.
   private(set) var isCutOff = false
-  /// Whether it has an integer beyond 64 bits, which earlier versions encoded like a list.
-  private(set) var hasWideInteger = false
+  /// Whether it has a number, which earlier versions may have encoded like a list.
+  private(set) var hasNumber = false
 
   init() { bytes.reserveCapacity(Self.usualByteCount) }
 
@@ -37,14 +39,22 @@ struct IndexValue: Equatable {
   /// Appends the value of the next field.
   mutating func append(_ value: QueryValue, _ limit: Int) {
     bytes.append(value.kind.rawValue)
+    if value.kind == .number { hasNumber = true }
     switch value {
     case .null, .composite, .elements: break
     case .bool(let value): bytes.append(value ? 1 : 0)
     case .integer(let value): Self.append(ExactNumber(value), to: &bytes)
     case .unsigned(let value): Self.append(ExactNumber(value), to: &bytes)
     case .wideInteger(let isNegative, let magnitude):
-      hasWideInteger = true
       Self.append(ExactNumber(isNegative: isNegative, magnitude: magnitude), to: &bytes)
+    case .decimal(let isNegative, let magnitude, let exponent):
+      let number = DecimalNumber(isNegative: isNegative, magnitude: magnitude, exponent: exponent)
+      if let integer = number.integer {
+        return Self.append(ExactNumber(isNegative: isNegative, magnitude: integer), to: &bytes)
+      }
+      let floor = number.floor
+      Self.append(floor.number, to: &bytes)
+      if !floor.isExact { number.append(to: &bytes) }
     case .double(let value): if !value.isNaN { Self.append(ExactNumber(value), to: &bytes) }
     case .string(let text): appendContent(text.utf8, limit)
     case .data(let data): appendContent(data, limit)
@@ -88,8 +98,13 @@ struct IndexValue: Equatable {
     switch QueryValue.Kind(rawValue: row[start]) {
     case .bool: byteCount = 2
     case .number:
-      let isWide = row.count > start + 10 && isWide(numberIn: row, from: start)
-      byteCount = isWide ? 11 + Int(row[start + 10]) : 11
+      guard row.count > start + 10 else { return (start + 11, false) }
+      let end = end(ofFloorIn: row, from: start)
+      let isDecimal = end < row.count && row[end] == DecimalNumber.mark
+      let isNegative = row[start + 1] < 0x80
+      return (
+        isDecimal ? DecimalNumber.end(in: row, from: end, isNegative: isNegative) : end, false
+      )
     case .uuid: byteCount = 17
     case .string, .data:
       var place = start + 1
@@ -142,8 +157,18 @@ struct IndexValue: Equatable {
     }
   }
 
-  /// The number in a row.
-  private static func number(_ bytes: Span<UInt8>) -> QueryValue {
+  /// The end of the double and of the distance above it.
+  private static func end(ofFloorIn row: Span<UInt8>, from start: Int) -> Int {
+    isWide(numberIn: row, from: start) ? start + 11 + Int(row[start + 10]) : start + 11
+  }
+
+  /// The number in a row; `nil` if it is malformed.
+  private static func number(_ bytes: Span<UInt8>) -> QueryValue? {
+    let end = end(ofFloorIn: bytes, from: 0)
+    if end > bytes.count { return nil }
+    if end < bytes.count {
+      return DecimalNumber(bytes, from: end, isNegative: bytes[1] < 0x80).map { QueryValue($0) }
+    }
     let floor = floor(ofNumberIn: bytes, from: 0)
     var rest: UInt128 = 0
     let isWide = isWide(numberIn: bytes, from: 0)
@@ -218,187 +243,5 @@ struct IndexValue: Equatable {
       if byte == 0 { bytes.append(0xFF) }
     }
     return false
-  }
-}
-
-/// A range of values in the order of ``IndexValue`` bytes.
-struct IndexRange: Equatable {
-  /// The first bytes of the range.
-  let lower: [UInt8]
-  /// The first bytes after the range; `nil` for no end.
-  let upper: [UInt8]?
-
-  static let everything = IndexRange(lower: [], upper: nil)
-
-  init(lower: [UInt8], upper: [UInt8]?) {
-    self.lower = lower
-    self.upper = upper
-  }
-
-  /// Makes the range of all bytes with a prefix.
-  init(prefix: [UInt8]) { self.init(lower: prefix, upper: Self.successor(of: prefix)) }
-
-  /// Makes the range of values in a relation to another; too large if a text was cut off.
-  ///
-  /// - Returns: `nil` for a relation that is not a range.
-  init?(
-    _ comparison: FilterComparison, _ operand: QueryValue,
-    _ contentByteCountMaximum: Int = IndexValue.contentByteCountMaximum
-  ) {
-    let value = IndexValue(operand, contentByteCountMaximum)
-    let whole = IndexRange(prefix: value.bytes)
-    let kind = IndexRange(prefix: [operand.kind.rawValue])
-    switch comparison {
-    case .equal: self = whole
-    case .notEqual: return nil
-    case .less: self.init(lower: kind.lower, upper: value.isCutOff ? whole.upper : whole.lower)
-    case .lessOrEqual: self.init(lower: kind.lower, upper: whole.upper)
-    case .greater:
-      self.init(
-        lower: value.isCutOff ? whole.lower : whole.upper ?? whole.lower, upper: kind.upper)
-    case .greaterOrEqual: self.init(lower: whole.lower, upper: kind.upper)
-    }
-  }
-
-  private var isEmpty: Bool {
-    guard let upper else { return false }
-    return !lower.lexicographicallyPrecedes(upper)
-  }
-
-  /// Whether the range has only one value, or values with the same truncation.
-  var isOneValue: Bool {
-    upper == Self.successor(of: lower)
-      && IndexValue.end(ofValueIn: lower.span, from: 0).place == lower.count && !lower.isEmpty
-  }
-
-  /// The same range after a prefix.
-  func after(_ prefix: [UInt8]) -> IndexRange {
-    IndexRange(
-      lower: prefix + lower, upper: upper.map { prefix + $0 } ?? Self.successor(of: prefix))
-  }
-
-  /// The first bytes after all that have a prefix; `nil` if there are none.
-  static func successor(of bytes: [UInt8]) -> [UInt8]? {
-    var bytes = bytes
-    while let last = bytes.popLast() {
-      if last < .max {
-        bytes.append(last + 1)
-        return bytes
-      }
-    }
-    return nil
-  }
-
-  /// The same values as sorted, disjoint ranges.
-  static func union(_ ranges: [IndexRange]) -> [IndexRange] {
-    if ranges.count == 1 { return ranges[0].isEmpty ? [] : ranges }
-    let sorted = ranges.filter { !$0.isEmpty }
-      .ordered { $0.lower.lexicographicallyPrecedes($1.lower) }
-    var result: [IndexRange] = []
-    for range in sorted {
-      guard let last = result.last, !ends(last.upper, before: range.lower) else {
-        result.append(range)
-        continue
-      }
-      let upper: [UInt8]? =
-        if let one = last.upper, let other = range.upper {
-          one.lexicographicallyPrecedes(other) ? other : one
-        } else {
-          nil
-        }
-      result[result.count - 1] = IndexRange(lower: last.lower, upper: upper)
-    }
-    return result
-  }
-
-  private static func ends(_ upper: [UInt8]?, before lower: [UInt8]) -> Bool {
-    guard let upper else { return false }
-    return upper.lexicographicallyPrecedes(lower)
-  }
-
-  /// The common values of two lists of sorted, disjoint ranges.
-  static func intersection(_ some: [IndexRange], _ others: [IndexRange]) -> [IndexRange] {
-    var result: [IndexRange] = []
-    for one in some {
-      for other in others {
-        let lower = one.lower.lexicographicallyPrecedes(other.lower) ? other.lower : one.lower
-        let upper: [UInt8]? =
-          if let first = one.upper, let second = other.upper {
-            first.lexicographicallyPrecedes(second) ? first : second
-          } else {
-            one.upper ?? other.upper
-          }
-        let range = IndexRange(lower: lower, upper: upper)
-        if !range.isEmpty { result.append(range) }
-      }
-    }
-    return union(result)
-  }
-}
-
-/// An exact number: the greatest double not above it, and its distance from that double.
-///
-/// The distance is below that of neighbouring doubles, so numbers compare by ``floor`` first.
-/// Integers and doubles keep their exact value: `UInt64.max` differs from the nearest double.
-struct ExactNumber: Comparable {
-  let floor: Double
-  /// 0 for doubles and integers equal to one; else below the distance of neighbouring doubles,
-  /// which is 2 048 before 2⁶⁴ and 2⁷⁵ before 2¹²⁸.
-  let rest: UInt128
-
-  init(_ value: Double) {
-    floor = value == 0 ? 0 : value  // one zero
-    rest = 0
-  }
-
-  init(floor: Double, rest: UInt128) {
-    self.floor = floor
-    self.rest = rest
-  }
-
-  init(_ value: some FixedWidthInteger) {
-    // If an integer is not a double, rounding down gives the next lower double.
-    let nearest = Double(value)
-    let floor =
-      Self.isAbove(nearest, value) ? nearest.nextDown : nearest
-    self.floor = floor
-    rest = UInt128(Int128(value) - Int128(floor))
-  }
-
-  private static func isAbove(_ double: Double, _ value: some FixedWidthInteger) -> Bool {
-    // 64 bits and their rounded value fit.
-    Int128(double) > Int128(value)
-  }
-
-  /// Makes an integer from its sign and magnitude.
-  init(isNegative: Bool, magnitude: UInt128) {
-    let nearest = Double(magnitude)
-    // 2¹²⁸ itself does not fit.
-    let rounded = UInt128(exactly: nearest)
-    if isNegative {
-      let upper = rounded.map { $0 < magnitude } ?? false ? nearest.nextUp : nearest
-      floor = upper == 0 ? 0 : -upper
-      rest = (UInt128(exactly: upper) ?? 0) &- magnitude
-    } else {
-      floor = rounded.map { $0 > magnitude } ?? true ? nearest.nextDown : nearest
-      rest = magnitude - UInt128(floor)
-    }
-  }
-
-  /// Whether only integers beyond 64 bits lie between doubles of this magnitude.
-  static func isWide(_ floor: Double) -> Bool { floor.magnitude >= 0x1p64 }
-
-  /// The number as a value: an integer, or a double if there is no rest.
-  var value: QueryValue {
-    guard rest > 0 else { return .double(floor) }
-    // Only −2¹²⁸ does not fit.
-    let magnitude = UInt128(exactly: floor.magnitude) ?? 0
-    let isNegative = floor < 0
-    return QueryValue(
-      isNegative: isNegative, magnitude: isNegative ? magnitude &- rest : magnitude &+ rest)
-  }
-
-  static func < (left: ExactNumber, right: ExactNumber) -> Bool {
-    left.floor != right.floor ? left.floor < right.floor : left.rest < right.rest
   }
 }

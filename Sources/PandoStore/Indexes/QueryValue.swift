@@ -1,5 +1,6 @@
 public import FoundationEssentials
 import PandoModels
+import PandoRecords
 
 /// A value of a field in filters, orders and indexes.
 ///
@@ -10,9 +11,10 @@ import PandoModels
 ///
 /// All values have one total order, in memory and on disk: null, Booleans (false first),
 /// not-a-number, numbers, texts by their bytes, data, UUIDs, others. Numbers compare exactly,
-/// regardless of their type: `3` and `3.0` are equal, `UInt64.max` and the nearest `Double` are
-/// not, and the two zeros are. A date is the number of its seconds since 2001-01-01 00:00 UTC, as
-/// it is stored.
+/// regardless of their type: `3`, `3.0` and `Decimal(3)` are equal, and the two zeros are;
+/// `UInt64.max` and the nearest `Double` are not. The double `0.1` is a binary fraction above one
+/// tenth, so it is not equal to the decimal number 0.1, but above it. A date is the number of its
+/// seconds since 2001-01-01 00:00 UTC, as it is stored, and a duration that of its seconds.
 ///
 /// - Note: A value; any thread.
 public enum QueryValue: Sendable {
@@ -34,6 +36,13 @@ public enum QueryValue: Sendable {
 
   /// A floating-point number.
   case double(Double)
+
+  /// A decimal number, ±`magnitude` × 10^`exponent`.
+  ///
+  /// The magnitude has no zero at its end. A decimal number that is an integer below 2¹²⁸ is one of
+  /// the integers above. ``decimal(_:)`` makes one of a `Decimal`, and `Decimal(exactly:)` the
+  /// reverse.
+  indirect case decimal(isNegative: Bool, magnitude: UInt128, exponent: Int)
 
   /// A text.
   case string(String)
@@ -60,6 +69,35 @@ public enum QueryValue: Sendable {
   /// - Returns: A number.
   public static func date(_ date: Date) -> QueryValue {
     .double(date.timeIntervalSinceReferenceDate)
+  }
+
+  /// Makes the value of a decimal number.
+  ///
+  /// - Parameter decimal: The number.
+  /// - Returns: A number, an integer if it is one; not-a-number is that of doubles.
+  public static func decimal(_ decimal: Decimal) -> QueryValue {
+    decimal.isNaN ? .double(.nan) : QueryValue(DecimalNumber(decimal))
+  }
+
+  /// Makes the value of a duration: its seconds, exactly.
+  ///
+  /// - Parameter duration: The duration.
+  /// - Returns: A number.
+  public static func duration(_ duration: Duration) -> QueryValue {
+    let attoseconds = duration.attoseconds
+    return QueryValue(
+      DecimalNumber(
+        isNegative: attoseconds < 0, magnitude: attoseconds.magnitude, exponent: -18))
+  }
+
+  /// Makes the value of a decimal number: an integer if it is one below 2¹²⁸.
+  init(_ number: DecimalNumber) {
+    if let integer = number.integer {
+      self.init(isNegative: number.isNegative, magnitude: integer)
+    } else {
+      self = .decimal(
+        isNegative: number.isNegative, magnitude: number.magnitude, exponent: number.exponent)
+    }
   }
 
   /// Makes the value of an integer of up to 128 bits.
@@ -107,7 +145,7 @@ extension QueryValue {
     switch self {
     case .null: .null
     case .bool: .bool
-    case .integer, .unsigned, .wideInteger: .number
+    case .integer, .unsigned, .wideInteger, .decimal: .number
     case .double(let value): value.isNaN ? .notANumber : .number
     case .string: .string
     case .data: .data
@@ -155,6 +193,9 @@ extension QueryValue: Comparable, Hashable {
     case .wideInteger(let isNegative, let magnitude):
       Self.hash(isNegative ? -Double(magnitude) : Double(magnitude), into: &hasher)
     case .double(let value): Self.hash(value, into: &hasher)
+    case .decimal(let isNegative, let magnitude, let exponent):
+      let number = DecimalNumber(isNegative: isNegative, magnitude: magnitude, exponent: exponent)
+      Self.hash(number.nearest, into: &hasher)
     case .string(let value): value.hashBytes(into: &hasher)
     case .data(let value): hasher.combine(value)
     case .uuid(let value): hasher.combine(value)
@@ -193,28 +234,57 @@ extension QueryValue: Comparable, Hashable {
     }
   }
 
-  /// The order of two numbers of which one is an integer beyond 64 bits; `orderedSame` for others.
+  /// The order of two numbers of which one is an integer beyond 64 bits or a decimal number;
+  /// `orderedSame` for others.
   @inline(never)
   private func wideOrder(to other: QueryValue) -> ComparisonResult {
-    guard let number = exactNumber, let otherNumber = other.exactNumber else { return .orderedSame }
-    return .of(number, otherNumber)
+    switch (self, other) {
+    case (.double(let left), _):
+      guard let right = other.decimalNumber else { return .orderedSame }
+      return right.order(to: left).reversed
+    case (_, .double(let right)): return decimalNumber?.order(to: right) ?? .orderedSame
+    default:
+      guard let left = decimalNumber, let right = other.decimalNumber else { return .orderedSame }
+      return .of(left, right)
+    }
   }
 
-  private var exactNumber: ExactNumber? {
+  /// The number, unless it is a double.
+  var decimalNumber: DecimalNumber? {
     switch self {
-    case .integer(let value): ExactNumber(value)
-    case .unsigned(let value): ExactNumber(value)
+    case .integer(let value):
+      DecimalNumber(isNegative: value < 0, magnitude: UInt128(value.magnitude), exponent: 0)
+    case .unsigned(let value):
+      DecimalNumber(isNegative: false, magnitude: UInt128(value), exponent: 0)
     case .wideInteger(let isNegative, let magnitude):
-      ExactNumber(isNegative: isNegative, magnitude: magnitude)
-    case .double(let value): value.isNaN ? nil : ExactNumber(value)
+      DecimalNumber(isNegative: isNegative, magnitude: magnitude, exponent: 0)
+    case .decimal(let isNegative, let magnitude, let exponent):
+      DecimalNumber(isNegative: isNegative, magnitude: magnitude, exponent: exponent)
     default: nil
     }
   }
 }
 
-extension ComparisonResult {
-  fileprivate static func of<Value: Comparable>(_ left: Value, _ right: Value) -> ComparisonResult {
-    left < right ? .orderedAscending : left == right ? .orderedSame : .orderedDescending
+extension Decimal {
+  /// Makes a decimal of a number of a query.
+  ///
+  /// ```swift
+  /// let sum = try store.read { try $0.answer(.sum(\.price), to: Query<Order>.all).value }
+  /// let total = Decimal(exactly: sum)
+  /// ```
+  /// - Parameter value: The value; `nil` is returned for one that is no number, and for a number that
+  ///   `Decimal` does not represent exactly, as most doubles.
+  public init?(exactly value: QueryValue) {
+    let number: DecimalNumber?
+    switch value {
+    case .double(let double) where double.isNaN:
+      self = .nan
+      return
+    case .double(let double): number = DecimalNumber(exactly: double)
+    default: number = value.decimalNumber
+    }
+    guard let decimal = number?.decimal else { return nil }
+    self = decimal
   }
 }
 
@@ -228,6 +298,8 @@ extension QueryValue: CustomStringConvertible {
     case .unsigned(let value): "\(value)"
     case .wideInteger(let isNegative, let magnitude): "\(isNegative ? "-" : "")\(magnitude)"
     case .double(let value): "\(value)"
+    case .decimal(let isNegative, let magnitude, let exponent):
+      DecimalText.text("\(isNegative ? "-" : "")\(magnitude)", exponent: Int64(exponent))
     case .string(let value): "\"\(value)\""
     case .data(let value): "data of \(value.count) bytes"
     case .uuid(let value): "\(value)"

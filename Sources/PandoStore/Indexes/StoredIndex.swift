@@ -7,8 +7,8 @@ import PandoSystem
 /// key    type number (4), names of the fields (UTF-8), between them FF each      big endian
 /// value  index number (4)                                                        little endian
 ///        of one that version 2 of the format does not know: flags (1), 1 for a unique one, 2 for one
-///        with identifiers of children as values, 4 for one whose fields have former names or
-///        defaults; with flag 4 how many numbers follow (4); then the
+///        with identifiers of children as values, 4 for one whose fields have former names,
+///        defaults or a reading; with flag 4 how many numbers follow (4); then the
 ///        numbers of the types of other records that its rows were made from (4 each); with flag 4
 ///        for each field the length of its fallbacks (4) and their bytes, see ``FieldFallback``
 /// ```
@@ -100,8 +100,8 @@ final class StoredIndex: Sendable {
       || hasFallbacks
   }
 
-  /// Whether a field has former names or a default.
-  var hasFallbacks: Bool { fields.contains { !$0.fallbacks.isEmpty } }
+  /// Whether a field has former names, a default or a reading.
+  var hasFallbacks: Bool { fields.contains { !$0.isPlainlyRead } }
 
   /// Whether it has fields of the given names, in order, regardless of fallbacks.
   func hasFields(named others: [FieldPath]) -> Bool {
@@ -154,13 +154,17 @@ final class StoredIndex: Sendable {
     return value
   }
 
-  /// The same in the form of versions that encoded an integer beyond 64 bits like a list.
+  /// The same in the form of versions that encoded a number in a tag like a list.
   @inline(never)
   func formerPlainValue(in body: Span<UInt8>) throws -> IndexValue? {
     var value = IndexValue()
     for field in fields {
       guard var found = try field.plainValue(in: body) else { return nil }
-      if case .wideInteger = found { found = .composite }
+      if found.kind == .number, let range = try field.range(in: body),
+        body[range.lowerBound] >> 5 == CBORHead.Major.tag.rawValue
+      {
+        found = .composite
+      }
       value.append(found, contentByteCountMaximum)
     }
     return value

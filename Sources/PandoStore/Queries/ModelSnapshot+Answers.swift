@@ -14,7 +14,7 @@ extension ModelSnapshot {
   ///   - query: About which entities.
   /// - Returns: The answer.
   /// - Throws: `QueryError` as `validate()`, and `wrongType` for the sum of a field without
-  ///   numbers; `StoreError` when the bytes on disk are damaged; `ModelError` where an entity has to be
+  ///   numbers, `overflow` for a sum that `Decimal` can't represent; `StoreError` when the bytes on disk are damaged; `ModelError` where an entity has to be
   ///   decoded and can't be: for key paths that are not declared.
   /// - Complexity: O(1) to count all records, O(log *n* + *p*) to count rows of an index on *p* pages,
   ///   O(log *n*) for the lowest or highest value of an indexed field. Else as ``find(_:)``, as a
@@ -25,7 +25,7 @@ extension ModelSnapshot {
     let query = try resolved(query)
     guard try isToldByRows(query, isInOrder: query.hasWindow) else {
       try question.validate()
-      return question.answer(try find(query).entities)
+      return try question.answer(try find(query).entities)
     }
     let (stored, asked) = try proven(query) { try $0.question(question) }
     return try answer(asked, to: stored.query, as: E.self) { stored.value($0, of: $1) }

@@ -2,10 +2,11 @@ extension ModelSnapshot {
   /// The same query with the fields of the type's indexes.
   ///
   /// It serves tools without Swift types. If the index of a field has former names or a default,
-  /// the query also finds records without the present name.
+  /// the query also finds records without the present name. It reads decimals and durations like the
+  /// type that declares the index.
   package func byIndexedFields(_ query: RecordQuery) throws -> RecordQuery {
     let indexes = try reader.directory.catalog.type(named: query.typeName, in: reader).indexes
-    let fields = indexes.flatMap(\.fields).filter { !$0.fallbacks.isEmpty }
+    let fields = indexes.flatMap(\.fields).filter { !$0.isPlainlyRead }
     if fields.isEmpty { return query }
     func indexed(_ field: RecordField) -> RecordField {
       guard case .named(let path) = field,

@@ -140,7 +140,7 @@ extension QueryPlanner {
         .map { (IndexRange.union([$0]), !IndexValue.cutsOff(value, limit)) }
     case .isIn(.named(field), let values), .isIn(.child(field), let values):
       return (
-        IndexRange.union(values.values.map { IndexRange(prefix: IndexValue($0, limit).bytes) }),
+        IndexRange.union(values.values.map { IndexRange(values: IndexValue($0, limit).bytes) }),
         !values.values.contains { IndexValue.cutsOff($0, limit) }
       )
     case .prefix(.named(field), let prefix):

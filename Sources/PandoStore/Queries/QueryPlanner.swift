@@ -241,7 +241,7 @@ struct QueryPlanner {
     case .compare(let field, let comparison, let value):
       return rows(field, IndexRange(comparison, value).map { [$0] })
     case .isIn(let field, let values):
-      return rows(field, values.values.map { IndexRange(prefix: IndexValue($0).bytes) })
+      return rows(field, values.values.map { IndexRange(values: IndexValue($0).bytes) })
     case .prefix(let field, let prefix): return rows(field, Self.range(ofTextsWithPrefix: prefix))
     case .pattern(let field, let pattern):
       return pattern.prefix.isEmpty
@@ -299,7 +299,7 @@ struct QueryPlanner {
     case .computed(_, stored: let path?):
       guard let index = index(of: path) else { return [] }
       // Records without the field may have any value.
-      let absent = IndexRange(prefix: IndexValue(.null).bytes)
+      let absent = IndexRange(values: IndexValue(.null).bytes)
       return [.rows(index, IndexRange.union(ranges + [absent]))]
     }
   }

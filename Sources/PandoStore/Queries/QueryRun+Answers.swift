@@ -22,11 +22,11 @@ struct AnswerRun {
     var run = try Self.run(question, query, reader)
     switch question {
     case .count, .exists: return QueryAnswer(count: try count(&run, reader))
-    case .sum(let field):
+    case .sum(let field, let label):
       let values = try values(of: field, &run, reader)
       var sum = ValueSum()
       for value in values { sum.add(value) }
-      return QueryAnswer(count: values.count, value: sum.value)
+      return QueryAnswer(count: values.count, value: try sum.value(of: label))
     case .minimum(let field), .maximum(let field):
       var isMaximum = false
       if case .maximum = question { isMaximum = true }
@@ -190,10 +190,11 @@ struct AnswerRun {
         try reader.forEachRow(of: rows.index, in: IndexRange(lower: start, upper: range.upper)) {
           key in
           let value = StoredIndex.value(ofRow: key)
-          // No value is a prefix of another.
+          // A value is a prefix of another only if that is a decimal number.
           let isSame =
             count > 0 && value.count >= group.count
             && value.extracting(0..<group.count).hasSameBytes(as: group.span)
+            && (value.count == group.count || value[group.count] != DecimalNumber.mark)
           if !isSame {
             try end()
             guard isWhole else { return false }
@@ -203,8 +204,8 @@ struct AnswerRun {
           count += 1
           guard count == Self.lookedAtMaximum else { return true }
           // There may be many: they are counted by page, and skipped.
-          count = try reader.countRows(of: rows.index, in: IndexRange(prefix: group))
-          lower = IndexRange.successor(of: group)
+          count = try reader.countRows(of: rows.index, in: IndexRange(values: group))
+          lower = IndexRange.end(ofValues: group)
           return false
         }
         try end()

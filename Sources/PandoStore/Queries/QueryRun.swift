@@ -85,12 +85,15 @@ struct QueryRun {
   private var reason: String? {
     for path in query.fields.compactMap(\.path) {
       if indexes.contains(where: { $0.fields == [path] }) { continue }
-      let other = indexes.first { index in
-        index.fields.contains { $0.hasSameName(as: path) && $0 != path }
+      for index in indexes {
+        let made = index.fields.first { $0.hasSameName(as: path) && $0 != path }
+        guard let made else { continue }
+        let difference =
+          made.fallbacks == path.fallbacks
+          ? "for another type of \(path.name) than that of \(query.typeName)"
+          : "for other former names or defaults of \(path.name) than \(query.typeName) declares"
+        return "the index on \(index.name) was made \(difference); addIndexes(of:) makes it anew"
       }
-      guard let other else { continue }
-      return "the index on \(other.name) was made for other former names or defaults of "
-        + "\(path.name) than \(query.typeName) declares; addIndexes(of:) makes it anew"
     }
     return nil
   }
@@ -328,7 +331,7 @@ private struct IndexVisit {
     let bytes = rows.pinned + place.bytes
     let rest =
       isDescending
-      ? IndexRange(lower: [], upper: IndexRange.successor(of: bytes))
+      ? IndexRange(lower: [], upper: IndexRange.end(ofValues: bytes))
       : IndexRange(lower: bytes, upper: nil)
     ranges = IndexRange.intersection(rows.ranges, [rest])
     afterBytes = comparesValues ? nil : bytes
@@ -447,7 +450,7 @@ extension QueryRun {
         if isBefore(last.span, lastNode, visit) { return }
         return try take(row: lastNode, visit, reader, source, computing)
       }
-      try goUp(visit, IndexRange(prefix: last), reader, source, computing)
+      try goUp(visit, IndexRange(values: last), reader, source, computing)
       upper = last
     }
   }

@@ -88,7 +88,8 @@ package struct RecordPlace: Sendable {
 package enum RecordQuestion: Sendable {
   case count
   case exists
-  case sum(RecordField)
+  /// The sum; the label names the field in errors.
+  case sum(RecordField, label: String)
   case minimum(RecordField)
   case maximum(RecordField)
   /// The number of records per value; also used for the values alone.
@@ -245,10 +246,10 @@ private final class BodyComparison: Sendable {
 
   /// Makes a comparison.
   ///
-  /// It is `nil` for a field inside another one, for one with fallbacks, and for a value that is
+  /// It is `nil` for a field inside another one, for one with fallbacks or a reading, and for a value that is
   /// not plain.
   init?(_ path: FieldPath, _ relation: FilterComparison, _ value: QueryValue) {
-    guard path.isWhole, path.fallbacks.isEmpty, let plain = FieldOperand.Value(value) else {
+    guard path.isWhole, path.isPlainlyRead, let plain = FieldOperand.Value(value) else {
       return nil
     }
     self.path = path

@@ -90,7 +90,7 @@ extension StoredQuery {
     return switch question.kind {
     case .count: .count
     case .exists: .exists
-    case .sum(let field): .sum(self.field(field))
+    case .sum(let field): .sum(self.field(field), label: field.label)
     case .minimum(let field): .minimum(self.field(field))
     case .maximum(let field): .maximum(self.field(field))
     case .counts(let field): .counts(self.field(field))

@@ -105,7 +105,7 @@ public struct QueryField<E: Queryable>: Sendable {
     if case .known(let known) = knowledge { mayBeIdentifier = known.mayBeIdentifier }
     let known = KnownPath(
       keyPath, E.self, isIdentifier: mayBeIdentifier, name: name, properties: properties,
-      value: value)
+      valueType: elementPath.map { Swift.type(of: $0).valueType }, value: value)
     return QueryField(
       keyPath, element: elementPath, shape, .known(known), kinds: makeKinds, value: value)
   }
@@ -397,10 +397,12 @@ private final class KnownPath: Sendable {
 
   init<E: Queryable>(
     _ keyPath: any PartialKeyPath<E> & Sendable, _ type: E.Type, isIdentifier mayBe: Bool,
-    name: String?, properties: [String]? = nil, value: @escaping @Sendable (E) -> QueryValue
+    name: String?, properties: [String]? = nil, valueType: Any.Type? = nil,
+    value: @escaping @Sendable (E) -> QueryValue
   ) {
     self.name = name
-    let path = name.map { FieldPath($0, in: E.self, along: properties) }
+    let valueType = valueType ?? Swift.type(of: keyPath).valueType
+    let path = name.map { FieldPath($0, in: E.self, along: properties, to: valueType) }
     let mayBeElsewhere = name.map { Self.mayBeElsewhere($0, in: E.self) } ?? false
     self.path = path
     declared = path.map { path in

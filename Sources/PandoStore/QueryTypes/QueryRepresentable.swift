@@ -78,6 +78,23 @@ extension Data: QueryRepresentable {
   public var queryValue: QueryValue { .data(self) }
 }
 
+extension Decimal: QueryRepresentable {
+  /// Numbers.
+  public static var queryKinds: Set<QueryValue.Kind> { [.number, .notANumber] }
+  /// The number, exactly.
+  ///
+  /// A literal with a point is rounded to a double first: `Decimal(19.99)` is not 19.99. Make the
+  /// number of a text, `Decimal(string: "19.99")`.
+  public var queryValue: QueryValue { .decimal(self) }
+}
+
+extension Duration: QueryRepresentable {
+  /// Numbers.
+  public static var queryKinds: Set<QueryValue.Kind> { [.number] }
+  /// The seconds, exactly.
+  public var queryValue: QueryValue { .duration(self) }
+}
+
 extension Date: QueryRepresentable {
   /// Numbers: a date is stored as one.
   public static var queryKinds: Set<QueryValue.Kind> { [.number, .notANumber] }

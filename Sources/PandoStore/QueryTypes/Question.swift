@@ -30,8 +30,10 @@ public struct Question<E: Queryable>: Sendable {
 
   /// The sum of a field that holds numbers: `value`.
   ///
-  /// Null and not-a-number do not count; of nothing it is 0. Integers are added exactly, others in the
-  /// order of the query.
+  /// Null and not-a-number do not count; of nothing it is 0. Integers, decimals and durations are added
+  /// exactly: the sum is an integer or a decimal number. With a double among the values it is a double;
+  /// these are added in the order of the query. A question whose exact sum does not fit a `Decimal`
+  /// throws ``QueryError`` `overflow`.
   ///
   /// - Parameter keyPath: Where the number is in the entity.
   /// - Returns: The question.
@@ -73,14 +75,16 @@ public struct Question<E: Queryable>: Sendable {
   ) -> Question { counts(by: keyPath) }
 
   /// Answers from the entities that a query gave.
-  package func answer(_ entities: [E]) -> QueryAnswer {
+  ///
+  /// - Throws: ``QueryError`` `overflow` for a sum that `Decimal` can't represent.
+  package func answer(_ entities: [E]) throws(QueryError) -> QueryAnswer {
     switch kind {
     case .count: return QueryAnswer(count: entities.count)
     case .exists: return QueryAnswer(count: entities.isEmpty ? 0 : 1)
     case .sum(let field):
       var sum = ValueSum()
       for entity in entities { sum.add(field.value(entity)) }
-      return QueryAnswer(count: entities.count, value: sum.value)
+      return QueryAnswer(count: entities.count, value: try sum.value(of: field.label))
     case .minimum(let field): return Self.extreme(entities.map(field.value).filter(\.isValue).min())
     case .maximum(let field): return Self.extreme(entities.map(field.value).filter(\.isValue).max())
     case .counts(let field):

@@ -376,7 +376,8 @@ extension ModelTransaction {
 
   /// Creates an index as a type declares it.
   ///
-  /// Its rows are made again if the type now declares other former names or defaults.
+  /// Its rows are made again if the type now declares other former names or defaults, or another type
+  /// of a field.
   ///
   /// - Returns: Whether rows were made, or the index became unique.
   package mutating func addIndex(_ index: ModelIndex) throws -> Bool {

@@ -44,7 +44,7 @@ extension WriteSession {
       if let before = before ?? nil {
         let isFound = try deleteRow(
           index.rowKey(before, node: key.node).span, in: tables.indexRows)
-        if !isFound, before.hasWideInteger, let old,
+        if !isFound, before.hasNumber, let old,
           let former = try index.formerPlainValue(in: old.span)
         {
           try deleteRow(index.rowKey(former, node: key.node).span, in: tables.indexRows)
@@ -113,7 +113,7 @@ extension WriteSession {
     let name = try directory.name(of: type)
     for index in indexes where hasHistory || !index.isPlain {
       let paths = index.fields.map { field in
-        field.fallbacks.isEmpty ? directory.path(field.name, ofTypeNamed: name) : field
+        field.isPlainlyRead ? directory.path(field.name, ofTypeNamed: name) : field
       }
       if paths == index.fields || directory.keepsFallbacks(of: index.number) { continue }
       if index.isUnique, try haveDuplicates(index, reading: paths) {
@@ -232,7 +232,7 @@ extension WriteSession {
         index.rowKey(value, node: node) == row
       else { return nil }
       var nodes = [node]
-      try reader.forEachRow(of: index, in: IndexRange(prefix: value.bytes)) { key in
+      try reader.forEachRow(of: index, in: IndexRange(values: value.bytes)) { key in
         let other = try index.node(ofRow: key)
         guard other != node else { return true }
         if value.isCutOff {

@@ -44,9 +44,30 @@ import Testing
     #expect(several.relatedIdentifiers == [.remote(3), .remote(2)])
   }
 
+  @Test(arguments: [false, true])
+  func `a lazy duration is found by its value`(hasIndex: Bool) throws {
+    let store = try ModelStore.temporary()
+    defer { store.close() }
+    if hasIndex { try store.addIndexes(of: [Alarm.self]) }
+    try store.write { transaction in
+      try transaction.set(Alarm(number: 1, delay: .requested(.seconds(3))))
+      try transaction.set(Alarm(number: 2, delay: .requested(.seconds(-3))))
+      try transaction.set(Alarm(number: 3, delay: .unrequested))
+    }
+    let late = Query(filter: \Alarm.delay > .requested(.milliseconds(2999)))
+    #expect(try store.read { try $0.find(late).entities.map(\.number) } == [1])
+  }
+
   @Test func `types of one namespace show the same nodes`() {
     #expect(BookCard(id: .remote("7"), title: "").modelIdentifier == "Book:7")
   }
+}
+
+private struct Alarm: Model, Codable, Equatable, Queryable {
+  var number: Int
+  var delay: Lazy<Duration>
+  var modelIdentifier: String? { "Alarm:\(number)" }
+  static let fields: [Field<Alarm>] = [.indexed(\.delay)]
 }
 
 /// A part of a book.

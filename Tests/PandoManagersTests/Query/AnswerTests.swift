@@ -290,8 +290,7 @@ extension BookMaker {
       }
       let value: QueryValue =
         if parts.isEmpty {
-          Int64(exactly: whole).map { .integer($0) } ?? UInt64(exactly: whole).map { .unsigned($0) }
-            ?? .double(Double(whole))
+          QueryValue(whole)
         } else {
           .double(Double(whole) + parts.reduce(0, +))
         }
@@ -436,7 +435,7 @@ extension BookMaker {
         let answer = try snapshot.answer(question, to: query)
         let how = try snapshot.explain(question, to: query)
         try #require(
-          answer == Self.answer(question, expected), "\(seed), \(round): \(query), \(how)")
+          answer == (try Self.answer(question, expected)), "\(seed), \(round): \(query), \(how)")
         let next = try snapshot.find(query, after: last).entities
         try #require(
           next == (try Self.rest(query, after: last, tickets)),
@@ -456,7 +455,9 @@ extension BookMaker {
     return Array(query.limit.map { rest.prefix($0) } ?? rest)
   }
 
-  private static func answer(_ question: Question<Ticket>, _ tickets: [Ticket]) -> QueryAnswer {
-    question.answer(tickets)
+  private static func answer(
+    _ question: Question<Ticket>, _ tickets: [Ticket]
+  ) throws -> QueryAnswer {
+    try question.answer(tickets)
   }
 }

@@ -1,0 +1,124 @@
+/// Adds up numbers: integers and decimal numbers exactly, doubles in the given order.
+package struct ValueSum {
+  /// The integers, as far as they fit.
+  private var whole: Int128 = 0
+  /// The others, as multiples of powers of ten, by exponent.
+  private var multiples: [Int: Multiple] = [:]
+  private var doubles: Double?
+
+  package init() {}
+
+  /// Adds a value; only numbers count.
+  package mutating func add(_ value: QueryValue) {
+    switch value {
+    case .integer(let value): add(isNegative: value < 0, UInt128(value.magnitude))
+    case .unsigned(let value): add(isNegative: false, UInt128(value))
+    case .wideInteger(let isNegative, let magnitude): add(isNegative: isNegative, magnitude)
+    case .decimal(let isNegative, let magnitude, let exponent):
+      multiples[exponent, default: Multiple()].add(isNegative: isNegative, magnitude)
+    case .double(let value) where !value.isNaN: doubles = (doubles ?? 0) + value
+    default: break
+    }
+  }
+
+  private mutating func add(isNegative: Bool, _ magnitude: UInt128) {
+    if let number = Int128(exactly: magnitude) {
+      let (sum, isTooLarge) =
+        isNegative
+        ? whole.subtractingReportingOverflow(number) : whole.addingReportingOverflow(number)
+      if !isTooLarge {
+        whole = sum
+        return
+      }
+    }
+    multiples[0, default: Multiple()].add(isNegative: isNegative, magnitude)
+  }
+
+  /// Returns the sum.
+  ///
+  /// - Parameter field: The field, for the error.
+  /// - Returns: An integer or a decimal number; a double if one was added.
+  /// - Throws: ``QueryError`` `overflow` if `Decimal` can't represent the exact sum.
+  package func value(of field: String) throws(QueryError) -> QueryValue {
+    if multiples.isEmpty, doubles == nil { return QueryValue(whole) }
+    let exact = exact
+    let number = exact.magnitude.value.map {
+      DecimalNumber(isNegative: exact.isNegative, magnitude: $0, exponent: exact.exponent)
+    }
+    if let doubles { return .double((number?.nearest ?? exact.approximation) + doubles) }
+    guard let number, number.decimal != nil else {
+      throw QueryError(
+        .overflow, field,
+        "the exact sum has more digits than a Decimal holds, or is too large for one")
+    }
+    return QueryValue(number)
+  }
+
+  /// The sum of integers and decimal numbers, without zeros at its end.
+  private var exact: ExactSum {
+    var all = multiples
+    all[0, default: Multiple()].add(isNegative: whole < 0, whole.magnitude)
+    let lowest = all.keys.min() ?? 0
+    var positive = BigNatural(0)
+    var negative = BigNatural(0)
+    for (exponent, multiple) in all {
+      var number = multiple.magnitude
+      if number.isZero { continue }
+      number.multiply(byPowerOfTen: exponent - lowest)
+      if multiple.isNegative { negative += number } else { positive += number }
+    }
+    let isNegative = positive < negative
+    var sum = ExactSum(
+      isNegative: isNegative,
+      magnitude: isNegative
+        ? negative.distance(from: positive) : positive.distance(from: negative), exponent: lowest)
+    sum.removeZeros()
+    return sum
+  }
+}
+
+/// A sum of any size: ±`magnitude` × 10^`exponent`.
+private struct ExactSum {
+  let isNegative: Bool
+  var magnitude: BigNatural
+  var exponent: Int
+
+  var approximation: Double {
+    let unit = DecimalNumber(isNegative: isNegative, magnitude: 1, exponent: exponent)
+    return magnitude.approximation * unit.nearest
+  }
+
+  mutating func removeZeros() {
+    while !magnitude.isZero {
+      var quotient = magnitude
+      guard quotient.divideByTen() == 0 else { return }
+      magnitude = quotient
+      exponent += 1
+    }
+  }
+}
+
+/// A sum of up to 2⁶³ integers below 2¹²⁸, in two's complement of 192 bits.
+private struct Multiple {
+  private var low: UInt128 = 0
+  private var high: Int64 = 0
+
+  mutating func add(isNegative: Bool, _ magnitude: UInt128) {
+    let (result, carries) =
+      isNegative
+      ? low.subtractingReportingOverflow(magnitude) : low.addingReportingOverflow(magnitude)
+    low = result
+    if carries { high += isNegative ? -1 : 1 }
+  }
+
+  var isNegative: Bool { high < 0 }
+
+  var magnitude: BigNatural {
+    let lower = isNegative ? 0 &- low : low
+    let upper = isNegative ? ~high &+ (low == 0 ? 1 : 0) : high
+    return BigNatural(
+      words: [
+        UInt64(truncatingIfNeeded: lower), UInt64(lower >> 64), UInt64(bitPattern: upper),
+      ])
+  }
+}
