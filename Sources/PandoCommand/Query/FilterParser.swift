@@ -121,7 +121,7 @@ struct FilterParser {
       )
     }
     if let comparison = FilterComparison(rawValue: symbol) {
-      return .compare(field, comparison, try value())
+      return Self.filter(field, comparison, try values())
     }
     if symbol == ">>" { return .isIn(field, QueryValueSet(try list())) }
     let token = take()
@@ -137,10 +137,35 @@ struct FilterParser {
   private mutating func list() throws(CommandError) -> [QueryValue] {
     try require(symbol: "[", "after >>")
     if take(symbol: "]") { return [] }
-    var values = [try value()]
-    while take(symbol: ",") { values.append(try value()) }
+    var values = try values()
+    while take(symbol: ",") { values += try self.values() }
     try require(symbol: "]", "after the values")
     return values
+  }
+
+  /// A comparison with a value and maybe its nearest double, which counts as equal to it.
+  private static func filter(
+    _ field: RecordField, _ comparison: FilterComparison, _ forms: [QueryValue]
+  ) -> FilterTree<RecordField> {
+    let compared = FilterTree.compare(field, comparison, forms[0])
+    guard forms.count > 1 else { return compared }
+    let double = forms[1]
+    if comparison == .equal { return .isIn(field, QueryValueSet(forms)) }
+    let takesEqual = comparison == .lessOrEqual || comparison == .greaterOrEqual
+    if comparison.holds(double, forms[0]) == takesEqual { return compared }
+    return takesEqual
+      ? .or([compared, .compare(field, .equal, double)])
+      : .and([compared, .compare(field, .notEqual, double)])
+  }
+
+  /// A value; for a number with a fraction the decimal number of its digits, and the nearest double.
+  private mutating func values() throws(CommandError) -> [QueryValue] {
+    let token = next
+    let value = try value()
+    guard case .double = value, case .number(let text) = token.kind,
+      let decimal = QueryValue.decimal(text), case .decimal = decimal, decimal != value
+    else { return [value] }
+    return [decimal, value]
   }
 
   private mutating func value() throws(CommandError) -> QueryValue {
@@ -385,5 +410,21 @@ struct FilterTokenizer {
       if character == "\\", let escaped = advance() { source.append(escaped) }
     }
     throw start.mistake("this text has no closing quotation mark")
+  }
+}
+
+extension QueryValue {
+  /// How many digits each `Decimal` can hold.
+  private static let digitCountMaximum = 38
+
+  /// The decimal number of a text that is a number; `nil` if `Decimal` can't represent all its digits.
+  fileprivate static func decimal(_ text: String) -> QueryValue? {
+    let digits = text.prefix { $0 != "e" && $0 != "E" }.filter { "0"..."9" ~= $0 }
+    let significantCount = digits.drop { $0 == "0" }.count
+    // Further digits would be rounded.
+    guard significantCount <= digitCountMaximum, let decimal = Decimal(string: text),
+      !decimal.isNaN
+    else { return nil }
+    return .decimal(decimal)
   }
 }

@@ -111,6 +111,39 @@ import Testing
     }
   }
 
+  /// Decimal numbers as records of Swift types have them, and the floats of JSON.
+  private static let prices = [
+    #"{"n":{"$tagged":[4,[-2,999]]}}"#, #"{"n":9.99}"#, #"{"n":{"$tagged":[4,[-2,1000]]}}"#,
+    // 9.99 and 10⁻³⁰
+    #"{"n":{"$tagged":[4,[-30,{"$tagged":[2,{"$bytes":"fhduUcSCbEjFcAAAAQ=="}]}]]}}"#,
+    #"{"n":{"$tagged":[4,[-1,-5]]}}"#,
+  ]
+
+  @Test(arguments: [false, true])
+  func `a number with a fraction finds decimal numbers and floats of its digits`(hasIndex: Bool)
+    throws
+  {
+    try withTemporaryDirectory { directory throws in
+      let store = directory + "/store"
+      for (number, price) in Self.prices.enumerated() {
+        try PandoProcess.output(
+          "set", store, "Item:\(number + 1)", price, "--lossless", "--type", "Item")
+      }
+      #expect(
+        try PandoProcess.output("get", store, "Item:4", "--compact")
+          == #"{"n":9.990000000000000000000000000001}"# + "\n")
+      if hasIndex { try PandoProcess.output("index", store, "add", "Item", "n") }
+      for (filter, expected) in [
+        ("n == 9.99", "1 2"), ("n != 9.99", "3 4 5"), ("n < 9.99", "5"), ("n <= 9.99", "1 2 5"),
+      ] {
+        let found = try PandoProcess.output("query", store, "Item", filter)
+        #expect(
+          found.split(separator: "\n").map { $0.dropFirst(5) }.sorted().joined(separator: " ")
+            == expected, "\(filter)")
+      }
+    }
+  }
+
   @Test(arguments: [
     (
       "n == 123456789012345678901234567890123456789012",
