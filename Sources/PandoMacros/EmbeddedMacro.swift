@@ -4,21 +4,16 @@ import SwiftSyntaxBuilder
 import SwiftSyntaxMacros
 
 /// Declares a value inside a model: a struct, or an enum.
-struct EmbeddedMacro: ExtensionMacro {
-  static func expansion(
-    of node: AttributeSyntax, attachedTo declaration: some DeclGroupSyntax,
-    providingExtensionsOf type: some TypeSyntaxProtocol, conformingTo protocols: [TypeSyntax],
-    in context: some MacroExpansionContext
-  ) throws -> [ExtensionDeclSyntax] {
-    let missing = protocols.map(\.trimmedDescription)
-    var mistakes = Mistakes()
-    if let value = declaration.as(EnumDeclSyntax.self) {
-      return [try EmbeddedEnum(value).extended(type, by: missing)]
-    }
+struct EmbeddedMacro {
+  /// Reads the struct that the macro is attached to.
+  ///
+  /// - Returns: `nil` if it has a mistake.
+  private static func read(
+    _ declaration: some DeclGroupSyntax, _ node: AttributeSyntax, _ mistakes: inout Mistakes
+  ) -> Declaration? {
     guard let value = declaration.as(StructDeclSyntax.self) else {
       mistakes.refuse(declaration, node, "@Embedded")
-      _ = mistakes.report(in: context)
-      return []
+      return nil
     }
     let declaration = Declaration(value, &mistakes)
     for field in declaration.fields {
@@ -30,14 +25,49 @@ struct EmbeddedMacro: ExtensionMacro {
           Repair.remove(attribute, of: field.declaration))
       }
     }
-    guard mistakes.report(in: context) else { return [] }
+    return mistakes.diagnostics.isEmpty ? declaration : nil
+  }
+}
+
+extension EmbeddedMacro: MemberMacro {
+  static func expansion(
+    of node: AttributeSyntax, providingMembersOf declaration: some DeclGroupSyntax,
+    conformingTo protocols: [TypeSyntax], in context: some MacroExpansionContext
+  ) throws -> [DeclSyntax] {
+    if let value = declaration.as(EnumDeclSyntax.self) {
+      return EmbeddedEnum(value).members.declarations
+    }
+    var mistakes = Mistakes()
+    guard let declaration = read(declaration, node, &mistakes) else {
+      mistakes.report(in: context)
+      return []
+    }
     var expansion = Expansion(declaration)
     expansion.addEmbeddedFields()
     expansion.addHistory()
     expansion.addCodingKeys()
+    return expansion.members.declarations
+  }
+}
+
+extension EmbeddedMacro: ExtensionMacro {
+  static func expansion(
+    of node: AttributeSyntax, attachedTo declaration: some DeclGroupSyntax,
+    providingExtensionsOf type: some TypeSyntaxProtocol, conformingTo protocols: [TypeSyntax],
+    in context: some MacroExpansionContext
+  ) throws -> [ExtensionDeclSyntax] {
+    let missing = protocols.map(\.trimmedDescription)
+    if let value = declaration.as(EnumDeclSyntax.self) {
+      let left = EmbeddedEnum(value).absentConformances
+      return [try ExtensionDeclSyntax(of: type, missing.filter { !left.contains($0) }, [])]
+    }
+    var mistakes = Mistakes()
+    guard let declaration = read(declaration, node, &mistakes) else { return [] }
+    var expansion = Expansion(declaration)
     var left: Set = ["QueryRepresentable", "KeyPart"]
     if expansion.isCodedByHand { left.insert("FieldCodable") } else { expansion.addFieldCoding() }
-    return [try expansion.extended(type, by: missing.filter { !left.contains($0) })]
+    let conformances = missing.filter { !left.contains($0) }
+    return [try ExtensionDeclSyntax(of: type, conformances, expansion.members)]
   }
 }
 
@@ -52,7 +82,7 @@ extension Expansion {
         "  \(fields.isEmpty ? "let" : "var") fields = EmbeddedFields<\(name)>()",
       ]
         + fields.map { field in
-          "  fields.add(\\.\(field.name), optional: \\.?.\(field.name), "
+          "  fields.add(\\.\(field.member), optional: \\.?.\(field.member), "
             + "\(field.storedName.literal))"
         } + ["  return fields", "}()"])
   }
@@ -95,52 +125,52 @@ private struct EmbeddedEnum {
     }
   }
 
-  func extended(_ type: some TypeSyntaxProtocol, by protocols: [String]) throws
-    -> ExtensionDeclSyntax
-  {
+  /// True if the enum has raw values.
+  private var isRaw: Bool {
     let raw = value.inheritanceClause?.inheritedTypes.first?.type.trimmedDescription
-    let isRaw = raw.map { $0 == "String" || $0 == "Character" || TypeName($0).isScalar } ?? false
-    let left: Set =
-      isRaw ? ["Embedded", "FieldCodable"] : ["QueryRepresentable", "KeyPart", "FieldCodable"]
-    return try ExtensionDeclSyntax(
-      of: type, protocols.filter { !left.contains($0) }, isRaw ? [] : members)
+    return raw.map { $0 == "String" || $0 == "Character" || TypeName($0).isScalar } ?? false
   }
 
-  private var members: [String] {
-    let name = value.name.text
+  /// The protocols that the enum does not conform to.
+  var absentConformances: Set<String> {
+    isRaw ? ["Embedded", "FieldCodable"] : ["QueryRepresentable", "KeyPart", "FieldCodable"]
+  }
+
+  /// The members of an enum without raw values.
+  var members: [[String]] {
+    if isRaw { return [] }
     let cases = cases.filter { !$0.values.isEmpty }
-    var lines: [String] = []
-    for item in cases { lines += members(of: item) }
-    lines += [
-      "\(access)static let embeddedFields: EmbeddedFields<\(name)> = {",
-      "  \(cases.isEmpty ? "let" : "var") fields = EmbeddedFields<\(name)>()",
-    ]
-    for item in cases {
-      for index in item.values.indices {
+    let fields = cases.flatMap { item in
+      item.values.indices.map { index in
         let key = item.key(index)
-        lines.append(
-          "  fields.add(\\.\(item.name)?.\(key), optional: \\.?.\(item.name)?.\(key), "
-            + "\("\(item.name).\(key)".literal))")
+        return "  fields.add(\\.\(item.name)?.\(key), optional: \\.?.\(item.name)?.\(key), "
+          + "\("\(item.name).\(key)".literal))"
       }
     }
-    return lines + ["  return fields", "}()"]
+    let name = value.name.text
+    return cases.flatMap(members) + [
+      [
+        "\(access)static let embeddedFields: EmbeddedFields<\(name)> = {",
+        "  \(cases.isEmpty ? "let" : "var") fields = EmbeddedFields<\(name)>()",
+      ] + fields + ["  return fields", "}()"]
+    ]
   }
 
   /// A struct with the values of a case, and the property that has them.
-  private func members(of item: Case) -> [String] {
+  private func members(of item: Case) -> [[String]] {
     let names = item.values.indices.map { item.key($0) }
     let bound = names.map { "let \($0)" }.joined(separator: ", ")
     let made = names.map { "\($0): \($0)" }.joined(separator: ", ")
     return [
-      "/// The values of the case `\(item.name)`.",
-      "\(access)struct \(item.typeName): Equatable, Sendable {",
-    ]
-      + zip(names, item.values).map { "  \(access)let \($0): \($1.type)" }
-      + [
-        "}", "", "/// The values of the case `\(item.name)`; `nil` for another case.",
+      [
+        "/// The values of the case `\(item.name)`.",
+        "\(access)struct \(item.typeName): Equatable, Sendable {",
+      ] + zip(names, item.values).map { "  \(access)let \($0): \($1.type)" } + ["}"],
+      [
+        "/// The values of the case `\(item.name)`; `nil` for another case.",
         "\(access)var \(item.name): \(item.typeName)? {",
         "  if case .\(item.name)(\(bound)) = self { \(item.typeName)(\(made)) } else { nil }", "}",
-        "",
-      ]
+      ],
+    ]
   }
 }

@@ -2,33 +2,36 @@ import SwiftSyntax
 import SwiftSyntaxBuilder
 import SwiftSyntaxMacros
 
-/// The members that a macro generates, as lines of Swift.
+/// The members that a macro generates, each as lines of Swift.
+///
+/// Members that name types stand in the type itself, where they see what the type sees. The coding
+/// stands in an extension: an initializer in the type would replace the memberwise one.
 struct Expansion {
   let declaration: Declaration
-  private(set) var lines: [String] = []
+  private(set) var members: [[String]] = []
 
   init(_ declaration: Declaration) { self.declaration = declaration }
 
   /// Adds a member, unless the type declares one of that name itself.
   mutating func add(_ name: String, _ member: [String]) {
     if declaration.members.contains(name) { return }
-    if !lines.isEmpty { lines.append("") }
     var member = member
     member[0] = declaration.access + member[0]
-    lines += member
+    members.append(member)
   }
+}
 
-  /// Makes the extension with all members.
-  func extended(_ type: some TypeSyntaxProtocol, by protocols: [String]) throws
-    -> ExtensionDeclSyntax
-  { try ExtensionDeclSyntax(of: type, protocols, lines) }
+extension [[String]] {
+  /// The members as declarations.
+  var declarations: [DeclSyntax] { map { "\(raw: $0.joined(separator: "\n"))" } }
 }
 
 extension ExtensionDeclSyntax {
   /// Makes an extension of a type with conformances and members.
-  init(of type: some TypeSyntaxProtocol, _ protocols: [String], _ lines: [String]) throws {
+  init(of type: some TypeSyntaxProtocol, _ protocols: [String], _ members: [[String]]) throws {
     let list = protocols.isEmpty ? "" : ": " + protocols.joined(separator: ", ")
-    let members = lines.map { $0.isEmpty ? "" : "  " + $0 }.joined(separator: "\n")
+    let members = members.map { $0.map { "  " + $0 }.joined(separator: "\n") }
+      .joined(separator: "\n\n")
     try self.init("extension \(type.trimmed)\(raw: list) {\n\(raw: members)\n}")
   }
 }
@@ -44,7 +47,7 @@ extension Expansion {
   mutating func addCodingKeys() {
     let fields = declaration.storedFields
     guard !isCodedByHand, fields.count < declaration.fields.count else { return }
-    let cases = fields.map { "  case \($0.name)" }
+    let cases = fields.map { "  case \($0.declaredName)" }
     add("CodingKeys", ["enum CodingKeys: String, CodingKey {"] + cases + ["}"])
   }
 
@@ -54,12 +57,12 @@ extension Expansion {
     add(
       "init(fields:)",
       ["init(fields: inout FieldSource) throws {"]
-        + fields.map { "  self.\($0.name) = try fields.read(\($0.storedName.literal))" } + ["}"])
+        + fields.map { "  self.\($0.member) = try fields.read(\($0.storedName.literal))" } + ["}"])
     add(
       "write(to:)",
       ["func write(to fields: inout FieldSink) throws {"]
         + fields.map { field in
-          let arguments = "\(field.storedName.literal), self.\(field.name)"
+          let arguments = "\(field.storedName.literal), self.\(field.member)"
           return field.type.isScalar
             ? "  fields.write(\(arguments))" : "  try fields.writeCoded(\(arguments))"
         } + ["}"])

@@ -50,10 +50,7 @@ struct Mistakes {
   }
 
   /// Reports all mistakes to the compiler.
-  ///
-  /// - Returns: True if there are none.
-  func report(in context: some MacroExpansionContext) -> Bool {
+  func report(in context: some MacroExpansionContext) {
     for diagnostic in diagnostics { context.diagnose(diagnostic) }
-    return diagnostics.isEmpty
   }
 }

@@ -4,35 +4,58 @@ import SwiftSyntaxBuilder
 import SwiftSyntaxMacros
 
 /// Declares a struct as a model: its key, fields, indexes, rules and coding.
-struct ModelMacro: ExtensionMacro {
+struct ModelMacro {
+  /// Reads the declaration that the macro is attached to.
+  ///
+  /// - Returns: `nil` if it has a mistake.
+  private static func read(
+    _ declaration: some DeclGroupSyntax, _ node: AttributeSyntax, _ mistakes: inout Mistakes
+  ) -> (declaration: Declaration, arguments: ModelArguments)? {
+    guard let model = declaration.as(StructDeclSyntax.self) else {
+      mistakes.refuse(declaration, node, "@Model")
+      return nil
+    }
+    let declaration = Declaration(model, &mistakes)
+    let arguments = ModelArguments(node, declaration, &mistakes)
+    declaration.requireKey(&mistakes)
+    return mistakes.diagnostics.isEmpty ? (declaration, arguments) : nil
+  }
+}
+
+extension ModelMacro: MemberMacro {
+  static func expansion(
+    of node: AttributeSyntax, providingMembersOf declaration: some DeclGroupSyntax,
+    conformingTo protocols: [TypeSyntax], in context: some MacroExpansionContext
+  ) throws -> [DeclSyntax] {
+    var mistakes = Mistakes()
+    guard let (declaration, arguments) = read(declaration, node, &mistakes) else {
+      mistakes.report(in: context)
+      return []
+    }
+    var expansion = Expansion(declaration)
+    expansion.addIdentity(arguments)
+    expansion.addFields()
+    expansion.addIndexes(arguments)
+    expansion.addDeletionRules()
+    expansion.addHistory()
+    expansion.addCodingKeys()
+    return expansion.members.declarations
+  }
+}
+
+extension ModelMacro: ExtensionMacro {
   static func expansion(
     of node: AttributeSyntax, attachedTo declaration: some DeclGroupSyntax,
     providingExtensionsOf type: some TypeSyntaxProtocol, conformingTo protocols: [TypeSyntax],
     in context: some MacroExpansionContext
   ) throws -> [ExtensionDeclSyntax] {
     var mistakes = Mistakes()
-    guard let model = declaration.as(StructDeclSyntax.self) else {
-      mistakes.refuse(declaration, node, "@Model")
-      _ = mistakes.report(in: context)
-      return []
-    }
-    let declaration = Declaration(model, &mistakes)
-    let arguments = ModelArguments(node, declaration, &mistakes)
-    declaration.requireKey(&mistakes)
-    guard mistakes.report(in: context) else { return [] }
+    guard let (declaration, _) = read(declaration, node, &mistakes) else { return [] }
     var expansion = Expansion(declaration)
-    expansion.addIdentity(arguments)
-    expansion.addFields()
-    expansion.addIndexes(arguments)
-    let hasRules = expansion.addDeletionRules()
-    expansion.addHistory()
-    expansion.addCodingKeys()
-    var left: Set<String> = hasRules ? [] : ["DeletionRuled"]
+    var left: Set<String> = declaration.hasDeletionRules ? [] : ["DeletionRuled"]
     if expansion.isCodedByHand { left.insert("FieldCodable") } else { expansion.addFieldCoding() }
-    return [
-      try expansion.extended(
-        type, by: protocols.map(\.trimmedDescription).filter { !left.contains($0) })
-    ]
+    let conformances = protocols.map(\.trimmedDescription).filter { !left.contains($0) }
+    return [try ExtensionDeclSyntax(of: type, conformances, expansion.members)]
   }
 }
 
@@ -55,6 +78,11 @@ extension Mistakes {
 
 extension Declaration {
   var keyFields: [StoredField] { fields.filter { $0.has(.key) } }
+
+  /// True if a child has a deletion rule.
+  var hasDeletionRules: Bool {
+    storedFields.contains { $0.has(.restrict) || $0.has(.owned) }
+  }
 
   /// Notes that no property is the key.
   func requireKey(_ mistakes: inout Mistakes) {
@@ -139,10 +167,10 @@ extension Expansion {
     let name = arguments.typeName.literal
     add("modelTypeName", ["static var modelTypeName: String { \(name) }"])
     guard !keys.isEmpty else { return }
-    let parts = keys.map { "self.\($0.name)" }.joined(separator: ", ")
+    let parts = keys.map { "self.\($0.member)" }.joined(separator: ", ")
     add("modelIdentifier", ["var modelIdentifier: String { Self.makeIdentifier(\(parts)) }"])
-    let parameters = keys.map { "_ \($0.name): \($0.type.text)" }.joined(separator: ", ")
-    let names = keys.map(\.name).joined(separator: ", ")
+    let parameters = keys.map { "_ \($0.declaredName): \($0.type.text)" }.joined(separator: ", ")
+    let names = keys.map(\.declaredName).joined(separator: ", ")
     add(
       "key(\(keys.map { _ in "_:" }.joined()))",
       [
@@ -160,7 +188,7 @@ extension Expansion {
       ["static let fields: [Field<\(name)>] = {", "  var fields = FieldList<\(name)>()"]
         + fields.map { field in
           let verb = field.has(.indexed) ? "addIndexed" : "add"
-          return "  fields.\(verb)(\\.\(field.name), \(field.storedName.literal))"
+          return "  fields.\(verb)(\\.\(field.member), \(field.storedName.literal))"
         } + ["  return fields.all", "}()"])
   }
 
@@ -176,17 +204,13 @@ extension Expansion {
       "indexes", ["static let indexes: [FieldIndex<\(declaration.name)>] = ["] + lines + ["]"])
   }
 
-  /// Adds the deletion rules.
-  ///
-  /// - Returns: True if there are any.
-  fileprivate mutating func addDeletionRules() -> Bool {
+  fileprivate mutating func addDeletionRules() {
     let rules = declaration.storedFields.compactMap { field -> String? in
       guard field.has(.restrict) || field.has(.owned) else { return nil }
       let kind = field.has(.restrict) ? "restrict" : "owned"
       return "  .\(kind)(\\\(declaration.name).\(field.name), \(field.storedName.literal)),"
     }
-    if rules.isEmpty { return false }
+    if rules.isEmpty { return }
     add("deletionRules", ["static let deletionRules: [DeletionRule] = ["] + rules + ["]"])
-    return true
   }
 }

@@ -28,6 +28,20 @@ struct StoredField {
   let markers: [Marker: AttributeSyntax]
   let declaration: VariableDeclSyntax
 
+  /// The name as a member after a dot, where a few names mean something else.
+  var member: String { ["self", "Self", "Type", "init"].contains(name) ? "`\(name)`" : name }
+
+  /// The name where a property or a case is declared.
+  var declaredName: String { Self.keywords.contains(name) ? "`\(name)`" : name }
+
+  private static let keywords: Set = [
+    "self", "Self", "init", "class", "struct", "enum", "protocol", "extension", "func", "var", "let",
+    "default", "case", "switch", "if", "else", "for", "while", "do", "in", "is", "as", "return",
+    "throw", "throws", "try", "catch", "where", "import", "static", "public", "private", "internal",
+    "fileprivate", "operator", "repeat", "break", "continue", "defer", "guard", "true", "false", "nil",
+    "super", "typealias", "associatedtype", "deinit", "subscript", "inout", "rethrows", "any",
+  ]
+
   func has(_ marker: Marker) -> Bool { markers[marker] != nil }
 
   /// The names of `@Renamed(from:)`, the newest first.

@@ -11,6 +11,7 @@ extension StoreEvent {
     case .conflictingContent: "conflicting_content"
     case .fieldKept: "field_kept"
     case .unknownType: "unknown_type"
+    case .missingIndexes: "missing_indexes"
     case .childrenDisagree: "children_disagree"
     case .reloaded: "reloaded"
     case .watchesByPolling: "watches_by_polling"
@@ -42,6 +43,8 @@ extension StoreEvent {
       "\(field) of \(identifier) kept its value, as \(typeName) can't decode the new one"
     case .unknownType(let typeName):
       "records of \(typeName) were written, which no call of this process has named"
+    case .missingIndexes(let typeName, let fields):
+      "\(typeName) was written, and the store lacks its indexes of \(fields.joined(separator: "; "))"
     case .childrenDisagree(let identifier, let typeName):
       "forEach of \(typeName) names other children of \(identifier) than its coding"
     case .reloaded(let commitCount):

@@ -1,18 +1,20 @@
 import Pando
 
-struct Person: Model, Codable, Equatable {
-  var id: Int, name: String, isOnline: Bool
-  var modelIdentifier: String? { "Person:\(id)" }
+@Model struct Person {
+  @Key var id: Int
+  var name: String
+  var isOnline = false
 }
 
-struct Message: Model, Codable, Equatable {
-  var id: Int, text: String, author: Person
-  var modelIdentifier: String? { "Message:\(id)" }
+@Model struct Message {
+  @Key var id: Int
+  var text: String
+  var author: Person
 }
 
 func changeOnePerson(in store: ModelStore) throws -> Message? {
-  let ada = Person(id: 12, name: "Ada", isOnline: false)
-  try store.write { try $0.set(Message(id: 34, text: "Hello", author: ada)) }
-  try store.write { try $0.set(Person(id: 12, name: "Ada", isOnline: true)) }
-  return try store.read { try $0.get("Message:34", as: Message.self) }  // its author is online
+  let ada = Person(id: 12, name: "Ada")
+  try store.write { try $0.insert(Message(id: 34, text: "Hello", author: ada)) }
+  try store.update(Person.key(12)) { $0.isOnline = true }
+  return try store.get(Message.key(34))  // its author is online
 }

@@ -1,3 +1,4 @@
+public import PandoModels
 public import PandoStore
 
 extension ModelStore {
@@ -30,5 +31,21 @@ extension ModelStore {
         try query.validate()
         return LiveQuery(followed, events: events)
       })
+  }
+
+  /// Follows a model.
+  ///
+  /// ```swift
+  /// for try await ada in store.follow(Person.key(12)) { show(ada) }
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - key: The key of the model.
+  ///   - events: Receives the error if the record can't be decoded.
+  /// - Returns: The present model, and the model after each change; `nil` while there is none.
+  public func follow<M: Queryable>(
+    _ key: Key<M>, events: ManagerEventHandler? = nil
+  ) -> FollowedSequence<M?> {
+    follow(Query(filter: .keys([key])), events: events).first
   }
 }

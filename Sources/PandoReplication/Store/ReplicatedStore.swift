@@ -63,6 +63,7 @@ public final class ReplicatedStore: Sendable {
       replica = try translatingFaults(path) { [store] in
         let replica = try Replica(store, log: log)
         try Self.migrate(store, replica)
+        try Self.declareModels(store)
         return replica
       }
     } catch {
@@ -128,6 +129,15 @@ public final class ReplicatedStore: Sendable {
       {
         // Others write the type all the time.
       }
+    }
+  }
+
+  /// Puts in force what the types of the configuration declare, on all machines.
+  private static func declareModels(_ store: ModelStore) throws {
+    do {
+      try store.declareModels()
+    } catch let error as StoreError where error.code == .unavailable {
+      // The store can be read without its log; the next opening declares the types.
     }
   }
 

@@ -131,10 +131,13 @@ public struct StoreConfiguration: Sendable {
   /// (configuration.isReadOnly, configuration.assumingNoWriter) = (true, true)  // the store of an image
   /// ```
   public var assumingNoWriter = false
-  /// Types registered at the opening; other types are registered by the first call that uses them.
+  /// The model types of the program: what they declare is in force once the store is open.
   ///
-  /// Declarations of a type, such as its own `merge(_:)`, apply to records of registered types. A
-  /// write that changes records of another type causes ``StoreEvent/unknownType(typeName:)``.
+  /// The opening makes their indexes and unique indexes, and records their deletion rules and schema
+  /// versions, unless the store is read-only or a newer program has written the type. A type of its
+  /// own `merge(_:)` is known from here on. Another type is registered by the first call that uses it.
+  /// A write that changes records of an unknown type causes ``StoreEvent/unknownType(typeName:)``,
+  /// and one of a type whose indexes are missing ``StoreEvent/missingIndexes(typeName:fields:)``.
   public var models: [any SimpleModel.Type] = []
   /// Changes of old records, each made once; see ``Migration``.
   public var migrations: [Migration] = []

@@ -23,6 +23,8 @@ final class StoreCore: Sendable {
   private let counters = Locked(StoreCounters())
   /// Types that were already reported as unknown.
   private let unknownTypes = Locked<Set<ByteString>>([])
+  /// Types whose declared indexes were compared with those of the store.
+  private let comparedTypes = Locked<Set<ObjectIdentifier>>([])
 
   init(path: String, environment: Environment, configuration: StoreConfiguration) throws {
     self.path = path
@@ -53,6 +55,11 @@ final class StoreCore: Sendable {
       try body(
         StoreReader(snapshot, tables: tables, directory: directory, pending: nil))
     }
+  }
+
+  /// Whether the declared indexes of a type were not compared with those of the store yet.
+  func beginComparing(_ type: any SimpleModel.Type) -> Bool {
+    comparedTypes.withLock { $0.insert(ObjectIdentifier(type)).inserted }
   }
 
   var closed: StoreError { StoreError(.closed, path, "the store has been closed") }
@@ -93,8 +100,8 @@ final class StoreCore: Sendable {
       case .conflictingContent: counters.conflictingContents += 1
       case .fieldKept: counters.keptFields += 1
       case .reloaded: counters.reloads += 1
-      case .childrenDisagree, .watchesByPolling, .unknownType, .newerSchema, .waitsForMigration,
-        .replicaStopped, .replicaReplaced, .replicaDisconnected, .replicaReconnected,
+      case .childrenDisagree, .watchesByPolling, .unknownType, .missingIndexes, .newerSchema,
+        .waitsForMigration, .replicaStopped, .replicaReplaced, .replicaDisconnected, .replicaReconnected,
         .weakLog:
         break
       }
@@ -169,6 +176,15 @@ public enum StoreEvent: Sendable {
   /// The Swift type may declare its own `merge(_:)`, which was not used. List it in
   /// ``StoreConfiguration/models`` if a process writes untyped trees or other types.
   case unknownType(typeName: String)
+  /// A write used a type that declares indexes which the store does not have; reported once per type.
+  ///
+  /// Unique values are not checked, and queries scan. List the type in
+  /// ``StoreConfiguration/models``, or call ``ModelStore/addIndexes(of:dropping:)``.
+  ///
+  /// - Parameters:
+  ///   - typeName: The type.
+  ///   - fields: The fields of each missing index, joined by commas.
+  case missingIndexes(typeName: String, fields: [String])
   /// The hand-written `forEach` of a model has other children than its coding (debug builds).
   case childrenDisagree(identifier: String, typeName: String)
   /// The change log no longer reached back far enough for the live objects: all were read again.

@@ -33,11 +33,13 @@
   ///     several indexes. See `FieldIndex.unique`.
   ///   - indexed: Properties of an index, the most important first.
   @attached(
+    member, names: named(modelTypeName), named(modelIdentifier), named(key), named(fields),
+    named(indexes), named(deletionRules), named(fieldDefaults), named(formerFieldNames),
+    named(CodingKeys))
+  @attached(
     extension,
     conformances: Model, KeyedModel, Codable, Equatable, Queryable, FieldCodable, DeletionRuled,
-    names: named(modelTypeName), named(modelIdentifier), named(key), named(fields), named(indexes),
-    named(deletionRules), named(fieldDefaults), named(formerFieldNames), named(CodingKeys),
-    named(init(fields:)), named(write(to:)))
+    names: named(init(fields:)), named(write(to:)))
   public macro Model(
     _ name: StaticString? = nil, unique: [PartialKeyPath<DeclaredProperties>]...,
     indexed: [PartialKeyPath<DeclaredProperties>]...
@@ -61,10 +63,12 @@
   /// The macro generates the declared fields and the coding of records. An enum with raw values is
   /// compared by them. Of another enum, it declares the values of each case as an optional property.
   @attached(
+    member, names: named(embeddedFields), named(fieldDefaults), named(formerFieldNames),
+    named(CodingKeys), arbitrary)
+  @attached(
     extension,
     conformances: Codable, Equatable, Embedded, FieldCodable, QueryRepresentable, KeyPart,
-    names: named(embeddedFields), named(fieldDefaults), named(formerFieldNames), named(CodingKeys),
-    named(init(fields:)), named(write(to:)), arbitrary)
+    names: named(init(fields:)), named(write(to:)))
   public macro Embedded() = #externalMacro(module: "PandoMacros", type: "EmbeddedMacro")
 
   /// Marks a property of the key; the keys of several properties are joined in their order.

@@ -34,15 +34,21 @@ public final class ModelStore: Sendable {
   ///
   /// - Parameters:
   ///   - path: The directory of the store; created with mode 0700 if absent.
+  ///   - models: The model types of the program. What they declare is in force from here on, for each
+  ///     write of the store, whoever makes it: indexes, unique values, deletion rules, own merges and
+  ///     schema versions. They are added to those of the configuration.
   ///   - configuration: The settings.
   /// - Throws: ``StoreError`` with the reason: not a Pando store, another format version, damage, a
-  ///   failed migration. `LMDBError` if the file can't be opened or is already open in this
-  ///   process.
-  /// - Complexity: Independent of the size of the store, unless it is verified or migrated.
+  ///   failed migration, `valueTaken` if stored models break a declared uniqueness. `QueryError` for an
+  ///   index of what is no declared field. `LMDBError` if the file can't be opened or is already open
+  ///   in this process.
+  /// - Complexity: Independent of the size of the store, unless it is verified or migrated, or gets an
+  ///   index: see ``addIndexes(of:dropping:)``.
   public convenience init(
-    path: String, configuration: Configuration = Configuration()
+    path: String, models: [any SimpleModel.Type] = [],
+    configuration: Configuration = Configuration()
   ) throws {
-    try self.init(.folder(path), configuration: configuration)
+    try self.init(.folder(path), models: models, configuration: configuration)
   }
 
   /// Where the pages of a store are.
@@ -53,7 +59,11 @@ public final class ModelStore: Sendable {
     case memory(copyOf: ModelStore?)
   }
 
-  init(_ place: Place, configuration: Configuration) throws {
+  init(
+    _ place: Place, models: [any SimpleModel.Type] = [], configuration: Configuration
+  ) throws {
+    var configuration = configuration
+    configuration.models += models
     precondition(
       configuration.changeLogLimit >= 1,
       "changeLogLimit is \(configuration.changeLogLimit), at least 1 is needed")
@@ -73,23 +83,26 @@ public final class ModelStore: Sendable {
     }
     writer = configuration.isReadOnly ? nil : Writer(core)
     OpenStores.add(self)
+    if !configuration.migratesThroughLog { try declareModels() }
   }
 
   /// Opens an empty store in a temporary directory, which is removed when the store is closed.
   ///
   /// It uses files as any other store does. A program that needs no disk and no other process uses
-  /// ``inMemory(configuration:)``.
+  /// ``inMemory(models:configuration:)``.
   ///
-  /// - Parameter configuration: The settings.
+  /// - Parameters:
+  ///   - models: The model types of the program, as in ``init(path:models:configuration:)``.
+  ///   - configuration: The settings.
   /// - Returns: The store.
-  /// - Throws: As ``init(path:configuration:)``.
-  /// - Complexity: As ``init(path:configuration:)``.
+  /// - Throws: As ``init(path:models:configuration:)``.
+  /// - Complexity: As ``init(path:models:configuration:)``.
   public static func temporary(
-    configuration: Configuration = Configuration()
+    models: [any SimpleModel.Type] = [], configuration: Configuration = Configuration()
   ) throws -> ModelStore {
     let directory = try TemporaryDirectory()
     do {
-      return try ModelStore(.temporary(directory), configuration: configuration)
+      return try ModelStore(.temporary(directory), models: models, configuration: configuration)
     } catch {
       directory.remove()
       throw error

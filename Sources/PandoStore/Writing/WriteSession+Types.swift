@@ -40,6 +40,7 @@ extension WriteSession {
       type: identity, number: number, fields: fields?.areOpen == true ? fields : nil)
     state.swiftTypes.append(known)
     try takeDeclarations(of: type, number)
+    try reportMissingIndexes(of: type, number)
     return known
   }
 
@@ -95,6 +96,23 @@ extension WriteSession {
       try setDeletionRules(rules, ofTypeNamed: directory.name(of: type))
     }
     try adoptFallbacks(of: type, number)
+  }
+
+  /// Reports declared indexes that the store does not have, once per type.
+  private func reportMissingIndexes(of type: any SimpleModel.Type, _ number: UInt32) throws {
+    guard let type = type as? any Queryable.Type, core.beginComparing(type) else { return }
+    let wanted = type.declaredIndexes
+    if wanted.isEmpty { return }
+    let present = try indexes(ofType: number) ?? []
+    let missing = wanted.filter { index in
+      !present.contains {
+        $0.fields.map(\.name) == index.fields && ($0.isUnique || !index.isUnique)
+      }
+    }
+    guard !missing.isEmpty else { return }
+    core.report(
+      .missingIndexes(
+        typeName: type.modelTypeName, fields: missing.map { $0.fields.joined(separator: ", ") }))
   }
 
   /// Whether a newer program than this one has written a type.
