@@ -69,7 +69,7 @@ struct Declaration {
       }
       let name = pattern.identifier.text.trimmingBackticks
       let value = binding.initializer?.value
-      let typeName = type.map { TypeName($0.trimmedDescription) } ?? value?.literalType
+      let typeName = type.map { TypeName($0.trimmedDescription) } ?? value?.evidentType
       guard let typeName else {
         var repaired = binding
         repaired.pattern.trailingTrivia = []

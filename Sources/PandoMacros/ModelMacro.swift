@@ -154,8 +154,8 @@ extension Declaration {
     guard path.count > 1, let field = fields.first(where: { $0.name == path[0] }) else {
       return ".path(\\\(name).\(path[0]))"
     }
-    if let element = field.type.element {
-      return ".each(\\\(name).\(path[0]), \\\(element.text).\(path[1]))"
+    if field.type.element != nil {
+      return ".each(\\\(name).\(path[0]), \\.\(path[1]))"
     }
     return ".path(\\\(name).\(path[0])\(field.type.text.hasSuffix("?") ? "?" : "").\(path[1]))"
   }
@@ -166,7 +166,8 @@ extension Expansion {
     let keys = declaration.keyFields
     let name = arguments.typeName.literal
     add("modelTypeName", ["static var modelTypeName: String { \(name) }"])
-    guard !keys.isEmpty else { return }
+    // An identifier that is made otherwise is no text of these keys.
+    if keys.isEmpty || declaration.members.contains("modelIdentifier") { return }
     let parts = keys.map { "self.\($0.member)" }.joined(separator: ", ")
     add("modelIdentifier", ["var modelIdentifier: String { Self.makeIdentifier(\(parts)) }"])
     let parameters = keys.map { "_ \($0.declaredName): \($0.type.text)" }.joined(separator: ", ")

@@ -18,7 +18,7 @@ struct StoredField {
   let name: String
   /// The name under which records contain it.
   let storedName: String
-  /// The type as it is written, or that of the literal default.
+  /// The type as it is written, or the evident one of the default.
   let type: TypeName
   /// The default value, if there is one.
   let initializer: ExprSyntax?
@@ -77,14 +77,22 @@ extension ExprSyntax {
       || text.contains(".random")
   }
 
-  /// The type of a literal; `nil` for another expression.
-  var literalType: TypeName? {
+  /// The type of a literal, or of a call of an initializer as `Address(…)`; `nil` for another
+  /// expression.
+  var evidentType: TypeName? {
     if self.is(BooleanLiteralExprSyntax.self) { return TypeName("Bool") }
     if self.is(IntegerLiteralExprSyntax.self) { return TypeName("Int") }
     if self.is(FloatLiteralExprSyntax.self) { return TypeName("Double") }
     if self.is(StringLiteralExprSyntax.self) { return TypeName("String") }
     if let negative = self.as(PrefixOperatorExprSyntax.self), negative.operator.text == "-" {
-      return negative.expression.literalType
+      return negative.expression.evidentType
+    }
+    if let call = self.as(FunctionCallExprSyntax.self) {
+      let name = call.calledExpression.trimmedDescription
+      let isType = name.split(separator: ".").allSatisfy {
+        $0.first.map { $0.isUppercase || $0 == "[" } ?? false
+      }
+      return isType && name.first != "." ? TypeName(name) : nil
     }
     return nil
   }

@@ -98,7 +98,7 @@ import Testing
       """
       @Model struct Person {
         @Key var id: Int
-        var created = Date()
+        var created = makeDate()
         var age = -1, weight = 1.5, name = "", isOnline = true
       }
       """)
@@ -107,7 +107,7 @@ import Testing
         Mistaken(
           line: 3,
           message: "write the type of created: a macro does not see what the compiler infers",
-          repaired: "var created: <#Type#> = Date()")
+          repaired: "var created: <#Type#> = makeDate()")
       ])
   }
 

@@ -51,12 +51,42 @@ private struct Product {
   @Transient var isSelected = false
 }
 
+/// Types inside a type, with names of others.
+private enum First {
+  @Embedded struct Line { var text: String }
+
+  @Model(unique: [\.name]) struct Author {
+    @Key var id: Int
+    var name: String
+    @Restrict var home: Product?
+    var address = Address(street: "", city: "Ulm")
+  }
+
+  /// The part of an author that lists show.
+  @Model struct Card {
+    var id: Int
+    var name: String
+    var modelIdentifier: String { Author.key(id).rawValue }
+  }
+}
+
 @Suite struct ModelMacroTests {
   private func product(_ sku: String = "S1", price: Int = 7, city: String = "Ulm") -> Product {
     Product(
       tenant: "ac/me", id: UUID(uuid: (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16)),
       sku: sku, title: "T", price: price, tags: ["a", "b"], maker: Author(id: 1, name: "Ada"),
       address: Address(street: "S", city: city))
+  }
+
+  @Test func `a type inside another one, and a projection of it`() throws {
+    let store = try ModelStore.inMemory()
+    let ada = First.Author(id: 1, name: "Ada")
+    try store.write { try $0.insert(ada) }
+    #expect(try store.get(First.Author.key(1)) == ada)
+    #expect(try store.get(First.Card(id: 1, name: "").key) == First.Card(id: 1, name: "Ada"))
+    let query = Query(filter: \First.Author.address.city == "Ulm")
+    #expect(try store.read { try $0.find(query).entities } == [ada])
+    #expect(First.Author.key(1).rawValue == Author.key(1).rawValue)
   }
 
   @Test func `a key is the name of the type and its parts`() {
