@@ -54,6 +54,36 @@ extension ModelTransaction {
     try deleteIfPresent(key.rawValue)
   }
 
+  /// Removes all elements of a collection that are a node; the node stays.
+  ///
+  /// - Parameters:
+  ///   - key: The key of the node.
+  ///   - cacheKey: The key of the collection.
+  /// - Returns: The number of removed elements.
+  /// - Throws: As the removal by identifier.
+  /// - Complexity: As the removal by identifier.
+  @discardableResult
+  public mutating func removeElements<M>(
+    _ key: Key<M>, fromCollection cacheKey: String
+  ) throws -> Int { try removeElements(key.rawValue, fromCollection: cacheKey) }
+
+  /// Moves the first element with a node to another collection, or within the same one.
+  ///
+  /// - Parameters:
+  ///   - key: The key of the node.
+  ///   - source: The key of the collection with the element.
+  ///   - target: The key of the new collection; created if absent and `index` is `nil`.
+  ///   - index: Its new position; `nil` for the end.
+  /// - Returns: `false`, without effect, if `source` does not list the node.
+  /// - Throws: As the move by identifier.
+  /// - Complexity: As the move by identifier.
+  @discardableResult
+  public mutating func moveElement<M>(
+    _ key: Key<M>, fromCollection source: String, toCollection target: String, at index: Int? = nil
+  ) throws -> Bool {
+    try moveElement(key.rawValue, fromCollection: source, toCollection: target, at: index)
+  }
+
   /// Deletes all models that a query finds.
   ///
   /// ```swift

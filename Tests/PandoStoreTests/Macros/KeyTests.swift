@@ -71,6 +71,20 @@ import Testing
     #expect(try store.get(Member.key(1)) == nil)
   }
 
+  @Test func `elements of a list are moved and removed by their keys`() throws {
+    try store.write { transaction in
+      try transaction.append((1...3).map { Member(id: $0, name: "a") }, toCollection: "open")
+      let isMoved = try transaction.moveElement(
+        Member.key(2), fromCollection: "open", toCollection: "done")
+      #expect(isMoved)
+      #expect(try transaction.removeElements(Member.key(3), fromCollection: "open") == 1)
+    }
+    let lists = try store.read { snapshot in
+      try ["open", "done"].map { try snapshot.collection($0, as: Member.self)?.map(\.id) }
+    }
+    #expect(lists == [[1], [2]])
+  }
+
   @Test func `what a query finds is deleted in parts`() throws {
     try set((0..<10).map { Member(id: $0, name: $0 < 7 ? "a" : "b") })
     let named = Query(filter: \Member.name == "a")
