@@ -24,6 +24,8 @@ extension AsyncSequence {
 ///   print("two books never came", recorder.elements)
 /// }
 /// ```
+///
+/// - Note: Any thread.
 public struct FollowedEnd: Error, CustomStringConvertible {
   init() {}
 

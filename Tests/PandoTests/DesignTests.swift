@@ -27,6 +27,7 @@ import Testing
     "PandoRemote": [
       "PandoManagers", "PandoStore", "PandoLMDB", "PandoRecords", "PandoModels", "PandoSystem",
     ],
+    "PandoMacros": [],
     "CPandoNATS": [],
     "PandoNATSLog": ["CPandoNATS", "PandoReplication", "PandoSystem"],
     "CPandoPostgreSQL": [],
