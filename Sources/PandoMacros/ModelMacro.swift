@@ -106,6 +106,8 @@ extension Declaration {
 struct ModelArguments {
   /// The name under which a store keeps models of the type.
   var typeName: String
+  /// The type whose nodes the models are; that of the models itself by default.
+  var nodeType = "Self"
   /// The properties of each index, as key paths without a root.
   var indexes: [(isUnique: Bool, paths: [[String]])] = []
 
@@ -114,7 +116,14 @@ struct ModelArguments {
     var label: String?
     for argument in attribute.arguments?.as(LabeledExprListSyntax.self) ?? [] {
       label = argument.label?.text ?? label
-      if label == nil {
+      if label == "of" {
+        let text = argument.expression.trimmedDescription
+        if text.hasSuffix(".self") {
+          nodeType = String(text.dropLast(".self".count))
+        } else {
+          mistakes.add(argument.expression, "write the type of the nodes, as Person.self")
+        }
+      } else if label == nil {
         if let name = argument.expression.text, !name.isEmpty {
           typeName = name
         } else {
@@ -169,14 +178,16 @@ extension Expansion {
     // An identifier that is made otherwise is no text of these keys.
     if keys.isEmpty || declaration.members.contains("modelIdentifier") { return }
     let parts = keys.map { "self.\($0.member)" }.joined(separator: ", ")
-    add("modelIdentifier", ["var modelIdentifier: String { Self.makeIdentifier(\(parts)) }"])
+    let make = "\(arguments.nodeType).makeIdentifier"
+    add("modelIdentifier", ["var modelIdentifier: String { \(make)(\(parts)) }"])
     let parameters = keys.map { "_ \($0.declaredName): \($0.type.text)" }.joined(separator: ", ")
     let names = keys.map(\.declaredName).joined(separator: ", ")
+    let start = arguments.nodeType == "Self" ? "" : arguments.nodeType + "."
     add(
       "key(\(keys.map { _ in "_:" }.joined()))",
       [
         "static func key(\(parameters)) -> Key<\(declaration.name)> {",
-        "  Key(rawValue: makeIdentifier(\(names)))", "}",
+        "  Key(rawValue: \(start)makeIdentifier(\(names)))", "}",
       ])
   }
 

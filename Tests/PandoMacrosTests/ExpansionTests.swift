@@ -132,6 +132,22 @@ import Testing
     #expect(!expanded.text.contains("(UUID()) as"))
   }
 
+  @Test func `a projection has the keys of another type`() {
+    let expanded = Expanded(
+      """
+      @Model(of: Library.Book.self) struct BookCard {
+        @Key var id: Int
+        var title: String
+      }
+      """)
+    #expect(expanded.errors.isEmpty)
+    for line in [
+      #""BookCard""#, "Library.Book.makeIdentifier(self.id)",
+      "static func key(_ id: Int) -> Key<BookCard> {",
+      "Key(rawValue: Library.Book.makeIdentifier(id))",
+    ] { #expect(expanded.text.contains(line), "\(line)") }
+  }
+
   @Test func `an embedded enum`() {
     let expanded = Expanded(
       """

@@ -111,6 +111,11 @@ import Testing
       ])
   }
 
+  @Test func `a projection of what is no type`() {
+    let found = errors("@Model(of: book) struct Card { @Key var id: Int }")
+    #expect(found.map(\.message) == ["write the type of the nodes, as Person.self"])
+  }
+
   @Test func `two fields of one stored name`() {
     let found = errors(
       """

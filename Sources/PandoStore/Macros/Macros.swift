@@ -29,6 +29,9 @@
   ///
   /// - Parameters:
   ///   - name: The name under which a store keeps models of the type; that of the struct by default.
+  ///   - node: The type whose nodes the models represent, if the type is a projection of another one;
+  ///     the properties of the key have the same types. A `BookCard` of `Book.self` with the key 7 has
+  ///     the identifier `Book:7`.
   ///   - unique: Properties whose values, together, no two models may share; several lists are
   ///     several indexes. See `FieldIndex.unique`.
   ///   - indexed: Properties of an index, the most important first.
@@ -41,7 +44,8 @@
     conformances: Model, KeyedModel, Codable, Equatable, Queryable, FieldCodable, DeletionRuled,
     names: named(init(fields:)), named(write(to:)))
   public macro Model(
-    _ name: StaticString? = nil, unique: [PartialKeyPath<DeclaredProperties>]...,
+    _ name: StaticString? = nil, of node: Any.Type? = nil,
+    unique: [PartialKeyPath<DeclaredProperties>]...,
     indexed: [PartialKeyPath<DeclaredProperties>]...
   ) = #externalMacro(module: "PandoMacros", type: "ModelMacro")
 
@@ -105,7 +109,7 @@
   @attached(peer)
   public macro Transient() = #externalMacro(module: "PandoMacros", type: "MarkerMacro")
 
-  /// The properties that the arguments of ``Model(_:unique:indexed:)`` name.
+  /// The properties that the arguments of ``Model(_:of:unique:indexed:)`` name.
   ///
   /// ```swift
   /// @Model(unique: [\.email]) struct Account {
