@@ -88,7 +88,7 @@ extension BoardService {
     let last = try request.number("after")
     let limit = try request.number("limit", in: 1...100) ?? 20
     return HTTPResponse(
-      try store.read { try $0.page(filter, after: last.map { .remote($0) }, limit: limit) })
+      try store.read { try $0.page(filter, after: last, limit: limit) })
   }
 
   private func countIssues(_ request: HTTPRequest) throws -> HTTPResponse {
@@ -98,14 +98,14 @@ extension BoardService {
   }
 
   private func issue(_ request: HTTPRequest) throws -> HTTPResponse {
-    try response(request.identifier(1))
+    try response(request.number)
   }
 
   /// An issue with its comments; its tag is for `If-Match`.
-  private func response(
-    _ id: EntityIdentifier<Issue>, status: Int = 200
-  ) throws -> HTTPResponse {
-    guard let thread = try store.read({ try $0.thread(id) }) else { throw HTTPError.missing(id) }
+  private func response(_ number: Int, status: Int = 200) throws -> HTTPResponse {
+    guard let thread = try store.read({ try $0.thread(number) }) else {
+      throw HTTPError.missing(Issue.key(number))
+    }
     var response = HTTPResponse(thread, status: status)
     response.fields = [HTTPField(name: "ETag", value: "\"\(thread.commit)\"")]
     return response
@@ -117,33 +117,30 @@ extension BoardService {
   }
 
   private func changeIssue(_ request: HTTPRequest) async throws -> HTTPResponse {
-    let id: EntityIdentifier<Issue> = try request.identifier(1)
+    let number = try request.number
+    let key = Issue.key(number)
     let patch = try request.decoded(as: IssuePatch.self)
     if let commit = try request.expectedCommit {
-      try await store.write(expecting: [id.modelIdentifier: commit]) { try $0.change(id, patch) }
+      try await store.write(expecting: [key.rawValue: commit]) { try $0.change(key, patch) }
     } else {
-      try await store.write { try $0.change(id, patch) }
+      try await store.write { try $0.change(key, patch) }
     }
-    return try response(id)
+    return try response(number)
   }
 
   private func deleteIssue(_ request: HTTPRequest) async throws -> HTTPResponse {
-    let id: EntityIdentifier<Issue> = try request.identifier(1)
-    return try await delete(id)
+    try await delete(Issue.key(request.number))
   }
 
-  private func delete<E: Entity>(_ id: EntityIdentifier<E>) async throws -> HTTPResponse {
-    guard let deletion = try await store.write({ try $0.deleteIfPresent(id.modelIdentifier) }) else {
-      throw HTTPError.missing(id)
-    }
-    return HTTPResponse(["deleted": deletion.deleted])
+  private func delete<M>(_ key: Key<M>) async throws -> HTTPResponse {
+    HTTPResponse(["deleted": try await store.write { try $0.delete(key).deleted }])
   }
 
   private func addComment(_ request: HTTPRequest) async throws -> HTTPResponse {
-    let id: EntityIdentifier<Issue> = try request.identifier(1)
+    let number = try request.number
     let comment = try request.decoded(as: NewComment.self)
-    try await store.write { try $0.comment(on: id, comment, at: Self.now) }
-    return try response(id, status: 201)
+    try await store.write { try $0.comment(on: number, comment, at: Self.now) }
+    return try response(number, status: 201)
   }
 
   private func stats(_ request: HTTPRequest) throws -> HTTPResponse {
@@ -156,10 +153,8 @@ extension BoardService {
 /// Users.
 extension BoardService {
   private func user(_ request: HTTPRequest) throws -> HTTPResponse {
-    let id: EntityIdentifier<User> = try request.identifier(1)
-    guard let user = try store.read({ try $0.get(id.modelIdentifier, as: User.self) }) else {
-      throw HTTPError.missing(id)
-    }
+    let key = User.key(try request.number)
+    guard let user = try store.get(key) else { throw HTTPError.missing(key) }
     return HTTPResponse(user)
   }
 
@@ -170,23 +165,21 @@ extension BoardService {
 
   /// One record is written, and every issue, comment and card shows it.
   private func changeUser(_ request: HTTPRequest) async throws -> HTTPResponse {
-    let id: EntityIdentifier<User> = try request.identifier(1)
     let patch = try request.decoded(as: UserPatch.self)
-    let user = try await store.updateIfPresent(User.self, id.modelIdentifier) { user in
+    let user = try await store.update(User.key(request.number)) { user in
       if let name = patch.name { user.name = name }
       if let email = patch.email { user.email = email }
     }
-    guard let user else { throw HTTPError.missing(id) }
     return HTTPResponse(user)
   }
 
   /// A user who has to do with an issue stays; the answer names some of those who hold her.
   private func deleteUser(_ request: HTTPRequest) async throws -> HTTPResponse {
-    let id: EntityIdentifier<User> = try request.identifier(1)
+    let key = User.key(try request.number)
     do {
-      return try await delete(id)
+      return try await delete(key)
     } catch let error as StoreError where error.code == .restricted {
-      let holders = try store.read { try $0.parents(of: id.modelIdentifier) }
+      let holders = try store.read { try $0.parents(of: key) }
       return HTTPResponse(
         Refusal(error: "\(error)", holders: Array(holders.prefix(Self.holderMaximum))), status: 409)
     }
@@ -210,20 +203,18 @@ extension BoardService {
 
   /// The card is in one column, before and after; no reader sees it in both or in none.
   private func move(_ request: HTTPRequest) async throws -> HTTPResponse {
-    let column: EntityIdentifier<Column> = try request.identifier(1)
+    let column = Column.key(try request.number)
     let move = try request.decoded(as: Move.self)
-    try await store.write { try $0.move(.remote(move.card), to: column, at: move.at) }
+    try await store.write { try $0.move(IssueCard.key(move.card), to: column, at: move.at) }
     return try board(request)
   }
 
   /// Waits until a column shows something else than the client has seen, or for a while.
   private func watch(_ request: HTTPRequest) async throws -> HTTPResponse {
     try request.allow("seen")
-    let id: EntityIdentifier<Column> = try request.identifier(1)
+    let key = Column.key(try request.number)
     let seen = request.query.first { $0.name == "seen" }?.value
-    guard let column = try store.read({ try $0.get(id.modelIdentifier, as: Column.self) }) else {
-      throw HTTPError.missing(id)
-    }
+    guard let column = try store.get(key) else { throw HTTPError.missing(key) }
     return HTTPResponse(try await ColumnWatch(column, live).next(after: seen))
   }
 }

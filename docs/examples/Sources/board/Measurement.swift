@@ -5,7 +5,7 @@ import Pando
 struct Measurement: Sendable {
   /// How often each is asked; the middle one counts.
   static let runCount = 21
-  static let user = EntityIdentifier<User>.remote(1)
+  static let user = User.key(1)
 
   let service: BoardService
 
@@ -36,12 +36,12 @@ struct Measurement: Sendable {
       ("all issues of Ada, newest 20", .init(author: Self.user)),
       ("the open issues, newest 20", .init(status: .open)),
       ("all issues, newest 20", .init()),
-      ("the open issues of a project, newest 20", .init(status: .open, project: .remote(1))),
-      ("the open issues with a label, newest 20", .init(status: .open, label: .remote(2))),
+      ("the open issues of a project, newest 20", .init(status: .open, project: Project.key(1))),
+      ("the open issues with a label, newest 20", .init(status: .open, label: Label.key(2))),
     ]
     let counts: [(String, IssueFilter)] = [
       ("how many open issues Ada has", ofAda), ("how many are open", .init(status: .open)),
-      ("how many have a label", .init(label: .remote(2))),
+      ("how many have a label", .init(label: Label.key(2))),
     ]
     return pages.map { title, filter in
       Question(title, plan: { try $0.explain(filter.query(limit: 20)) }) {
@@ -59,12 +59,12 @@ struct Measurement: Sendable {
           plan: { try $0.explain(.counts(by: \Issue.status), to: .all) }
         ) { _ = try store.read { try $0.countsByStatus() } },
         Question("an issue with its comments") {
-          _ = try store.read { try $0.thread(.remote(7)) }
+          _ = try store.read { try $0.thread(7) }
         },
         Question("the board") { _ = try store.read { try $0.board() } },
         Question("GET /issues?status=open&author=1, as JSON") { try await request() },
         Question("a user gets another name") {
-          try await store.updateIfPresent(User.self, Self.user.modelIdentifier) {
+          try await store.update(Self.user) {
             $0.name = $0.name == "Ada" ? "Ada Lovelace" : "Ada"
           }
         },
@@ -72,18 +72,14 @@ struct Measurement: Sendable {
           try await store.write { transaction in
             let columns = try transaction.snapshot.board()
             guard let card = columns[0].cards.last else { return }
-            try transaction.move(card.id, to: columns[1].id, at: 0)
+            try transaction.move(card.key, to: Column.key(columns[1].id), at: 0)
           }
         },
         Question("eight issues change, by eight clients at once") {
           try await withThrowingTaskGroup(of: Void.self) { group in
             for number in 1...8 {
               group.addTask {
-                try await store.updateIfPresent(
-                  Issue.self, EntityIdentifier<Issue>.remote(number).modelIdentifier
-                ) {
-                  $0.priority = 5 - $0.priority
-                }
+                try await store.update(Issue.key(number)) { $0.priority = 5 - $0.priority }
               }
             }
             try await group.waitForAll()

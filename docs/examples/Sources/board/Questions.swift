@@ -3,10 +3,10 @@ import Pando
 /// Which issues are asked for.
 struct IssueFilter: Sendable, Equatable {
   var status: Issue.Status?
-  var project: EntityIdentifier<Project>?
-  var author: EntityIdentifier<User>?
-  var assignee: EntityIdentifier<User>?
-  var label: EntityIdentifier<Label>?
+  var project: Key<Project>?
+  var author: Key<User>?
+  var assignee: Key<User>?
+  var label: Key<Label>?
 }
 
 extension IssueFilter {
@@ -16,7 +16,7 @@ extension IssueFilter {
   ///   - last: The last one of the page before; it need not be there any more.
   ///   - limit: How many at most; `nil` for all.
   /// - Returns: The query.
-  func query(after last: EntityIdentifier<Issue>? = nil, limit: Int? = nil) -> Query<Issue> {
+  func query(after last: Int? = nil, limit: Int? = nil) -> Query<Issue> {
     var all = Filter<Issue>.all
     if let status { all = all && \.status == status }
     if let project { all = all && \.project == project }
@@ -32,7 +32,7 @@ extension IssueFilter {
 extension ModelSnapshot {
   /// A page of issues, the newest first.
   func page(
-    _ filter: IssueFilter, after last: EntityIdentifier<Issue>? = nil, limit: Int
+    _ filter: IssueFilter, after last: Int? = nil, limit: Int
   ) throws -> IssuePage {
     let issues = try find(filter.query(after: last, limit: limit)).entities
     return IssuePage(issues: issues, next: issues.count == limit ? issues.last?.id : nil)
@@ -51,10 +51,10 @@ extension ModelSnapshot {
   }
 
   /// An issue with all that was said about it.
-  func thread(_ id: EntityIdentifier<Issue>) throws -> IssueThread? {
-    guard let issue = try model(id.modelIdentifier, as: Issue.self),
-      let discussion = try model(id.modelIdentifier, as: Discussion.self),
-      let commit = try lastCommit(of: id.modelIdentifier)
+  func thread(_ number: Int) throws -> IssueThread? {
+    guard let issue = try self[Issue.key(number)],
+      let discussion = try self[Discussion.key(number)],
+      let commit = try lastCommit(of: issue.key)
     else { return nil }
     return IssueThread(issue: issue, comments: discussion.comments, commit: commit)
   }
@@ -71,7 +71,7 @@ extension ModelSnapshot {
 struct IssuePage: Codable, Sendable {
   let issues: [Issue]
   /// What the next page comes after; `nil` if this is the last one.
-  let next: EntityIdentifier<Issue>?
+  let next: Int?
 }
 
 /// An issue with all that was said about it.
@@ -84,7 +84,7 @@ struct IssueThread: Codable, Sendable {
 
 /// A column with its cards.
 struct ColumnContent: Codable, Sendable, Equatable {
-  let id: EntityIdentifier<Column>
+  let id: Int
   let name: String
   let cards: [IssueCard]
 

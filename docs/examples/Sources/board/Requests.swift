@@ -59,13 +59,12 @@ struct Move: Codable {
 }
 
 extension HTTPRequest {
-  /// An identifier in the path.
-  func identifier<E: Entity>(_ index: Int) throws(HTTPError) -> EntityIdentifier<E>
-  where E.RemoteID == Int {
-    guard let number = Int(path[index]) else {
-      throw HTTPError(404, "“\(path[index])” is no number")
+  /// The number of an issue, a user or a column, which is the second part of their paths.
+  var number: Int {
+    get throws(HTTPError) {
+      if let number = Int(path[1]) { return number }
+      throw HTTPError(404, "“\(path[1])” is no number")
     }
-    return .remote(number)
   }
 
   /// A number behind the question mark; `nil` if it is not there.
@@ -97,10 +96,10 @@ extension HTTPRequest {
         }
         filter.status = status
       }
-      filter.project = try number("project").map { .remote($0) }
-      filter.author = try number("author").map { .remote($0) }
-      filter.assignee = try number("assignee").map { .remote($0) }
-      filter.label = try number("label").map { .remote($0) }
+      filter.project = try number("project").map { Project.key($0) }
+      filter.author = try number("author").map { User.key($0) }
+      filter.assignee = try number("assignee").map { User.key($0) }
+      filter.label = try number("label").map { Label.key($0) }
       return filter
     }
   }
@@ -119,13 +118,12 @@ extension HTTPRequest {
 
 extension HTTPError {
   /// What a path or a content names is not there.
-  static func missing<E: Entity>(_ id: EntityIdentifier<E>) -> HTTPError {
-    HTTPError(404, "there is no \(id.modelIdentifier)")
-  }
+  static func missing<M>(_ key: Key<M>) -> HTTPError { HTTPError(404, "there is no \(key)") }
 
   /// What the store has refused, as far as it is the client's to know; else `nil`.
   init?(_ error: StoreError) {
     switch error.code {
+    case .noSuchNode: self.init(404, "there is no \(error.subject)")
     case .restricted, .valueTaken: self.init(409, "\(error)")
     case .changedMeanwhile: self.init(412, "\(error)")
     case .indexOutOfRange: self.init(400, "\(error)")

@@ -25,7 +25,7 @@ extension SampleData {
         for number in numbers {
           try transaction.set(issue(number))
           try transaction.set(
-            Discussion(id: .remote(number), comments: comments(onIssue: number)))
+            Discussion(id: number, comments: comments(onIssue: number)))
         }
       }
       progress(numbers.upperBound)

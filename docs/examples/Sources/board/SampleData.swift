@@ -17,22 +17,22 @@ struct SampleData: Sendable {
     let first = Self.firstNames[(number - 1) % Self.firstNames.count]
     let last = Self.lastNames[(number - 1) / Self.firstNames.count % Self.lastNames.count]
     return User(
-      id: .remote(number), name: "\(first) \(last)", email: "user\(number)@example.org")
+      id: number, name: "\(first) \(last)", email: "user\(number)@example.org")
   }
 
   /// The label with a number from 1.
   func label(_ number: Int) -> Label {
-    Label(id: .remote(number), name: Self.labelNames[number - 1])
+    Label(id: number, name: Self.labelNames[number - 1])
   }
 
   /// The project with a number from 1.
   func project(_ number: Int) -> Project {
-    Project(id: .remote(number), name: Self.projectNames[number - 1])
+    Project(id: number, name: Self.projectNames[number - 1])
   }
 
   /// The column with a number from 1.
   func column(_ number: Int) -> Column {
-    Column(id: .remote(number), name: ["Next", "Doing", "Review", "Shipped"][number - 1])
+    Column(id: number, name: ["Next", "Doing", "Review", "Shipped"][number - 1])
   }
 
   /// The issue with a number from 1; the highest one is the newest.
@@ -44,9 +44,10 @@ struct SampleData: Sendable {
     let labels = [label, label % labelCount + 1].prefix(random.number(below: 3))
     let dice = random.number(below: 10)
     return Issue(
-      number, "\(part) \(trouble)", dice < 3 ? .open : dice == 3 ? .waiting : .closed,
+      id: number, title: "\(part) \(trouble)",
+      status: dice < 3 ? .open : dice == 3 ? .waiting : .closed,
       priority: random.number(below: 4) + 1, created: 1_700_000_000 + number * 60,
-      project: .remote(random.number(below: projectCount) + 1), author: user(person(&random)),
+      project: Project.key(random.number(below: projectCount) + 1), author: user(person(&random)),
       assignee: random.number(below: 3) == 0 ? nil : user(person(&random)),
       labels: labels.map(self.label))
   }
@@ -57,7 +58,7 @@ struct SampleData: Sendable {
     random.skip(100)
     return (0..<random.number(below: 5)).map { index in
       Comment(
-        id: .remote((number - 1) * 4 + index + 1),
+        id: (number - 1) * 4 + index + 1,
         text: Self.remarks[random.number(below: Self.remarks.count)],
         created: 1_700_000_000 + number * 60 + index * 600, author: user(person(&random)))
     }
@@ -68,7 +69,7 @@ struct SampleData: Sendable {
     (0..<cardCount).filter { $0 % columnCount == number - 1 }.map { index in
       let issue = issue(issueCount - index)
       return IssueCard(
-        id: .remote(issueCount - index), title: issue.title, status: issue.status,
+        id: issueCount - index, title: issue.title, status: issue.status,
         assignee: issue.assignee)
     }
   }

@@ -34,7 +34,7 @@ extension Story {
         "200  1867 The writer is not documented (Ada Lovelace); "
         + "1863 The list is slow on large stores (Ada Lovelace); next after 1863",
       Self.page)
-    let ofAda = IssueFilter(status: .open, author: .remote(1))
+    let ofAda = IssueFilter(status: .open, author: User.key(1))
     try log.tell(
       "\(service.store.read { try $0.explain(ofAda.query(limit: 2)) })",
       "Issue: index on author, status, id, in order (2000 in all)")
@@ -89,7 +89,7 @@ extension Story {
       expecting: "200  Next 49, Doing 51, Review 50, Shipped 50", Self.board)
     let told = try await JSONDecoder().decode(WatchedColumn.self, from: Data(watched.body))
     try log.tell(
-      "the watcher sees \(told.column.cards.count) cards, first \(told.column.cards[0].id)",
+      "the watcher sees \(told.column.cards.count) cards, first \(told.column.cards[0].key)",
       "the watcher sees 51 cards, first Issue:2000")
     try await tell(
       "PATCH /issues/2000", body: #"{"title": "The board is slow"}"#,
@@ -127,8 +127,8 @@ extension Story {
   }
 
   private static func page(_ page: IssuePage) -> String {
-    page.issues.map { "\($0.id.text) \($0.title) (\($0.author.name))" }.joined(separator: "; ")
-      + (page.next.map { "; next after \($0.text)" } ?? "")
+    page.issues.map { "\($0.id) \($0.title) (\($0.author.name))" }.joined(separator: "; ")
+      + (page.next.map { "; next after \($0)" } ?? "")
   }
 
   private static func thread(_ thread: IssueThread) -> String {

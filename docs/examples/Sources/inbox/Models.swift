@@ -1,18 +1,13 @@
 import Pando
 
 /// Something that a person wrote and others have read.
-struct Message: Model, Codable, Equatable {
-  let id: Int
+@Model struct Message {
+  @Key let id: Int
   var title: String
   /// A required child: without its author there is no message.
   var author: Person
   /// A list of children: who is deleted is taken out.
   var readers: [Person]
-
-  var modelIdentifier: String? { Self.modelIdentifier(id) }
-
-  /// What a message is named, known before the message is.
-  static func modelIdentifier(_ id: Int) -> String { "Message:\(id)" }
 }
 
 extension Message: CustomStringConvertible {
@@ -23,12 +18,10 @@ extension Message: CustomStringConvertible {
 }
 
 /// Somebody who writes messages and stands in the list of contacts.
-struct Person: Model, Codable, Equatable {
-  let id: Int
+@Model struct Person {
+  @Key let id: Int
   var name: String
   var isOnline: Bool
-
-  var modelIdentifier: String? { "Person:\(id)" }
 }
 
 extension Person: CustomStringConvertible {

@@ -25,7 +25,7 @@ final class MessageView: DataProviderDelegate {
 
   /// Asks cache and network at the same time; who answers first is shown first.
   func open() async {
-    log(name, .asks, "the cache and the network for \(Message.modelIdentifier(id))")
+    log(name, .asks, "the cache and the network for \(Message.key(id))")
     async let cached: Void = showCached()
     async let fetched: Void = showFetched()
     _ = await (cached, fetched)
@@ -34,8 +34,8 @@ final class MessageView: DataProviderDelegate {
   private func showCached() async {
     do {
       let message = try await dataProvider.fetchDataFromCache(
-        withCacheKey: Message.modelIdentifier(id))
-      log(name, .cache, message == nil ? "has no \(Message.modelIdentifier(id))" : content)
+        withCacheKey: Message.key(id).rawValue)
+      log(name, .cache, message == nil ? "has no \(Message.key(id))" : content)
     } catch {
       log(name, .cache, "failed: \(error)")
     }

@@ -146,12 +146,10 @@ extension Session {
   /// Says who has written a book.
   func credit(_ title: String, to name: String) async throws -> String {
     let author = try await author(name)
-    let written = try await container[Book.self].updateIfPresent(
-      byID: book(title).id, in: .localAndRemote
-    ) {
+    let id = try await book(title).id
+    let written = try await container[Book.self].update(byID: id, in: .localAndRemote) {
       $0.author = author.id
     }
-    guard let written else { throw UsageError("there is no book \(title)") }
     return "\(name) for \(title) is \(written.state)"
   }
 

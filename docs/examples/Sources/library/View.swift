@@ -29,7 +29,7 @@ final class View<Value: Sendable>: ContentView {
   ///   - read: Reads the same once.
   ///   - text: What it shows of a value.
   init(
-    _ title: String, _ sequence: FollowedSequence<Value>,
+    _ title: String, _ sequence: some AsyncSequence<Value, any Error> & Sendable,
     read: @escaping () async throws -> Value, text: @escaping (Value) -> String
   ) {
     self.title = title

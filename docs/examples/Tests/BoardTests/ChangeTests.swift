@@ -38,7 +38,7 @@ import Testing
       let made: IssueThread = try await service.ask(
         "POST /issues",
         #"{"title":"No page 404","project":2,"author":1,"assignee":3,"labels":[1,2]}"#)
-      #expect(made.issue.id == .remote(2_001) && made.comments.isEmpty)
+      #expect(made.issue.id == 2_001 && made.comments.isEmpty)
       #expect(made.issue.labels.map(\.name) == ["bug", "crash"])
       let page: IssuePage = try await service.ask("GET /issues?status=open&author=1&limit=1")
       #expect(page.issues == [made.issue])
@@ -51,14 +51,14 @@ import Testing
         "PATCH /issues/2001", #"{"status":"closed","assignee":null}"#)
       #expect(closed.issue.assignee == nil && closed.comments == said.comments)
       #expect(
-        try service.store.read { try $0.count(.init(assignee: .remote(3))) }
-          == allIssues.count { $0.assignee?.id == .remote(3) })
+        try service.store.read { try $0.count(.init(assignee: User.key(3))) }
+          == allIssues.count { $0.assignee?.id == 3 })
     }
   }
 
   @Test func `an issue takes its comments and its card with it, and nothing else`() async throws {
     try await withBoard { service in
-      let comments = data.comments(onIssue: 1_999).map(\.id.modelIdentifier)
+      let comments = data.comments(onIssue: 1_999).map(\.modelIdentifier)
       #expect(comments.count == 4)
       let before = try service.store.statistics()
       let answer: [String: [String]] = try await service.ask("DELETE /issues/1999")
@@ -78,8 +78,8 @@ import Testing
     try await withBoard { service in
       let user: User = try await service.ask(
         "POST /users", #"{"name":"M","email":"m@example.org"}"#)
-      let path = "/users/\(user.id.text)"
-      let number = user.id.text
+      let path = "/users/\(user.id)"
+      let number = user.id
       for (change, undo) in [
         (
           ("POST /issues", #"{"title":"A","project":1,"author":\#(number)}"#),

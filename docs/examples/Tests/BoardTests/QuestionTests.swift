@@ -19,7 +19,7 @@ private typealias Issue = board.Issue
     }
   }
 
-  private static let ada = EntityIdentifier<User>.remote(1)
+  private static let ada = 1
   private static let questions: [Asked] = [
     Asked("") { _ in true },
     Asked("&status=open") { $0.status == .open },
@@ -27,8 +27,8 @@ private typealias Issue = board.Issue
     Asked("&status=open&author=1") { $0.status == .open && $0.author.id == ada },
     Asked("&author=1&status=waiting") { $0.status == .waiting && $0.author.id == ada },
     Asked("&assignee=2&status=open") { $0.status == .open && $0.assignee == data.user(2) },
-    Asked("&project=3") { $0.project == .remote(3) },
-    Asked("&project=3&author=1") { $0.project == .remote(3) && $0.author.id == ada },
+    Asked("&project=3") { $0.project == Project.key(3) },
+    Asked("&project=3&author=1") { $0.project == Project.key(3) && $0.author.id == ada },
     Asked("&label=4") { $0.labels.contains(data.label(4)) },
     Asked("&label=4&status=open&author=1") {
       $0.status == .open && $0.author.id == ada && $0.labels.contains(data.label(4))
@@ -50,7 +50,7 @@ private typealias Issue = board.Issue
           found += page.issues
           #expect(page.issues.count == 20 || page.next == nil)
           guard let next = page.next else { break }
-          after = "&after=\(next.text)"
+          after = "&after=\(next)"
         }
         #expect(found == expected, "\(question)")
         let count: [String: Int] = try await service.ask(
@@ -64,9 +64,9 @@ private typealias Issue = board.Issue
     try await withBoard { service in
       let first: IssuePage = try await service.ask("GET /issues?author=1&limit=3")
       let last = try #require(first.next)
-      _ = try await service.ask("DELETE /issues/\(last.text)", as: [String: [String]].self)
-      let second: IssuePage = try await service.ask("GET /issues?author=1&after=\(last.text)")
-      let ofAda = allIssues.filter { $0.author.id == .remote(1) }
+      _ = try await service.ask("DELETE /issues/\(last)", as: [String: [String]].self)
+      let second: IssuePage = try await service.ask("GET /issues?author=1&after=\(last)")
+      let ofAda = allIssues.filter { $0.author.id == Self.ada }
       #expect(first.issues + second.issues == Array(ofAda.prefix(23)))
     }
   }
