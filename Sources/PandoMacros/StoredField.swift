@@ -35,10 +35,12 @@ struct StoredField {
   var declaredName: String { Self.keywords.contains(name) ? "`\(name)`" : name }
 
   private static let keywords: Set = [
-    "self", "Self", "init", "class", "struct", "enum", "protocol", "extension", "func", "var", "let",
+    "self", "Self", "init", "class", "struct", "enum", "protocol", "extension", "func", "var",
+    "let",
     "default", "case", "switch", "if", "else", "for", "while", "do", "in", "is", "as", "return",
     "throw", "throws", "try", "catch", "where", "import", "static", "public", "private", "internal",
-    "fileprivate", "operator", "repeat", "break", "continue", "defer", "guard", "true", "false", "nil",
+    "fileprivate", "operator", "repeat", "break", "continue", "defer", "guard", "true", "false",
+    "nil",
     "super", "typealias", "associatedtype", "deinit", "subscript", "inout", "rethrows", "any",
   ]
 

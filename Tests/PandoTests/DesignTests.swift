@@ -10,7 +10,6 @@ import Testing
     "PandoModels": ["PandoSystem"],
     "PandoRecords": ["PandoModels", "PandoSystem"],
     "PandoLMDB": ["CPandoLMDB", "PandoSystem"],
-    "PandoMacros": [],
     "PandoStore": ["PandoLMDB", "PandoRecords", "PandoModels", "PandoSystem"],
     "PandoConsistency": ["PandoRecords", "PandoModels", "PandoSystem"],
     "PandoReplication": ["PandoStore", "PandoLMDB", "PandoRecords", "PandoModels", "PandoSystem"],

@@ -164,7 +164,9 @@ private struct RemovalTrial: Error {
           count = left.count
           left = try left.filter { index in
             do {
-              guard let deletion = try inner.deleteIfPresent(identifiers[index]) else { return false }
+              guard let deletion = try inner.deleteIfPresent(identifiers[index]) else {
+                return false
+              }
               let snapshot = inner.alias()
               let after = try (deletion.deleted + deletion.updated).map {
                 (identifier: $0, records: try snapshot.snapshot.records(of: $0))

@@ -101,7 +101,8 @@ final class StoreCore: Sendable {
       case .fieldKept: counters.keptFields += 1
       case .reloaded: counters.reloads += 1
       case .childrenDisagree, .watchesByPolling, .unknownType, .missingIndexes, .newerSchema,
-        .waitsForMigration, .replicaStopped, .replicaReplaced, .replicaDisconnected, .replicaReconnected,
+        .waitsForMigration, .replicaStopped, .replicaReplaced, .replicaDisconnected,
+        .replicaReconnected,
         .weakLog:
         break
       }

@@ -35,8 +35,8 @@ public final class ModelStore: Sendable {
   /// - Parameters:
   ///   - path: The directory of the store; created with mode 0700 if absent.
   ///   - models: The model types of the program. What they declare is in force from here on, for each
-  ///     write of the store, whoever makes it: indexes, unique values, deletion rules, own merges and
-  ///     schema versions. They are added to those of the configuration.
+  ///     write of any program: indexes, unique values, deletion rules, own merges and schema versions.
+  ///     They are added to those of the configuration.
   ///   - configuration: The settings.
   /// - Throws: ``StoreError`` with the reason: not a Pando store, another format version, damage, a
   ///   failed migration, `valueTaken` if stored models break a declared uniqueness. `QueryError` for an

@@ -83,8 +83,12 @@ import Testing
       let written = try await container.write { entities in
         try entities.set(Volume(id: .local("a"), title: "?"), in: .localAndRemote)
         try entities.set(Writer(id: .remote("w"), name: "Ad"), in: .localAndRemote)
-        try entities.updateIfPresent(Volume.self, .local("a"), in: .localAndRemote) { $0.title = "Dune" }
-        try entities.updateIfPresent(Writer.self, .remote("w"), in: .localAndRemote) { $0.name += "a" }
+        try entities.updateIfPresent(Volume.self, .local("a"), in: .localAndRemote) {
+          $0.title = "Dune"
+        }
+        try entities.updateIfPresent(Writer.self, .remote("w"), in: .localAndRemote) {
+          $0.name += "a"
+        }
         try entities.remove(Volume.self, .remote(9), in: .localAndRemote)
       }
       #expect(written.state == .queued)

@@ -182,7 +182,9 @@ import Testing
       #expect(written.value.year == 2)
       try await server.answerWrite(Book("1", "A", year: 2))
       #expect(try await written.confirmed().year == 2)
-      let absent = try await books.updateIfPresent(byID: .remote("3"), in: .localAndRemote) { $0.title = "" }
+      let absent = try await books.updateIfPresent(byID: .remote("3"), in: .localAndRemote) {
+        $0.title = ""
+      }
       #expect(absent?.value == nil)
     }
   }

@@ -118,7 +118,9 @@ import Testing
         try await issues.set(Issue(1, points: 6), replacing: Issue(1, points: 4))
       }
       #expect(missing?.code == .notFound)
-      let inStore = try await store.updateIfPresent(EntityIdentifier<Issue>.remote(1)) { $0.points = 7 }
+      let inStore = try await store.updateIfPresent(EntityIdentifier<Issue>.remote(1)) {
+        $0.points = 7
+      }
       #expect(inStore == nil)
       #expect(try await cards.get(byID: .remote(1))?.points == 4)
       #expect(try await issues.get(byID: .remote(1)) == nil)

@@ -36,7 +36,8 @@ import Testing
         }
       }
       await manager.drain()
-      _ = try await manager.updateIfPresent(Message.self, "Message:1") { $0.text += "!" }.committed()
+      _ = try await manager.updateIfPresent(Message.self, "Message:1") { $0.text += "!" }
+        .committed()
       await manager.drain()
       #expect(shown.data?.text.filter { $0 == "x" }.count == 60)
       #expect(shown.data?.author.name.filter { $0 == "." }.count == 90)

@@ -146,7 +146,9 @@ import Testing
       server.answer(.put, "/notes/1", with: APIResponse(status: 422))
       server.isOffline = true
       try await container[RefusedJob.self].set(RefusedJob(id: .local("a")), in: .localAndRemote)
-      try await notes.updateIfPresent(byID: .remote("1"), in: .localAndRemote) { $0.job = .local("a") }
+      try await notes.updateIfPresent(byID: .remote("1"), in: .localAndRemote) {
+        $0.job = .local("a")
+      }
       try await settle(container)
       #expect(try await notes.get(byID: .remote("1")) == Note(id: .remote("1")))
     }
@@ -183,7 +185,9 @@ import Testing
       }
       server.isOffline = true
       try await teams.updateIfPresent(byID: .remote("t"), in: .localAndRemote) { $0.jobs = [job] }
-      try await teams.updateIfPresent(byID: .remote("u"), in: .localAndRemote) { $0.lead?.title = "new" }
+      try await teams.updateIfPresent(byID: .remote("u"), in: .localAndRemote) {
+        $0.lead?.title = "new"
+      }
       #expect(try state() == .pending)
       try await settle(container)
       #expect(seen.withLock { $0 } == ["inFlight", "waiting", "new"])
@@ -341,7 +345,9 @@ import Testing
       let id = EntityIdentifier<Draft>.remote("1")
       try await drafts.set(Draft(id: id))
       server.answer(.put, "/drafts/1", with: APIResponse(status: 422))
-      let refused = try await drafts.updateIfPresent(byID: id, in: .localAndRemote) { $0.title = "kept" }
+      let refused = try await drafts.updateIfPresent(byID: id, in: .localAndRemote) {
+        $0.title = "kept"
+      }
       #expect(await apiError { try await refused?.confirmed() }?.status == 422)
       accept("/drafts/1")
       try await drafts.updateIfPresent(byID: id, in: .localAndRemote) { $0.step = 2 }?.confirmed()
@@ -392,7 +398,9 @@ import Testing
       let (jobs, job) = (container[RefusedJob.self], RefusedJob.numbered("1"))
       try await jobs.set(job)
       server.answer(.put, "/jobs/1", with: APIResponse(status: status))
-      let written = try await jobs.updateIfPresent(byID: job.id, in: .localAndRemote) { $0.title = "A" }
+      let written = try await jobs.updateIfPresent(byID: job.id, in: .localAndRemote) {
+        $0.title = "A"
+      }
       let error = await apiError { try await written?.confirmed() }
       #expect(error?.code == .malformedAnswer && error?.status == status)
       #expect(try await jobs.get(byID: job.id)?.title == "A")

@@ -57,7 +57,9 @@ import Testing
               _ = try? await volumes.set(Volume(id: id, title: title), in: .localAndRemote)
             case 5...6:
               guard let id = created.randomElement(using: &random) else { continue }
-              _ = try? await volumes.updateIfPresent(byID: id, in: .localAndRemote) { $0.title = title }
+              _ = try? await volumes.updateIfPresent(byID: id, in: .localAndRemote) {
+                $0.title = title
+              }
             case 7:
               guard let id = created.popLast() else { continue }
               _ = try? await volumes.remove(atID: id, in: .localAndRemote)

@@ -133,7 +133,9 @@ import Testing
       let counters = container[Counter.self]
       try await counters.set(Counter(id: .remote("1")))
       @Sendable func count() async throws -> Written<Counter>? {
-        try await counters.updateIfPresent(byID: .remote("1"), in: .localAndRemote) { $0.count += 1 }
+        try await counters.updateIfPresent(byID: .remote("1"), in: .localAndRemote) {
+          $0.count += 1
+        }
       }
       try await withThrowingTaskGroup(of: Void.self) { group in
         for _ in 0..<8 {

@@ -177,7 +177,9 @@ import Testing
       accept("/sketches/1")
       server.answer(.put, "/jobs/2", with: APIResponse(status: 422))
       server.isOffline = true
-      try await jobs.updateIfPresent(byID: .remote("2"), in: .localAndRemote) { $0.title = "refused" }
+      try await jobs.updateIfPresent(byID: .remote("2"), in: .localAndRemote) {
+        $0.title = "refused"
+      }
       try await sketches.updateIfPresent(byID: id, in: .localAndRemote) { $0.title = "new" }
       try await settle(queue)
       var expected = old

@@ -174,7 +174,9 @@ import Testing
       try await run.queue {
         try await run.jobs.set(made, in: .localAndRemote)
         try await run.jobs.set(made, in: .localAndRemote)
-        try await run.jobs.updateIfPresent(byID: made.id, in: .localAndRemote) { $0.title = "newer" }
+        try await run.jobs.updateIfPresent(byID: made.id, in: .localAndRemote) {
+          $0.title = "newer"
+        }
       }
       #expect(try await run.jobs.all().entities == [made])
     }
@@ -202,7 +204,9 @@ import Testing
       let made = RefusedJob(id: .local("a"), title: "made", part: RefusedPart(id: "p", text: "x"))
       try await run.queue {
         try await run.jobs.set(made, in: .localAndRemote)
-        try await run.jobs.updateIfPresent(byID: made.id, in: .localAndRemote) { $0.title = "first" }
+        try await run.jobs.updateIfPresent(byID: made.id, in: .localAndRemote) {
+          $0.title = "first"
+        }
         try await run.jobs.updateIfPresent(byID: made.id, in: .localAndRemote) { $0.step = 2 }
       }
       #expect(try await run.jobs.all().entities.isEmpty)

@@ -110,7 +110,9 @@ import Testing
       let first = RefusedTeam(id: team.id, jobs: [.numbered("1")], lead: .numbered("2"))
       try await run.teams.set(first)
       try await run.queue {
-        try await run.teams.updateIfPresent(byID: team.id, in: .localAndRemote) { $0.lead = .numbered("1") }
+        try await run.teams.updateIfPresent(byID: team.id, in: .localAndRemote) {
+          $0.lead = .numbered("1")
+        }
         try await run.jobs.remove(atID: .remote("2"), in: .localAndRemote)
       }
       let lead = try await run.teams.get(byID: team.id)?.lead
@@ -144,7 +146,9 @@ import Testing
       run.server.answer(.delete, "/jobs/2", with: APIResponse(status: status))
       try await run.teams.set(team)
       try await run.queue {
-        try await run.teams.updateIfPresent(byID: team.id, in: .localAndRemote) { $0.jobs.remove(at: 1) }
+        try await run.teams.updateIfPresent(byID: team.id, in: .localAndRemote) {
+          $0.jobs.remove(at: 1)
+        }
         try await run.jobs.remove(atID: .remote("2"), in: .localAndRemote)
       }
       let left = status == 204 ? ["1", "3"] : ["1", "2", "3"]
@@ -164,7 +168,9 @@ import Testing
       first.lead = .numbered("1")
       try await run.teams.set(first)
       try await run.queue {
-        try await run.teams.updateIfPresent(byID: team.id, in: .localAndRemote) { $0.lead = .numbered("2") }
+        try await run.teams.updateIfPresent(byID: team.id, in: .localAndRemote) {
+          $0.lead = .numbered("2")
+        }
         try await run.jobs.remove(atID: .remote("2"), in: .localAndRemote)
         try await run.teams.updateIfPresent(byID: team.id, in: .localAndRemote) {
           $0.jobs.append(.numbered("4"))

@@ -176,7 +176,9 @@ import Testing
       )
       try await jobs.set(Job(id: seven, title: "Dig", parts: [ada, bo]))
       server.isOffline = true
-      let written = try await jobs.updateIfPresent(byID: seven, in: .localAndRemote) { $0.parts.reverse() }
+      let written = try await jobs.updateIfPresent(byID: seven, in: .localAndRemote) {
+        $0.parts.reverse()
+      }
       try await jobs.updateIfPresent(byID: seven) { $0.parts.append(cy) }
       server.isOffline = false
       container.clientQueue?.flush()
@@ -278,7 +280,9 @@ import Testing
       server.isOffline = true
       let made = Job(id: .local("a"), title: "New", owner: Person(id: "b", name: "Bo"))
       let first = try await jobs.set(made, in: .localAndRemote)
-      let second = try await jobs.updateIfPresent(byID: made.id, in: .localAndRemote) { $0.title = "Newer" }
+      let second = try await jobs.updateIfPresent(byID: made.id, in: .localAndRemote) {
+        $0.title = "Newer"
+      }
       server.isOffline = false
       container.clientQueue?.flush()
       #expect(await refusal(first)?.status == 409)
@@ -336,9 +340,13 @@ import Testing
       }
       try await jobs.set(Job(id: seven, title: "Dig", owner: Person(id: "a", name: "Ada")))
       server.isOffline = true
-      let first = try await jobs.updateIfPresent(byID: seven, in: .localAndRemote) { $0.tags = ["x"] }
+      let first = try await jobs.updateIfPresent(byID: seven, in: .localAndRemote) {
+        $0.tags = ["x"]
+      }
       try await jobs.updateIfPresent(byID: seven) { $0.parts = [Person(id: "b", name: "Bo")] }
-      let second = try await jobs.updateIfPresent(byID: seven, in: .localAndRemote) { $0.title = "refused" }
+      let second = try await jobs.updateIfPresent(byID: seven, in: .localAndRemote) {
+        $0.title = "refused"
+      }
       server.isOffline = false
       container.clientQueue?.flush()
       try await first?.confirmed()
@@ -513,7 +521,9 @@ import Testing
       try await jobs.set([Job(id: seven, title: "7"), Job(id: .remote("8"), title: "8")])
       let written = try await container.write { [seven] entities in
         try entities.updateIfPresent(Job.self, seven, in: .localAndRemote) { $0.title += "!" }
-        try entities.updateIfPresent(Job.self, .remote("8"), in: .localAndRemote) { $0.title += "!" }
+        try entities.updateIfPresent(Job.self, .remote("8"), in: .localAndRemote) {
+          $0.title += "!"
+        }
         // Not of what the request says.
         try entities.updateIfPresent(Job.self, seven) { $0.step = 4 }
       }
@@ -532,7 +542,9 @@ import Testing
           status: 200, body: Data(#"{"id":"7","title":"New","step":0,"tags":[],"parts":[]}"#.utf8)))
       server.isOffline = true
       let made = try await jobs.set(Job(id: .local("a"), title: "New"), in: .localAndRemote)
-      let written = try await jobs.updateIfPresent(byID: .local("a"), in: .localAndRemote) { $0.title = "X" }
+      let written = try await jobs.updateIfPresent(byID: .local("a"), in: .localAndRemote) {
+        $0.title = "X"
+      }
       server.isOffline = false
       container.clientQueue?.flush()
       try await made.confirmed()

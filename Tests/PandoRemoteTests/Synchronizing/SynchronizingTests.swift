@@ -77,7 +77,9 @@ import Testing
         entities: DiskItem.self, client: server, diskStoreConfig: .store(store))
       let items = container[DiskItem.self]
       _ = try await items.synchronize()
-      let written = try await items.updateIfPresent(byID: .remote(2), in: .localAndRemote) { $0.title = "X" }
+      let written = try await items.updateIfPresent(byID: .remote(2), in: .localAndRemote) {
+        $0.title = "X"
+      }
       #expect(await apiError { try await written?.confirmed() }?.status == status)
       #expect(try await items.shown == ["1:A", "2:B"])
       server.pages(["c1": #"{"expired":true}"#, "": Self.body(["1:A"], cursor: "c2")])

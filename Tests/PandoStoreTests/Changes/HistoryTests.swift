@@ -140,7 +140,9 @@ struct HistoryTests {
         _ = try loaded.read { try $0.changes(since: known.0) }
       }
       expectFailure(.changedMeanwhile, "another history") {
-        try loaded.write(expecting: ["Person:3": known.1]) { _ = try $0.deleteIfPresent("Person:3") }
+        try loaded.write(expecting: ["Person:3": known.1]) {
+          _ = try $0.deleteIfPresent("Person:3")
+        }
       }
       loaded.close()
     }

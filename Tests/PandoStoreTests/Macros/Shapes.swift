@@ -42,7 +42,7 @@ final class Dice {
   }
   func uuid() -> UUID { .random(using: &generator) }
   func data() -> Data { Data((0..<below(40)).map { _ in int(UInt8.self) }) }
-  func url() -> URL { URL(string: "https://example.org/\(below(100))?q=\(below(9))")! }
+  func url() -> URL { URL(filePath: "/folder/\(below(100)).txt") }
 
   func decimal() -> Decimal {
     Decimal(
@@ -58,7 +58,7 @@ final class Dice {
   }
 
   func one<T: CaseIterable>(_ type: T.Type = T.self) -> T {
-    T.allCases.randomElement(using: &generator)!
+    T.allCases[T.allCases.index(T.allCases.startIndex, offsetBy: below(T.allCases.count))]
   }
 }
 

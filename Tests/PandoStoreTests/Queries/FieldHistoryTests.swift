@@ -256,7 +256,9 @@ import Testing
   @Test func `a deletion rule holds for the former name of its field`() throws {
     try Self.afterFirst { store, path in
       try store.write { try $0.set(RuledBook(id: 900, author: GrownWriter(id: 9, name: "n"))) }
-      let error = #expect(throws: StoreError.self) { try store.write { try $0.deleteIfPresent("Writer:1") } }
+      let error = #expect(throws: StoreError.self) {
+        try store.write { try $0.deleteIfPresent("Writer:1") }
+      }
       #expect(error?.code == .restricted)
     }
   }

@@ -88,7 +88,9 @@ import Testing
       }
       let first = (0..<500).map { leaf($0) }
       try store.write { transaction in for tree in first { try transaction.set(tree) } }
-      try store.write { transaction in for id in 0..<400 { try transaction.deleteIfPresent("leaf:\(id)") } }
+      try store.write { transaction in
+        for id in 0..<400 { try transaction.deleteIfPresent("leaf:\(id)") }
+      }
       let isCopied = Event()
       try onThreads(2) { thread in
         if thread == 0 {

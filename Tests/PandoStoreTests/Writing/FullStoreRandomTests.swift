@@ -54,7 +54,9 @@ import Testing
             // Keeps what is freed meanwhile.
             let other = thread * 1_000 + 60
             after.texts[other] = nil
-            try onThreads(1) { _ in _ = try store.write { try $0.deleteIfPresent("Parcel:\(other)") } }
+            try onThreads(1) { _ in
+              _ = try store.write { try $0.deleteIfPresent("Parcel:\(other)") }
+            }
           }
         default:
           after.texts[id] = nil
@@ -93,7 +95,9 @@ import Testing
     #expect(all.contains { $0.refusals > 0 })
     try check(store, all)
     // Whatever is left can go.
-    for id in try store.read({ try $0.identifiers() }) { try store.write { try $0.deleteIfPresent(id) } }
+    for id in try store.read({ try $0.identifiers() }) {
+      try store.write { try $0.deleteIfPresent(id) }
+    }
     #expect(try store.read { try $0.identifiers() } == [])
     #expect(try store.verify().problems == [])
   }

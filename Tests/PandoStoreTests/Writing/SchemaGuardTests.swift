@@ -72,7 +72,9 @@ import Testing
         #expect(try store.verify().problems == [])
       }
       try program(path, { $0.migrations = [Self.migration] }) { (store: ModelStore) throws in
-        try store.write { _ = try $0.updateIfPresent(Second.Book.self, "Book:1") { $0.title = "d" } }
+        try store.write {
+          _ = try $0.updateIfPresent(Second.Book.self, "Book:1") { $0.title = "d" }
+        }
         #expect(try store.read { try $0.get("Book:1", as: Second.Book.self)?.isbn } == "978-0")
       }
     }

@@ -69,7 +69,9 @@ struct RefusedWrite {
     let books = container[Book.self]
     let first = EntityIdentifier<Book>.remote("0")
     try await books.set(Book(id: first, title: "Dune"))
-    let refused = try await books.updateIfPresent(byID: first, in: .localAndRemote) { $0.title = "refused" }
+    let refused = try await books.updateIfPresent(byID: first, in: .localAndRemote) {
+      $0.title = "refused"
+    }
     for number in 1...laterCount {
       if number % (laterCount / sameCount) == 0 {
         try await books.updateIfPresent(byID: first, in: .localAndRemote) { $0.year = number }

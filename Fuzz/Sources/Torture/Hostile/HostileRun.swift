@@ -80,7 +80,9 @@ struct HostileRun {
     }
     try requireClean(store)
     try store.write { transaction in
-      for number in stride(from: 0, to: count, by: 3) { try transaction.deleteIfPresent(identifier(number)) }
+      for number in stride(from: 0, to: count, by: 3) {
+        try transaction.deleteIfPresent(identifier(number))
+      }
     }
     try store.read { snapshot in
       for number in 0..<count {
