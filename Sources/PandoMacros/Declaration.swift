@@ -7,7 +7,7 @@ struct Declaration {
   /// The access level of the type with a space, as members need it; empty for the default.
   let access: String
   let fields: [StoredField]
-  /// The names of the members that the type declares itself.
+  /// The names of the members that the type declares itself, with `static` before those of the type.
   let members: Set<String>
   let nameNode: TokenSyntax
   let memberBlock: MemberBlockSyntax
@@ -29,6 +29,10 @@ struct Declaration {
     let storedNames = CodingNames(type.memberBlock)
     var fields: [StoredField] = []
     for member in type.memberBlock.members {
+      if let condition = member.decl.as(IfConfigDeclSyntax.self) {
+        mistakes.add(
+          condition, "a macro does not see which members #if leaves; declare all of them")
+      }
       guard let variable = member.decl.as(VariableDeclSyntax.self) else { continue }
       fields += Self.fields(of: variable, storedNames, &mistakes)
     }
@@ -43,7 +47,7 @@ struct Declaration {
     of variable: VariableDeclSyntax, _ names: CodingNames, _ mistakes: inout Mistakes
   ) -> [StoredField] {
     let markers = variable.markers
-    let isStatic = variable.modifiers.contains { ["static", "class"].contains($0.name.text) }
+    let isStatic = variable.modifiers.isStatic
     let isComputed = variable.bindings.contains { $0.isComputed }
     if isStatic || isComputed {
       for attribute in markers.values {
@@ -212,15 +216,21 @@ extension PatternBindingSyntax {
   }
 }
 
+extension DeclModifierListSyntax {
+  fileprivate var isStatic: Bool { contains { ["static", "class"].contains($0.name.text) } }
+}
+
 extension DeclSyntax {
   /// The names that a member declares.
   fileprivate var declaredNames: [String] {
     if let variable = self.as(VariableDeclSyntax.self) {
-      return variable.bindings.map { $0.pattern.trimmedDescription.trimmingBackticks }
+      let start = variable.modifiers.isStatic ? "static " : ""
+      return variable.bindings.map { start + $0.pattern.trimmedDescription.trimmingBackticks }
     }
     if let function = self.as(FunctionDeclSyntax.self) {
       let labels = function.signature.parameterClause.parameters.map { "\($0.firstName.text):" }
-      return ["\(function.name.text)(\(labels.joined()))", function.name.text]
+      let start = function.modifiers.isStatic ? "static " : ""
+      return ["\(start)\(function.name.text)(\(labels.joined()))"]
     }
     if let initializer = self.as(InitializerDeclSyntax.self) {
       let labels = initializer.signature.parameterClause.parameters.map { "\($0.firstName.text):" }

@@ -76,7 +76,7 @@ extension Expansion {
     let name = declaration.name
     let fields = isCodedByHand ? [] : declaration.storedFields
     add(
-      "embeddedFields",
+      "static embeddedFields",
       [
         "static let embeddedFields: EmbeddedFields<\(name)> = {",
         "  \(fields.isEmpty ? "let" : "var") fields = EmbeddedFields<\(name)>()",
@@ -109,7 +109,8 @@ private struct EmbeddedEnum {
 
     /// The name of a value in a record.
     func key(_ index: Int) -> String { values[index].name ?? "_\(index)" }
-    var typeName: String { name.prefix(1).uppercased() + name.dropFirst() }
+    /// The type of its values; a name that types of values don't have.
+    var typeName: String { name.prefix(1).uppercased() + name.dropFirst() + "Values" }
   }
 
   private var cases: [Case] {
@@ -139,7 +140,10 @@ private struct EmbeddedEnum {
   /// The members of an enum without raw values.
   var members: [[String]] {
     if isRaw { return [] }
-    let cases = cases.filter { !$0.values.isEmpty }
+    // Of cases that differ in their labels alone, none has a property.
+    let cases = self.cases.filter { item in
+      !item.values.isEmpty && self.cases.count { $0.name == item.name } == 1
+    }
     let fields = cases.flatMap { item in
       item.values.indices.map { index in
         let key = item.key(index)
@@ -159,16 +163,16 @@ private struct EmbeddedEnum {
   /// A struct with the values of a case, and the property that has them.
   private func members(of item: Case) -> [[String]] {
     let names = item.values.indices.map { item.key($0) }
-    let bound = names.map { "let \($0)" }.joined(separator: ", ")
-    let made = names.map { "\($0): \($0)" }.joined(separator: ", ")
+    let bound = names.map { "let \($0.declared)" }.joined(separator: ", ")
+    let made = names.map { "\($0): \($0.declared)" }.joined(separator: ", ")
     return [
       [
         "/// The values of the case `\(item.name)`.",
         "\(access)struct \(item.typeName): Equatable, Sendable {",
-      ] + zip(names, item.values).map { "  \(access)let \($0): \($1.type)" } + ["}"],
+      ] + zip(names, item.values).map { "  \(access)let \($0.declared): \($1.type)" } + ["}"],
       [
         "/// The values of the case `\(item.name)`; `nil` for another case.",
-        "\(access)var \(item.name): \(item.typeName)? {",
+        "\(access)var \(item.name.declared): \(item.typeName)? {",
         "  if case .\(item.name)(\(bound)) = self { \(item.typeName)(\(made)) } else { nil }", "}",
       ],
     ]

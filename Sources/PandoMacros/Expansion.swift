@@ -75,7 +75,7 @@ extension Expansion {
     }
     if !defaults.isEmpty {
       add(
-        "fieldDefaults",
+        "static fieldDefaults",
         ["static let fieldDefaults: [String: any Encodable & Sendable] = ["] + defaults + ["]"])
     }
     let formerNames = declaration.storedFields.filter { !$0.formerNames.isEmpty }.map { field in
@@ -84,7 +84,7 @@ extension Expansion {
     }
     if !formerNames.isEmpty {
       add(
-        "formerFieldNames",
+        "static formerFieldNames",
         ["static let formerFieldNames: [String: [String]] = ["] + formerNames + ["]"])
     }
   }

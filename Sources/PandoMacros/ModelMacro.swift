@@ -174,7 +174,7 @@ extension Expansion {
   fileprivate mutating func addIdentity(_ arguments: ModelArguments) {
     let keys = declaration.keyFields
     let name = arguments.typeName.literal
-    add("modelTypeName", ["static var modelTypeName: String { \(name) }"])
+    add("static modelTypeName", ["static var modelTypeName: String { \(name) }"])
     // An identifier that is made otherwise is no text of these keys.
     if keys.isEmpty || declaration.members.contains("modelIdentifier") { return }
     let parts = keys.map { "self.\($0.member)" }.joined(separator: ", ")
@@ -184,7 +184,7 @@ extension Expansion {
     let names = keys.map(\.declaredName).joined(separator: ", ")
     let start = arguments.nodeType == "Self" ? "" : arguments.nodeType + "."
     add(
-      "key(\(keys.map { _ in "_:" }.joined()))",
+      "static key(\(keys.map { _ in "_:" }.joined()))",
       [
         "static func key(\(parameters)) -> Key<\(declaration.name)> {",
         "  Key(rawValue: \(start)makeIdentifier(\(names)))", "}",
@@ -196,7 +196,7 @@ extension Expansion {
     let isCodedByHand = isCodedByHand
     let fields = declaration.storedFields.filter { !isCodedByHand || $0.has(.indexed) }
     add(
-      "fields",
+      "static fields",
       ["static let fields: [Field<\(name)>] = {", "  var fields = FieldList<\(name)>()"]
         + fields.map { field in
           let verb = field.has(.indexed) ? "addIndexed" : "add"
@@ -213,7 +213,8 @@ extension Expansion {
     }
     if lines.isEmpty { return }
     add(
-      "indexes", ["static let indexes: [FieldIndex<\(declaration.name)>] = ["] + lines + ["]"])
+      "static indexes",
+      ["static let indexes: [FieldIndex<\(declaration.name)>] = ["] + lines + ["]"])
   }
 
   fileprivate mutating func addDeletionRules() {
@@ -223,6 +224,6 @@ extension Expansion {
       return "  .\(kind)(\\\(declaration.name).\(field.name), \(field.storedName.literal)),"
     }
     if rules.isEmpty { return }
-    add("deletionRules", ["static let deletionRules: [DeletionRule] = ["] + rules + ["]"])
+    add("static deletionRules", ["static let deletionRules: [DeletionRule] = ["] + rules + ["]"])
   }
 }

@@ -32,17 +32,7 @@ struct StoredField {
   var member: String { ["self", "Self", "Type", "init"].contains(name) ? "`\(name)`" : name }
 
   /// The name where a property or a case is declared.
-  var declaredName: String { Self.keywords.contains(name) ? "`\(name)`" : name }
-
-  private static let keywords: Set = [
-    "self", "Self", "init", "class", "struct", "enum", "protocol", "extension", "func", "var",
-    "let",
-    "default", "case", "switch", "if", "else", "for", "while", "do", "in", "is", "as", "return",
-    "throw", "throws", "try", "catch", "where", "import", "static", "public", "private", "internal",
-    "fileprivate", "operator", "repeat", "break", "continue", "defer", "guard", "true", "false",
-    "nil",
-    "super", "typealias", "associatedtype", "deinit", "subscript", "inout", "rethrows", "any",
-  ]
+  var declaredName: String { name.declared }
 
   func has(_ marker: Marker) -> Bool { markers[marker] != nil }
 
@@ -157,4 +147,21 @@ struct TypeName {
     return isDictionary || text.hasPrefix("(") || text.hasPrefix("any ") || text == "Any"
       || text.contains("->")
   }
+}
+
+extension String {
+  /// The name where it is declared: in backticks if it is a keyword.
+  var declared: String { Keywords.all.contains(self) ? "`\(self)`" : self }
+}
+
+private enum Keywords {
+  static let all: Set = [
+    "self", "Self", "init", "class", "struct", "enum", "protocol", "extension", "func", "var",
+    "let",
+    "default", "case", "switch", "if", "else", "for", "while", "do", "in", "is", "as", "return",
+    "throw", "throws", "try", "catch", "where", "import", "static", "public", "private", "internal",
+    "fileprivate", "operator", "repeat", "break", "continue", "defer", "guard", "true", "false",
+    "nil",
+    "super", "typealias", "associatedtype", "deinit", "subscript", "inout", "rethrows", "any",
+  ]
 }

@@ -163,15 +163,15 @@ import Testing
           case paid(at: Date, reference: String)
 
           /// The values of the case `paid`.
-          struct Paid: Equatable, Sendable {
+          struct PaidValues: Equatable, Sendable {
             let at: Date
             let reference: String
           }
 
           /// The values of the case `paid`; `nil` for another case.
-          var paid: Paid? {
+          var paid: PaidValues? {
             if case .paid(let at, let reference) = self {
-              Paid(at: at, reference: reference)
+              PaidValues(at: at, reference: reference)
             } else {
               nil
             }
@@ -189,6 +189,40 @@ import Testing
 
         }
         """#)
+  }
+
+  @Test func `properties that are called as generated members hide none`() {
+    let expanded = Expanded(
+      #"""
+      @Model(indexed: [\.fields, \.key]) struct Table {
+        @Key var key: String
+        var fields: Int
+        @Indexed var indexes: Int = 3
+        var deletionRules: String?
+      }
+      """#)
+    #expect(expanded.errors.isEmpty)
+    for line in [
+      "static let fields: [Field<Table>] = {", "static let indexes: [FieldIndex<Table>] = [",
+      "static func key(_ key: String) -> Key<Table>", "fields.addIndexed(\\.indexes",
+    ] { #expect(expanded.text.contains(line), "\(line)") }
+  }
+
+  @Test func `cases may have keywords, the names of types and several forms`() {
+    let expanded = Expanded(
+      """
+      @Embedded enum Way {
+        case address(Address)
+        case `default`(in: Int)
+        case both(a: Int)
+        case both(b: Int)
+      }
+      """)
+    for line in [
+      "struct AddressValues: Equatable, Sendable {", "let _0: Address",
+      "var `default`: DefaultValues? {", "let `in`: Int", "DefaultValues(in: `in`)",
+    ] { #expect(expanded.text.contains(line), "\(line)") }
+    #expect(!expanded.text.contains("BothValues"))
   }
 
   @Test func `an enum with raw values`() {

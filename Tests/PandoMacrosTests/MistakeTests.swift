@@ -201,6 +201,23 @@ import Testing
       ])
   }
 
+  @Test func `members under a condition`() {
+    let found = errors(
+      """
+      @Model struct Person {
+        @Key var id: Int
+        #if DEBUG
+        var note: String?
+        #endif
+      }
+      """)
+    #expect(found.map(\.line) == [3])
+    #expect(
+      found.map(\.message) == [
+        "a macro does not see which members #if leaves; declare all of them"
+      ])
+  }
+
   @Test func `a generic struct`() {
     #expect(
       errors("@Model struct Box<T> { @Key var id: Int }").map(\.message) == [
