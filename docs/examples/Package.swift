@@ -1,8 +1,8 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// Three services to learn from, a package of its own as yours would be: `inbox`, `library`, `board`. The
-// README at the top says what they show. Run them with `swift run --package-path docs/examples inbox`.
+// Four services to learn from, a package of its own as yours would be: `inbox`, `library`, `board`
+// and `shop`. The README beside this file says what they show. Run them with `swift run --package-path docs/examples inbox`.
 
 let settings: [SwiftSetting] = [
   .swiftLanguageMode(.v6),
@@ -53,6 +53,10 @@ let package = Package(
       dependencies: ["MicroHTTP", .product(name: "Pando", package: "pando")],
       swiftSettings: settings),
 
+    .executableTarget(
+      name: "shop", dependencies: [.product(name: "Pando", package: "pando")],
+      swiftSettings: settings),
+
     // What Pando's own tests are helped by, in links to its folders.
     .target(name: "CPandoSpawn", path: "Tests/CPandoSpawn"),
     .target(
@@ -80,6 +84,12 @@ let package = Package(
       dependencies: [
         "board", "MicroHTTP", "PandoFixtures", "ServiceFixtures",
         .product(name: "Pando", package: "pando"),
+      ],
+      swiftSettings: testSettings),
+    .testTarget(
+      name: "ShopTests",
+      dependencies: [
+        "shop", "PandoFixtures", "ServiceFixtures", .product(name: "Pando", package: "pando"),
       ],
       swiftSettings: testSettings),
     .testTarget(
