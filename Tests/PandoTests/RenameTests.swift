@@ -2,7 +2,8 @@ import Foundation
 import PandoFixtures
 import Testing
 
-/// What `docs/rename` makes of programs as they were written for the ancestors.
+/// What `docs/rename` makes of programs as they were written for the ancestors, or for an earlier
+/// Pando.
 @Suite struct RenameTests {
   private static let isAvailable = FileManager.default.isExecutableFile(atPath: "/usr/bin/python3")
 
@@ -20,13 +21,17 @@ import Testing
   }
 
   private let samples: [Sample]
+  private let former: Sample
 
-  init() throws { samples = [try Sample("Lucid"), try Sample("RocketData")] }
+  init() throws {
+    samples = [try Sample("Lucid"), try Sample("RocketData")]
+    former = try Sample("Former")
+  }
 
   /// Writes the programs into a fresh folder.
   private func withSamples(_ body: (String) throws -> Void) throws {
     try withTemporaryDirectory { directory throws in
-      for sample in samples {
+      for sample in samples + [former] {
         try sample.before.write(
           toFile: "\(directory)/\(sample.name)", atomically: true, encoding: .utf8)
       }
@@ -72,8 +77,23 @@ import Testing
     }
   }
 
+  @Test(.enabled(if: isAvailable, "Python 3 is not installed: apt install python3"))
+  func `names that Pando has had become those of today`() throws {
+    try withSamples { directory in
+      let program = Package.url("docs/rename").path
+      for options in [["--check"], [], []] {
+        let run = try ChildProcess.run(
+          "/usr/bin/python3", [program, "--former"] + options + [former.name], directory: directory)
+        #expect(run.status == 0 && run.errors.isEmpty, "\(run.errors)")
+        let isCheck = !options.isEmpty
+        #expect(run.output.contains("Former.swift:9: EntityField → Field") == isCheck)
+        #expect(try text(of: former, in: directory) == (isCheck ? former.before : former.after))
+      }
+    }
+  }
+
   @Test func `the new names are public here`() {
-    for sample in samples {
+    for sample in samples + [former] {
       let new = Self.words(of: sample.after).subtracting(Self.words(of: sample.before))
       #expect(new.count >= 5)
       #expect(new.subtracting(Self.publicWords) == [], "\(sample.name)")
