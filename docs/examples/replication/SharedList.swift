@@ -8,10 +8,9 @@
   func say(_ text: String) { FileHandle.standardOutput.write(Data((text + "\n").utf8)) }
 
   /// Something to buy.
-  struct Item: Model, Codable, Equatable {
-    var name: String
+  @Model struct Item {
+    @Key var name: String
     var buyer: String?
-    var modelIdentifier: String? { "Item:\(name)" }
   }
 
   /// A shopping list of several machines: each has all of it in a store of its own, and reads that.
@@ -81,7 +80,7 @@
     private func add(_ item: String) async throws {
       // It may run again on what others have written meanwhile, or find that it was done.
       try await write { transaction in
-        guard try transaction.snapshot.get("Item:\(item)", as: Item.self) == nil else { return }
+        guard try !transaction.snapshot.contains(Item.key(item)) else { return }
         try transaction.append([Item(name: item)], toCollection: "shopping")
       }
       say("\(name): added \(item)")
@@ -91,13 +90,9 @@
     private func buy(_ item: String) async throws {
       let name = name
       try await write { transaction in
-        guard var found = try transaction.snapshot.get("Item:\(item)", as: Item.self),
-          found.buyer == nil
-        else { return }
-        found.buyer = name
-        try transaction.set(found)
+        try transaction.updateIfPresent(Item.key(item)) { if $0.buyer == nil { $0.buyer = name } }
       }
-      let buyer = try replica.store.read { try $0.get("Item:\(item)", as: Item.self)?.buyer }
+      let buyer = try replica.store.get(Item.key(item))?.buyer
       say("\(name): \(item) is bought by \(buyer ?? "nobody")")
     }
 
