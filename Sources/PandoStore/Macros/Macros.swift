@@ -29,9 +29,6 @@
   ///
   /// - Parameters:
   ///   - name: The name under which a store keeps models of the type; that of the struct by default.
-  ///   - node: The type whose nodes the models represent, if the type is a projection of another one;
-  ///     the properties of the key have the same types. A `BookCard` of `Book.self` with the key 7 has
-  ///     the identifier `Book:7`.
   ///   - unique: Properties whose values, together, no two models may share; several lists are
   ///     several indexes. See `FieldIndex.unique`.
   ///   - indexed: Properties of an index, the most important first.
@@ -44,7 +41,35 @@
     conformances: Model, KeyedModel, Codable, Equatable, Queryable, FieldCodable, DeletionRuled,
     names: named(init(fields:)), named(write(to:)))
   public macro Model(
-    _ name: StaticString? = nil, of node: Any.Type? = nil,
+    _ name: StaticString? = nil, unique: [PartialKeyPath<DeclaredProperties>]...,
+    indexed: [PartialKeyPath<DeclaredProperties>]...
+  ) = #externalMacro(module: "PandoMacros", type: "ModelMacro")
+
+  /// Declares a struct as a model that represents the nodes of another one, with fields of its own.
+  ///
+  /// ```swift
+  /// @Model(of: Book.self) struct BookCard {
+  ///   @Key var id: Int
+  ///   var title: String
+  /// }
+  /// BookCard.key(7)  // "Book:7"
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - name: The name under which a store keeps models of the type; that of the struct by default.
+  ///   - node: The other type; the properties of its key have the same types.
+  ///   - unique: As in ``Model(_:unique:indexed:)``.
+  ///   - indexed: As in ``Model(_:unique:indexed:)``.
+  @attached(
+    member, names: named(modelTypeName), named(modelIdentifier), named(key), named(fields),
+    named(indexes), named(deletionRules), named(fieldDefaults), named(formerFieldNames),
+    named(CodingKeys))
+  @attached(
+    extension,
+    conformances: Model, KeyedModel, Codable, Equatable, Queryable, FieldCodable, DeletionRuled,
+    names: named(init(fields:)), named(write(to:)))
+  public macro Model<Node>(
+    _ name: StaticString? = nil, of node: Node.Type,
     unique: [PartialKeyPath<DeclaredProperties>]...,
     indexed: [PartialKeyPath<DeclaredProperties>]...
   ) = #externalMacro(module: "PandoMacros", type: "ModelMacro")
@@ -109,7 +134,7 @@
   @attached(peer)
   public macro Transient() = #externalMacro(module: "PandoMacros", type: "MarkerMacro")
 
-  /// The properties that the arguments of ``Model(_:of:unique:indexed:)`` name.
+  /// The properties that the arguments of ``Model(_:unique:indexed:)`` name.
   ///
   /// ```swift
   /// @Model(unique: [\.email]) struct Account {
