@@ -329,9 +329,10 @@ if let hostFolder {
   ]
   package.targets += [
     .macro(name: "PandoMacros", swiftSettings: hostSettings, linkerSettings: hostLinking),
+    // It has links to the sources of the plugin. If it depended on the plugin, all tests would be
+    // built as tools, and the package twice.
     .testTarget(
-      name: "PandoMacrosTests", dependencies: ["PandoMacros"], swiftSettings: hostSettings,
-      linkerSettings: hostLinking),
+      name: "PandoMacrosTests", swiftSettings: hostSettings, linkerSettings: hostLinking),
   ]
 } else {
   print("pando: this toolchain has no lib/swift/host, so the package builds without @Model")

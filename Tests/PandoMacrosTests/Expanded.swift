@@ -5,8 +5,6 @@ import SwiftSyntaxBuilder
 import SwiftSyntaxMacroExpansion
 import SwiftSyntaxMacros
 
-@testable import PandoMacros
-
 /// A source text after the expansion of its macros.
 struct Expanded {
   /// The expanded text.
