@@ -86,7 +86,8 @@ import Testing
   @Test func `indexes, rules and former names`() {
     let expanded = Expanded(
       #"""
-      @Model("Item", unique: [\.sku], indexed: [\.maker, \.price], [\.lines.name])
+      @Model("Item", unique: [\.sku], indexed: [\.maker, \.price], [\.lines.name],
+        [\.payment.paid?.reference])
       struct Product {
         @Key var tenant: String
         @Key var id: UUID
@@ -97,6 +98,7 @@ import Testing
         @Restrict var maker: Maker
         @Owned var pictures: [Picture] = []
         var lines: [Line]
+        var payment: Payment
         @Transient var isSelected = false
       }
       """#)
@@ -107,6 +109,7 @@ import Testing
       #".unique(.path(\Product.barcode)),"#, #".unique(.path(\Product.sku)),"#,
       #".indexed(.path(\Product.maker), .path(\Product.price)),"#,
       #".indexed(.each(\Product.lines, \.name)),"#,
+      #".indexed(.path(\Product.payment.paid?.reference)),"#,
       #".restrict(\Product.maker, "maker"),"#, #".owned(\Product.pictures, "pictures"),"#,
       #""title": ["name", "label"],"#, "enum CodingKeys: String, CodingKey {", "DeletionRuled",
     ] { #expect(expanded.text.contains(line), "\(line)") }

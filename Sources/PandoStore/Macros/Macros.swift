@@ -153,5 +153,9 @@
 
     /// Stands for a property.
     public subscript(dynamicMember name: String) -> DeclaredProperties { self }
+
+    /// Stands for an optional property, as in `\.payment.paid?.reference`.
+    @_disfavoredOverload
+    public subscript(dynamicMember name: String) -> DeclaredProperties? { self }
   }
 #endif

@@ -31,7 +31,9 @@ private struct Author {
   var quantity: Int
 }
 
-@Model("Article", unique: [\.tenant, \.sku], indexed: [\.tenant, \.maker, \.price])
+@Model(
+  "Article", unique: [\.tenant, \.sku], indexed: [\.tenant, \.maker, \.price],
+  [\.payment.paid?.reference])
 private struct Product {
   @Key var tenant: String
   @Key var id: UUID
@@ -112,7 +114,7 @@ private enum First {
         "status", "lines[].product", "lines[].quantity",
       ])
     #expect(Product.fields.filter(\.isIndexed).map(\.name) == ["tags[]", "status"])
-    #expect(Product.declaredIndexes.count == 5)
+    #expect(Product.declaredIndexes.count == 6)
     #expect(Product.deletionRules == [.restrict("maker"), .owned("pictures")])
     #expect(Product.formerFieldNames == ["title": ["name"]])
     #expect(Product.modelTypeName == "Article")
@@ -138,6 +140,9 @@ private enum First {
     #expect(try found(\.address.city == "Bonn") == ["S2"])
     #expect(try found(\.second?.city == "Jena") == ["S2"])
     #expect(try found(\.payment.paid?.reference == "R-17") == ["S2"])
+    let paid = Query(filter: \Product.payment.paid?.reference == "R-17")
+    let access = try store.read { "\(try $0.explain(paid).access)" }
+    #expect(access == "index on payment.paid.reference")
     #expect(try found(\.status == .shipped) == ["S2"])
     #expect(try found(\.tenant == "ac/me" && \.price < 9) == ["S1"])
     #expect(try store.read { try $0.find(Query<Product>()).count } == 2)

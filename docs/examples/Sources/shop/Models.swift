@@ -62,7 +62,8 @@ struct Product {
 
 @Model(
   unique: [\.tenant, \.number],
-  indexed: [\.customer, \.placedAt], [\.tenant, \.status, \.placedAt], [\.lines.product])
+  indexed: [\.customer, \.placedAt], [\.tenant, \.status, \.placedAt], [\.lines.product],
+  [\.payment.paid?.reference])
 struct Order {
   @Key var tenant: String
   @Key var id = UUID()
