@@ -132,3 +132,53 @@ extension ModelTransaction {
     for (identifier, number) in commits { try expect(identifier, lastCommit: number) }
   }
 }
+
+/// Nodes by their typed keys.
+extension ModelStore {
+  /// Reads a model with its whole tree.
+  ///
+  /// ```swift
+  /// let ada = try store.get(Person.key(12))
+  /// ```
+  ///
+  /// - Parameter key: The key of the node.
+  /// - Returns: The model; `nil` if no node has the key.
+  /// - Throws: As ``ModelSnapshot/get(_:as:)`` and ``read(_:)``.
+  /// - Complexity: O(log *n*) for each node of the tree.
+  public func get<M: SimpleModel & Decodable>(_ key: Key<M>) throws -> M? {
+    try read { try $0[key] }
+  }
+
+  /// Changes the stored state of a node and its tree, without overwriting concurrent changes.
+  ///
+  /// ```swift
+  /// try store.update(Counter.key("visits")) { $0.value += 1 }
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - key: The key of the node.
+  ///   - context: Passed on with the change set to its receivers.
+  ///   - change: Runs as the closure of `write(context:_:)`, perhaps more than once.
+  /// - Returns: The stored model afterwards.
+  /// - Throws: The error of `change`, and the errors of ``ModelTransaction/update(_:_:_:)``.
+  /// - Complexity: As ``ModelTransaction/update(_:_:_:)``, and a commit.
+  @discardableResult
+  public func update<M: SimpleModel & Codable>(
+    _ key: Key<M>, context: (any Sendable)? = nil, _ change: @Sendable (inout M) throws -> Void
+  ) throws -> M { try write(context: context) { try $0.update(key, change) } }
+
+  /// Changes a node like the synchronous form, without blocking a thread.
+  ///
+  /// - Parameters:
+  ///   - key: The key of the node.
+  ///   - context: Passed on with the change set to its receivers.
+  ///   - change: Same as in the synchronous form.
+  /// - Returns: The stored model afterwards.
+  /// - Throws: Same as the synchronous form.
+  /// - Complexity: As ``ModelTransaction/update(_:_:_:)``, and a commit.
+  @discardableResult
+  public func update<M: SimpleModel & Codable>(
+    _ key: Key<M>, context: (any Sendable)? = nil,
+    _ change: @escaping @Sendable (inout M) throws -> Void
+  ) async throws -> M { try await write(context: context) { try $0.update(key, change) } }
+}

@@ -135,3 +135,88 @@ extension ModelTransaction {
     return outcome
   }
 }
+
+/// Nodes by their typed keys.
+extension ModelTransaction {
+  /// Changes the stored state of a node and its tree.
+  ///
+  /// ```swift
+  /// try store.write { transaction in
+  ///   try transaction.update(Person.key(12)) { $0.name = "Ada" }
+  /// }
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - key: The key of the node.
+  ///   - change: Changes the value; its key must stay.
+  /// - Returns: The stored model afterwards.
+  /// - Throws: As ``update(_:_:_:)``.
+  /// - Complexity: O(log *n*) for each node of the tree.
+  @discardableResult
+  public mutating func update<M: SimpleModel & Codable>(
+    _ key: Key<M>, _ change: (inout M) throws -> Void
+  ) throws -> M { try update(M.self, key.rawValue, change) }
+
+  /// Changes the stored state of a node and its tree, if the node exists.
+  ///
+  /// - Parameters:
+  ///   - key: The key of the node.
+  ///   - change: Changes the value; its key must stay.
+  /// - Returns: The stored model afterwards; `nil`, without effect, if there is no such node.
+  /// - Throws: As ``update(_:_:_:)``.
+  /// - Complexity: O(log *n*) for each node of the tree.
+  @discardableResult
+  public mutating func updateIfPresent<M: SimpleModel & Codable>(
+    _ key: Key<M>, _ change: (inout M) throws -> Void
+  ) throws -> M? { try updateIfPresent(M.self, key.rawValue, change) }
+
+  /// Deletes a node with the records of all its types: see ``delete(_:)-(String)``.
+  ///
+  /// - Parameter key: The key of the node.
+  /// - Returns: The deleted and changed nodes.
+  /// - Throws: As the delete by identifier.
+  /// - Complexity: O(log *n*) for each parent, and the size of each collection that lists it.
+  @discardableResult
+  public mutating func delete<M>(_ key: Key<M>) throws -> Deletion { try delete(key.rawValue) }
+
+  /// Deletes a node with the records of all its types, if it exists.
+  ///
+  /// - Parameter key: The key of the node.
+  /// - Returns: The deleted and changed nodes; `nil` if there is no such node.
+  /// - Throws: As the delete by identifier of a node that exists.
+  /// - Complexity: O(log *n*) for each parent, and the size of each collection that lists it.
+  @discardableResult
+  public mutating func deleteIfPresent<M>(_ key: Key<M>) throws -> Deletion? {
+    try deleteIfPresent(key.rawValue)
+  }
+
+  /// Removes all elements of a collection that are a node; the node stays.
+  ///
+  /// - Parameters:
+  ///   - key: The key of the node.
+  ///   - cacheKey: The key of the collection.
+  /// - Returns: The number of removed elements.
+  /// - Throws: As the removal by identifier.
+  /// - Complexity: As the removal by identifier.
+  @discardableResult
+  public mutating func removeElements<M>(
+    _ key: Key<M>, fromCollection cacheKey: String
+  ) throws -> Int { try removeElements(key.rawValue, fromCollection: cacheKey) }
+
+  /// Moves the first element with a node to another collection, or within the same one.
+  ///
+  /// - Parameters:
+  ///   - key: The key of the node.
+  ///   - source: The key of the collection with the element.
+  ///   - target: The key of the new collection; created if absent and `index` is `nil`.
+  ///   - index: Its new position; `nil` for the end.
+  /// - Returns: `false`, without effect, if `source` does not list the node.
+  /// - Throws: As the move by identifier.
+  /// - Complexity: As the move by identifier.
+  @discardableResult
+  public mutating func moveElement<M>(
+    _ key: Key<M>, fromCollection source: String, toCollection target: String, at index: Int? = nil
+  ) throws -> Bool {
+    try moveElement(key.rawValue, fromCollection: source, toCollection: target, at: index)
+  }
+}

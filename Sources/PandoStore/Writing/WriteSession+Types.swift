@@ -98,23 +98,6 @@ extension WriteSession {
     try adoptFallbacks(of: type, number)
   }
 
-  /// Reports declared indexes that the store does not have, once per type.
-  private func reportMissingIndexes(of type: any SimpleModel.Type, _ number: UInt32) throws {
-    guard let type = type as? any Queryable.Type, core.beginComparing(type) else { return }
-    let wanted = type.declaredIndexes
-    if wanted.isEmpty { return }
-    let present = try indexes(ofType: number) ?? []
-    let missing = wanted.filter { index in
-      !present.contains {
-        $0.fields.map(\.name) == index.fields && ($0.isUnique || !index.isUnique)
-      }
-    }
-    guard !missing.isEmpty else { return }
-    core.report(
-      .missingIndexes(
-        typeName: type.modelTypeName, fields: missing.map { $0.fields.joined(separator: ", ") }))
-  }
-
   /// Whether a newer program than this one has written a type.
   func hasNewerSchema(than type: any SimpleModel.Type, named name: String) throws -> Bool {
     try Int(reading { try $0.schemaVersion(ofTypeNamed: name, state.types[name]) })

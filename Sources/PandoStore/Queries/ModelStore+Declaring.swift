@@ -40,3 +40,22 @@ extension StoreReader {
     return try version > Int(schemaVersion(ofTypeNamed: name, typeRow(named: name)))
   }
 }
+
+extension WriteSession {
+  /// Reports declared indexes that the store does not have, once per type.
+  func reportMissingIndexes(of type: any SimpleModel.Type, _ number: UInt32) throws {
+    guard let type = type as? any Queryable.Type, core.beginComparing(type) else { return }
+    let wanted = type.declaredIndexes
+    if wanted.isEmpty { return }
+    let present = try indexes(ofType: number) ?? []
+    let missing = wanted.filter { index in
+      !present.contains {
+        $0.fields.map(\.name) == index.fields && ($0.isUnique || !index.isUnique)
+      }
+    }
+    guard !missing.isEmpty else { return }
+    core.report(
+      .missingIndexes(
+        typeName: type.modelTypeName, fields: missing.map { $0.fields.joined(separator: ", ") }))
+  }
+}
