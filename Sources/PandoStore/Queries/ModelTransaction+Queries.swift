@@ -1,5 +1,3 @@
-public import PandoModels
-
 extension ModelTransaction {
   /// Deletes all models that a query finds.
   ///
