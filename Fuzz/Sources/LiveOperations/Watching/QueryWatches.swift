@@ -34,7 +34,7 @@ final class QueryWatches: Sendable {
       let watch = SequenceWatch<[Models.Item]>("followed query \(name)", ledger)
       watches.append(watch)
       if index.isMultiple(of: 2) {
-        tasks.append(watch.follow(followed.values) { $0.entities })
+        tasks.append(watch.follow(followed) { $0.entities })
       } else {
         let changes = QueryChanges("query \(name)", ledger)
         tasks.append(watch.follow(followed.changes) { changes.follow($0) })
