@@ -25,6 +25,9 @@ import Testing
       let model = DataProvider<Contact>(dataModelManager: manager)
       let lists = Locked<[[Contact]?]>([])
       let models = Locked<[Contact?]>([])
+      // A delivery that still runs would go on with the completions, suspended or not.
+      await manager.drain()
+      queue.sync {}
       queue.suspend()
       list.fetchDataFromCache(withCacheKey: "contacts") { found, _ in
         lists.withLock { $0.append(found) }
