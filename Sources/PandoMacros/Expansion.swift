@@ -36,7 +36,7 @@ extension ExtensionDeclSyntax {
   }
 }
 
-/// What structs of both macros have.
+/// Members of structs, for both macros.
 extension Expansion {
   /// True if the type has a coding of its own, which decides the form of its records.
   var isCodedByHand: Bool {

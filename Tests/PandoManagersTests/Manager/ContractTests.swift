@@ -8,7 +8,7 @@ import Testing
 
 @testable import PandoManagersFixtures
 
-/// What a contract leaves out, and what that does to a search, to its pages and to a followed query.
+/// A contract leaves entities out of searches, their pages and followed queries.
 @Suite struct ContractTests {
   /// Two books a year; those without a title break the contract.
   private static let books = [
@@ -158,7 +158,7 @@ import Testing
       var query = Query<Song>(order: [.ascending(\.year)], uniqueBy: [.field(\.year)])
       let found = try await songs.search(withQuery: query, in: context)
       #expect(found.entities.map(\.title) == ["B", "C"])
-      // What the caller has got is stored.
+      // The value that the caller received is stored.
       #expect(try await songs.get(byID: .remote(2))?.title == "B")
       query.limit = 1
       let first = try await songs.search(withQuery: query, in: context)

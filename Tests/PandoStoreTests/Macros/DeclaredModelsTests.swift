@@ -18,7 +18,7 @@ import Testing
   static let schemaVersion = 3
 }
 
-/// What types declare is in force once they are given at the opening.
+/// Declarations of types are in force once the types are given at the opening.
 @Suite struct DeclaredModelsTests {
   @Test func `indexes, uniqueness, rules and versions are in force from the opening on`() throws {
     try withTemporaryDirectory { path in
