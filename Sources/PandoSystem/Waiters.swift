@@ -53,11 +53,13 @@ extension ValueLock {
   /// - Parameters:
   ///   - waiters: The list in which the task waits.
   ///   - known: Called under the lock with the task's number; returns the answer if there is one already.
+  ///   - whenWaiting: Called outside the lock once the task is in the list.
   /// - Returns: The answer.
   /// - Throws: The error that was the answer; `CancellationError` if the task is cancelled before there is an answer.
   package func wait<Answer: Sendable>(
     in waiters: any WritableKeyPath<Value, Waiters<Answer>> & Sendable,
-    unless known: (inout Value, UInt64) -> Result<Answer, any Error>?
+    unless known: (inout Value, UInt64) -> Result<Answer, any Error>?,
+    whenWaiting: () -> Void = {}
   ) async throws -> Answer {
     let number = withLock { value in
       value[keyPath: waiters].lastNumber += 1
@@ -72,7 +74,7 @@ extension ValueLock {
           value[keyPath: waiters].continuations[number] = continuation
           return nil
         }
-        if let answer { continuation.resume(with: answer) }
+        if let answer { continuation.resume(with: answer) } else { whenWaiting() }
       }
     } onCancel: {
       withLock { $0[keyPath: waiters].take(number) }?.resume(throwing: CancellationError())

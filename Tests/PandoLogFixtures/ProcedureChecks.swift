@@ -113,7 +113,7 @@ public struct ProcedureChecks {
         let text = UUID().uuidString
         try await machine.store.write { try $0.set(Note(id: "last", text: text)) }
         #expect(!machine.status.isStopped, sourceLocation: sourceLocation)
-        return try machine.store.read { Set(try $0.identifiers()) }
+        return try await machine.store.read { Set(try $0.identifiers()) }
       }
       #expect(found == expected.union(["Note:last"]), "\(name)", sourceLocation: sourceLocation)
     }
@@ -256,7 +256,7 @@ public struct ProcedureChecks {
     #expect(try run("Upgrading programs").contains("end of the log"))
     let two = try open("two")
     try await two.caughtUp()
-    #expect(try two.store.read { try $0.get("Note:7", as: Note.self) }?.text == "migrated")
+    #expect(try await two.store.read { try $0.get("Note:7", as: Note.self) }?.text == "migrated")
     let error = await #expect(throws: StoreError.self) {
       try await two.store.write { try $0.set(Note(id: "11")) }
     }
@@ -266,7 +266,7 @@ public struct ProcedureChecks {
       path: "\(folder)/two", log: try server.makeLog(), configuration: configuration)
     try await upgraded.store.write { try $0.set(Note(id: "11", text: "newer")) }
     try await one.caughtUp()
-    #expect(try one.store.read { try $0.get("Note:11", as: Note.self) }?.text == "newer")
+    #expect(try await one.store.read { try $0.get("Note:11", as: Note.self) }?.text == "newer")
     for machine in [one, upgraded] { await machine.close() }
     for name in ["one", "two"] { try await serving(name) { _ in } }
     #expect(try dump("one") == dump("two"))

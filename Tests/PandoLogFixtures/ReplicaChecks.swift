@@ -101,7 +101,7 @@ public struct ReplicaChecks {
       try await shown("\(round) 19", "Note:here", in: there.store)
       try await shown("\(round) 19", "Note:there", in: here.store)
       try server.kill()
-      let kept = try there.store.read { try $0.get("Note:here", as: Note.self) }
+      let kept = try await there.store.read { try $0.get("Note:here", as: Note.self) }
       #expect(kept != nil)
       try server.start()
     }
@@ -122,7 +122,7 @@ public struct ReplicaChecks {
     await before.close()
     try server.kill()
     let store = try replicated("a")
-    #expect(try store.store.read { try $0.count() } == 1)
+    #expect(try await store.store.read { try $0.count() } == 1)
     await expectUnavailable(store)
     #expect(throws: StoreError.self) { try store.checkHealth() }
     #expect(!store.status.isStopped)
@@ -135,7 +135,7 @@ public struct ReplicaChecks {
     await store.close()
     try server.go()
     let again = try replicated("a")
-    #expect(try again.store.read { try $0.count() } == 2)
+    #expect(try await again.store.read { try $0.count() } == 2)
     await again.close()
   }
 
@@ -254,7 +254,7 @@ public struct ReplicaChecks {
       #expect([.forked, .logLost].contains(error?.code), "\(error as Any)")
       #expect(first.status.isStopped)
       #expect(first.status.failure?.code == error?.code)
-      #expect(try first.store.read { try $0.get("Note:lost", as: Note.self) } != nil)
+      #expect(try await first.store.read { try $0.get("Note:lost", as: Note.self) } != nil)
       await first.close()
     }
     let error = #expect(throws: StoreError.self) { try replicated("a") }
@@ -270,9 +270,9 @@ public struct ReplicaChecks {
     try await written(again) { try $0.set(Note(id: "5")) }
     try await second.caughtUp()
     for store in [again, second] {
-      let names = try store.store.read { try $0.count() }
+      let names = try await store.store.read { try $0.count() }
       #expect(names == 5)
-      #expect(try store.store.read { try $0.get("Note:lost", as: Note.self) } == nil)
+      #expect(try await store.store.read { try $0.get("Note:lost", as: Note.self) } == nil)
       #expect(store.status.failure == nil)
       await store.close()
     }
@@ -298,7 +298,7 @@ public struct ReplicaChecks {
   /// Waits until a store shows a text.
   private func shown(_ text: String, _ identifier: String, in store: ModelStore) async throws {
     for try await _ in store.changes(since: .zero) {
-      let found = try store.read { try $0.get(identifier, as: Note.self)?.text }
+      let found = try await store.read { try $0.get(identifier, as: Note.self)?.text }
       if found == text { return }
     }
   }

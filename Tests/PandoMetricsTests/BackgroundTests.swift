@@ -60,7 +60,7 @@ import Testing
       #expect(steps.last?.fraction == 1)
       let copy = try ModelStore(path: copied)
       #expect(try await copy.verify().isClean)
-      #expect(try copy.read { try $0.count(ofType: "Person") } == 2_000)
+      #expect(try await copy.read { try $0.count(ofType: "Person") } == 2_000)
       await copy.close()
     }
   }

@@ -49,7 +49,7 @@ enum Everyone {
     }
     // Callbacks may queue more.
     for _ in 0..<2 { await manager.drain() }
-    try store.read { snapshot in
+    try await store.read { snapshot in
       for (id, person) in people.enumerated() {
         let stored = try snapshot.get("Person:\(id)", as: Person.self)
         expect(person.provider.data == stored, "person \(id) is not as it is stored")

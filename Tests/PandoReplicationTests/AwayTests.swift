@@ -29,7 +29,7 @@ import Testing
       try await before.store.write { try $0.set(Leaf(id: "1")) }
       await before.close()
       let store = try open("\(path)/a", connection(log, isAway))
-      #expect(try store.store.read { try $0.count() } == 1)
+      #expect(try await store.store.read { try $0.count() } == 1)
       let error = await #expect(throws: StoreError.self) {
         try await store.store.write { try $0.set(Leaf(id: "2")) }
       }
@@ -78,7 +78,7 @@ import Testing
       }
       #expect(error?.code == .logLost, "\(error as Any)")
       #expect(another.messages == messages)
-      #expect(try store.store.read { try $0.count() } == 2)
+      #expect(try await store.store.read { try $0.count() } == 2)
       await store.close()
     }
   }
@@ -134,7 +134,7 @@ import Testing
       #expect(store.status.failure?.code == .logLost)
       let error = #expect(throws: StoreError.self) { try store.checkHealth() }
       #expect(error?.code == .logLost)
-      #expect(try store.store.read { try $0.count() } == 1)
+      #expect(try await store.store.read { try $0.count() } == 1)
       #expect(store.status.log == identity)
       await store.close()
     }

@@ -70,7 +70,7 @@ import Testing
       #expect(isFull == 100)
       // What was not refused is there, and it goes on.
       try await replica.store.write { try $0.set(Leaf(id: "last")) }
-      #expect(try replica.store.read { try $0.count(ofType: "Leaf") } == 10_002)
+      #expect(try await replica.store.read { try $0.count(ofType: "Leaf") } == 10_002)
       await replica.close()
     }
   }

@@ -32,7 +32,7 @@ import Testing
       try await first.store.write { try $0.deleteIfPresent("Card:3") }
       try second.replica.catchUp()
       try await second.store.write { try $0.setProperty("own", to: [1]) }
-      let position = try second.store.read { try $0.replicationRow?.position }
+      let position = try await second.store.read { try $0.replicationRow?.position }
       for fixture in [first, second] {
         let found = try await compare(fixture, log)
         #expect(found.differences == [] && found.differenceCount == 0)

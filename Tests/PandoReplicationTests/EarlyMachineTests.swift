@@ -68,8 +68,8 @@ import Testing
       await plain.close()
       let second = try open("\(path)/b", MemoryConnection(log))
       try await second.caughtUp()
-      #expect(try second.store.read { try $0.property("own") } == [1])
-      #expect(try second.store.read { try $0.get("Leaf:held", as: Leaf.self) } != nil)
+      #expect(try await second.store.read { try $0.property("own") } == [1])
+      #expect(try await second.store.read { try $0.get("Leaf:held", as: Leaf.self) } != nil)
       await second.close()
     }
   }
@@ -132,7 +132,7 @@ import Testing
         #expect(refusal?.code == .logLost, "\(refusal as Any)")
       }
       #expect(second.status.isStopped && second.status.failure?.code == .logLost)
-      let seen = try second.store.read { try $0.commitNumber }
+      let seen = try await second.store.read { try $0.commitNumber }
       let followed = second.store.changes(since: seen)
       try await ReplicatedStore.putSnapshot(path: first.store.path, log: MemoryConnection(log))
       if isAsked {

@@ -34,7 +34,7 @@ import Testing
       let fitting = try #require(count)
       #expect(fitting > 50)
       try await other.caughtUp()
-      #expect(try other.store.read { try $0.count() } == fitting)
+      #expect(try await other.store.read { try $0.count() } == fitting)
       // Half of them go here, the others there.
       for id in 0..<fitting {
         let store = id % 2 == 0 ? small.store : other.store
@@ -42,7 +42,7 @@ import Testing
       }
       for machine in [small, other] {
         try await machine.caughtUp()
-        #expect(try machine.store.read { try $0.count() } == 0)
+        #expect(try await machine.store.read { try $0.count() } == 0)
         await machine.close()
       }
     }
@@ -114,7 +114,7 @@ import Testing
       }
       for replica in replicas {
         try replica.replica.catchUp()
-        let text = try replica.store.read { try $0.get("Leaf:a", as: Leaf.self)?.text }
+        let text = try await replica.store.read { try $0.get("Leaf:a", as: Leaf.self)?.text }
         #expect(text?.sorted() == ["0", "1", "2"])
         await replica.store.close()
       }

@@ -38,11 +38,12 @@ import Testing
   ) async throws {
     for store in stores { try await store.caughtUp() }
     let dump = try shared(stores[0])
-    let number = try stores[0].store.read { try $0.commitNumber }
+    let number = try await stores[0].store.read { try $0.commitNumber }
     #expect(number.history != 0, sourceLocation: sourceLocation)
     for store in stores {
       #expect(
-        try store.store.read { try $0.commitNumber } == number, sourceLocation: sourceLocation)
+        try await store.store.read { try $0.commitNumber } == number, sourceLocation: sourceLocation
+      )
       #expect(try shared(store) == dump, sourceLocation: sourceLocation)
       #expect(try store.store.verify().isClean, sourceLocation: sourceLocation)
       #expect(!store.status.isStopped, sourceLocation: sourceLocation)
@@ -71,7 +72,7 @@ import Testing
       try await fill(second.store, 25..<30)
       try await expectEqual([first, second])
       // What is a store's own does not go along, and the two are two.
-      #expect(try second.store.read { try $0.property("own") } == Array("25..<30".utf8))
+      #expect(try await second.store.read { try $0.property("own") } == Array("25..<30".utf8))
       let identifiers = try [first, second].map { try $0.store.statistics().storeIdentifier }
       #expect(identifiers[0] != identifiers[1])
       await close([first, second])
@@ -161,13 +162,13 @@ import Testing
       try await first.putSnapshot()
       try await fill(first.store, 30..<33)
       log.forget(first: 25)
-      let seen = try second.store.read { try $0.commitNumber.value }
+      let seen = try await second.store.read { try $0.commitNumber.value }
       let followed = second.store.changes(since: CommitNumber(value: seen))
       isAway.withLock { $0 = false }
       try await expectEqual([first, second])
       #expect(second.status.replacedCount == 1)
-      #expect(try second.store.read { try $0.property("own") } == [1])
-      let last = try second.store.read { try $0.commitNumber.value }
+      #expect(try await second.store.read { try $0.property("own") } == [1])
+      let last = try await second.store.read { try $0.commitNumber.value }
       var numbers: [UInt64] = []
       for try await change in followed {
         numbers.append(change.commitNumber.value)
@@ -247,7 +248,7 @@ import Testing
       try await fill(stores[0].store, 10..<15)
       try await stores[2].caughtUp()
       let dump = try stores[0].store.dumpLines()
-      let last = try stores[0].store.read { try $0.commitNumber }
+      let last = try await stores[0].store.read { try $0.commitNumber }
       await close(stores)
       log.truncate(to: kept)
       let error = #expect(throws: StoreError.self) { try open("\(path)/a", log) }
@@ -267,7 +268,7 @@ import Testing
       try await expectEqual(stores)
       // What was written before the log began again is known by the same numbers.
       for store in stores {
-        let changes = try store.store.read { try $0.changes(since: last) }
+        let changes = try await store.store.read { try $0.changes(since: last) }
         #expect(changes.count == 4)
         #expect(Set(changes.map(\.commitNumber.history)).count == 1)
         #expect(changes.allSatisfy { $0.commitNumber.history != last.history })

@@ -60,10 +60,11 @@ import Testing
       first = try open("\(path)/a", MemoryConnection(log), [migration(counts[0])])
       #expect(counts[0].withLock(\.self) == 5)
       try await expectEqual([first, second])
-      let book = try first.store.read { try $0.get("Book:3", as: Second.Book.self) }
+      let book = try await first.store.read { try $0.get("Book:3", as: Second.Book.self) }
       #expect(book == Second.Book(id: 3, title: "3", isbn: "978-0"))
       // The older program reads on, and deletes.
-      #expect(try second.store.read { try $0.get("Book:3", as: First.Book.self) }?.title == "3")
+      #expect(
+        try await second.store.read { try $0.get("Book:3", as: First.Book.self) }?.title == "3")
       await expectNewerSchema(second.store)
       try await second.store.write { try $0.deleteIfPresent("Book:5") }
       try await second.store.write { try $0.set(Leaf(id: "another type")) }
@@ -173,7 +174,7 @@ import Testing
       let again = try open("\(path)/a", connection, [migration(count)])
       #expect(count.withLock(\.self) == 3)
       isArmed.withLock { $0 = false }
-      let book = try again.store.read { try $0.get("Book:9", as: Second.Book.self) }
+      let book = try await again.store.read { try $0.get("Book:9", as: Second.Book.self) }
       #expect(book == Second.Book(id: 9, title: "between", isbn: "978-0"))
       try other.replica.catchUp()
       #expect(try other.dump() == again.store.dumpLines())
@@ -212,7 +213,8 @@ import Testing
       await again.close()
       let migrated = try open("\(path)/a", connection, [migration()])
       #expect(
-        try migrated.store.read { try $0.get("Book:1", as: Second.Book.self) }?.isbn == "978-0")
+        try await migrated.store.read { try $0.get("Book:1", as: Second.Book.self) }?.isbn
+          == "978-0")
       await migrated.close()
     }
   }
@@ -233,7 +235,7 @@ import Testing
       let own = MemoryLog()
       let fourth = try open("\(path)/d", MemoryConnection(own), [migration()])
       #expect(
-        try fourth.store.read { try $0.get("Book:1", as: Second.Book.self) }?.isbn == "978-0")
+        try await fourth.store.read { try $0.get("Book:1", as: Second.Book.self) }?.isbn == "978-0")
       try await expectEqual([first, second, third])
       for store in [first, second, third, fourth] { await store.close() }
     }

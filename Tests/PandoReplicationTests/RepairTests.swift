@@ -54,7 +54,7 @@ import Testing
       try await stores[1].store.write { try $0.set(Leaf(id: "10")) }
       for store in stores { try await store.caughtUp() }
       #expect(try stores[0].store.dumpLines() == stores[1].store.dumpLines())
-      #expect(try stores[0].store.read { try $0.count() } == 6)
+      #expect(try await stores[0].store.read { try $0.count() } == 6)
       for store in stores { await store.close() }
     }
   }

@@ -69,7 +69,7 @@ import Testing
       await store.close()
       let joined = try open("\(path)/joined", MemoryConnection(log))
       try await joined.caughtUp()
-      #expect(try joined.store.read { try $0.count() } == 500)
+      #expect(try await joined.store.read { try $0.count() } == 500)
       await joined.close()
     }
   }
@@ -88,7 +88,7 @@ import Testing
       #expect(refused?.reason == "there is a store already")
       #expect(access("\(path)/store/snapshot", F_OK) != 0)
       let copy = try open("\(path)/copy", MemoryConnection(log))
-      #expect(try copy.store.read { try $0.count() } == 1)
+      #expect(try await copy.store.read { try $0.count() } == 1)
       await copy.close()
     }
   }
@@ -141,7 +141,7 @@ import Testing
       try await first.store.write { try $0.set(Leaf(id: "b")) }
       if let store {
         try await wait(for: 2, in: store)
-        #expect(try store.read { try $0.contains(Leaf(id: "b").modelIdentifier ?? "") })
+        #expect(try await store.read { try $0.contains(Leaf(id: "b").modelIdentifier ?? "") })
         try await store.write { try $0.set(Leaf(id: "c")) }
         await store.close()
       }
@@ -159,7 +159,7 @@ import Testing
       }
       let again = try #require(found)
       try await again.caughtUp()
-      #expect(try again.store.read { try $0.count() } == 3)
+      #expect(try await again.store.read { try $0.count() } == 3)
       await again.close()
       await first.close()
     }
@@ -208,7 +208,7 @@ import Testing
       }
       #expect(error?.code == .unavailable)
       #expect("\(error.map { "\($0)" } ?? "")".contains("nobody answers at port 1"))
-      #expect(try here.store.read { try $0.get("Leaf:1", as: Leaf.self)?.text } == "a")
+      #expect(try await here.store.read { try $0.get("Leaf:1", as: Leaf.self)?.text } == "a")
       try await other.store.write { try $0.set(Leaf(id: "2", text: "c")) }
       isAway.withLock { $0 = false }
       // It tries again by itself.
@@ -229,7 +229,7 @@ import Testing
       log.truncate(to: 1)
       let error = await #expect(throws: StoreError.self) { try await here.caughtUp() }
       #expect(error?.code == .logLost)
-      #expect(try here.store.read { try $0.get("Leaf:1", as: Leaf.self)?.text } == "b")
+      #expect(try await here.store.read { try $0.get("Leaf:1", as: Leaf.self)?.text } == "b")
       await #expect(throws: StoreError.self) {
         try await here.store.write { try $0.set(Leaf(id: "1", text: "c")) }
       }
@@ -294,11 +294,11 @@ import Testing
       let dump = try stores[0].store.dumpLines()
       for store in stores {
         #expect(try store.store.dumpLines() == dump)
-        let all = try store.store.read { try $0.collectionTrees("all") } ?? []
+        let all = try await store.store.read { try $0.collectionTrees("all") } ?? []
         #expect(Set(all).count == all.count)
         let names = acknowledged.withLock(\.self)
         for name in names {
-          #expect(try store.store.read { try $0.get("Leaf:\(name)", as: Leaf.self) } != nil)
+          #expect(try await store.store.read { try $0.get("Leaf:\(name)", as: Leaf.self) } != nil)
         }
         #expect(seed != 0 || all.count == names.count)
         #expect(try store.store.verify().isClean)

@@ -79,7 +79,7 @@ enum CollectionCommand: Command {
     let (path, key, isValues) = (arguments[0], arguments[1], arguments.has("--values"))
     if key.isEmpty { throw CommandError(.badInput, at: path, "KEY is empty") }
     try await StoreAccess.change.open(path, for: declaration) { store in
-      let elements = try store.read { snapshot in
+      let elements = try await store.read { snapshot in
         try change.elements.map {
           try isValues ? value($0, snapshot) : reference($0, snapshot, path)
         }

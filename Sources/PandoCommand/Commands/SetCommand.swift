@@ -43,7 +43,7 @@ enum SetCommand: Command {
     }
     let changes = try await StoreAccess.create.open(arguments[0], for: declaration) {
       store -> ChangeSet? in
-      let facts = try store.read { try StoredFacts(about: arguments[1], in: $0) }
+      let facts = try await store.read { try StoredFacts(about: arguments[1], in: $0) }
       let tree = try makeTree(value, arguments, facts)
       return try await store.commit { transaction in
         if isMerge { try transaction.merge(tree) } else { try transaction.set(tree) }

@@ -58,7 +58,8 @@ enum WatchCommand: Command {
     let interruption = try Interruption()
     try await access.open(arguments[0], for: declaration) { store in
       let cursor = try cursorName.map { try store.cursor(named: $0, startingAfter: since) }
-      let start = try cursor?.state.position ?? since ?? store.read { try $0.commitNumber }
+      let newest = try await store.read { try $0.commitNumber }
+      let start = try cursor?.state.position ?? since ?? newest
       let watch = Watch(
         store: store, cursor: cursor, filter: filter, readsRecords: arguments.has("--values"),
         lineCount: count)
@@ -128,7 +129,7 @@ private struct Watch: Sendable {
         }
         return
       } catch let error as StoreError where error.code == .changesExpired {
-        let newest = try store.read { try $0.commitNumber }
+        let newest = try await store.read { try $0.commitNumber }
         try print(.reload(from: last, to: newest))
         left -= 1
         last = newest

@@ -108,7 +108,7 @@ struct Demo {
       }.changeSet
     }
     try showNames(store, "after")
-    let roots = try store.read { try $0.roots(of: "Person:demo-ada") }
+    let roots = try await store.read { try $0.roots(of: "Person:demo-ada") }
     try say(
       "\(Figures.count(changeSet?.updated.count ?? 0, "record")) written in \(time); "
         + "\(Figures.count(roots.count, "stored tree")) changed: "
@@ -173,7 +173,7 @@ struct Demo {
 
   private func tellAnotherProcess(_ store: ModelStore) async throws {
     try title("Another process has the same store open: pando watch")
-    let last = try store.read { try $0.commitValue }
+    let last = try await store.read { try $0.commitValue }
     // Its first line is about an existing commit: after that line, the process waits for new ones.
     let watcher = try SecondProcess(["watch", path, "--since", String(last - 1), "--json"])
     _ = try watcher.nextLine()

@@ -41,7 +41,7 @@ extension CoreManager {
     }
     try await stack.recoverable?.prepare()
     while true {
-      let loaded = try live.load()
+      let loaded = try await live.load()
       let asks = loaded.result.asks.filter { !$0.isBehind }
       if asks.isEmpty {
         try access.confirm()

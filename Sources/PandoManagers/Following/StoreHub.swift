@@ -1,4 +1,3 @@
-import Dispatch
 import PandoModels
 import PandoProviders
 import PandoStore
@@ -24,8 +23,6 @@ final class StoreHub: Sendable {
   /// Graphs that are read from another store first, and contain entities of this one.
   private let watches = Locked<[Watch]>([])
   private let counts = Locked(HubTally())
-  /// Runs the first reads of views, so that callers don't wait.
-  private let loader = DispatchQueue(label: "pando.following", attributes: .concurrent)
 
   private init(_ line: StorePipeline) { self.line = line }
 
@@ -50,7 +47,7 @@ final class StoreHub: Sendable {
   /// Waits until running loads, and all present commits of all processes, are shown.
   func shown() async {
     await withCheckedContinuation { continuation in
-      loader.async {
+      line.load {
         // A snapshot may have a commit that the pipeline does not have yet.
         if let number = try? self.store.read({ try $0.commitValue }) {
           self.store.feed.waitForHandOver(of: number)
@@ -94,9 +91,9 @@ extension StoreHub {
     load(view)
   }
 
-  /// Loads a view from the newest snapshot, on another thread, and joins it if no later commit has affected it.
+  /// Loads a view from the newest snapshot, on a reader thread, and joins it if no later commit has affected it.
   func load(_ view: some LiveView) {
-    loader.async { [weak view] in
+    line.load { [weak view] in
       if let view { self.loadNewest(view) }
     }
   }
@@ -163,12 +160,6 @@ extension StoreHub {
 // MARK: Commits
 
 extension StoreHub: StorePipelineMember {
-  func loaded() async {
-    await withCheckedContinuation { continuation in
-      loader.async(flags: .barrier) { continuation.resume() }
-    }
-  }
-
   func plan(for write: CommitEffects) -> CommitPlan {
     guard let changeSet = write.changeSet else { return .nothing }
     let isWatched = watches.withLock { !$0.isEmpty }

@@ -23,7 +23,7 @@ extension CoreManager {
     _ question: Question<E>, to query: Query<E>, in context: ReadContext<E> = .local
   ) async throws -> QueryAnswer {
     try question.validate()
-    let told = try fromDisk(query, context) { try $0.answer(question, to: query) }
+    let told = try await fromDisk(query, context) { try $0.answer(question, to: query) }
     if let told { return told }
     return try question.answer(try await search(withQuery: query, in: context).entities)
   }
@@ -40,7 +40,7 @@ extension CoreManager {
   public func identifiers(
     matching query: Query<E>, in context: ReadContext<E> = .local
   ) async throws -> [EntityIdentifier<E>] {
-    let told = try fromDisk(query, context) { try $0.identifiers(matching: query) }
+    let told = try await fromDisk(query, context) { try $0.identifiers(matching: query) }
     if let told { return told }
     return try await search(withQuery: query, in: context).entities.map(\.id)
   }
@@ -63,7 +63,7 @@ extension CoreManager {
   public func search(
     withQuery query: Query<E>, after entity: E, in context: ReadContext<E> = .local
   ) async throws -> QueryResult<E> {
-    let told = try fromDisk(query, context) { try $0.find(query, after: entity) }
+    let told = try await fromDisk(query, context) { try $0.find(query, after: entity) }
     if let told { return told }
     try query.validate()
     let whole = try await read(EntityRead(searching: query, after: entity), in: context)
@@ -71,14 +71,15 @@ extension CoreManager {
   }
 
   /// Answers from a snapshot of the disk; `nil` if only a search gives the right answer.
-  private func fromDisk<Answer>(
-    _ query: Query<E>, _ context: ReadContext<E>, _ body: (ModelSnapshot) throws -> Answer
-  ) throws -> Answer? {
+  private func fromDisk<Answer: Sendable>(
+    _ query: Query<E>, _ context: ReadContext<E>,
+    _ body: @escaping @Sendable (ModelSnapshot) throws -> Answer
+  ) async throws -> Answer? {
     guard case .local = context.source, context.contract == nil, stack.local.count == 1,
       query.identifiers == nil, let store = stack.followedStore
     else { return nil }
     let access = try AccessCheck(context.accessValidator, E.self)
-    let answer = try store.read(body)
+    let answer = try await store.read(body)
     try access.confirm()
     return answer
   }

@@ -66,10 +66,10 @@ final class LiveGraph<Root: Entity>: LiveView {
     return LoadedGraph(roots, result)
   }
 
-  /// Loads the present graph.
-  func load() throws -> LoadedGraph<Root> {
+  /// Loads the present graph, on a reader thread if it is on disk.
+  func load() async throws -> LoadedGraph<Root> {
     guard let store = sources.store else { return try loadFromMemory() }
-    return try store.read { try load($0) }
+    return try await store.read { [self] in try load($0) }
   }
 
   /// The roots from an answer or from memory; `nil` if they are on disk.

@@ -43,7 +43,11 @@ extension DiskStore: LocalStoring {
       // Removals by any writer need tombstones from now on.
       try await modelStore.write { try $0.keepTombstones(ofNamespace: namespace) }
     }
-    return try modelStore.read { follower.takeReadPlace(after: try $0.commitValue) }
+    return try nextPlace(follower)
+  }
+
+  private func nextPlace(_ follower: StoreFollower) throws -> UInt64 {
+    try modelStore.read { follower.takeReadPlace(after: try $0.commitValue) }
   }
 
   package var runsSteps: Bool { true }
@@ -59,7 +63,7 @@ extension DiskStore: LocalStoring {
   /// - Complexity: O(log *n*) for each node of the entities' trees.
   public func get(
     withQuery query: Query<E>, in context: ReadContext<E>
-  ) async throws -> QueryResult<E> { try modelStore.read { try Self.find(query, in: $0) } }
+  ) async throws -> QueryResult<E> { try await modelStore.read { try Self.find(query, in: $0) } }
 
   /// Returns the entities that match a query.
   ///
@@ -72,7 +76,7 @@ extension DiskStore: LocalStoring {
   ///   matches are read, whatever the limit.
   public func search(
     withQuery query: Query<E>, in context: ReadContext<E>
-  ) async throws -> QueryResult<E> { try modelStore.read { try Self.find(query, in: $0) } }
+  ) async throws -> QueryResult<E> { try await modelStore.read { try Self.find(query, in: $0) } }
 
   package func apply(
     _ entities: [E], in context: WriteContext<E>
@@ -188,7 +192,7 @@ extension DiskStore {
   package func numberedAnswer(
     _ query: Query<E>
   ) async throws -> (result: QueryResult<E>, number: UInt64) {
-    try modelStore.read { snapshot in
+    try await modelStore.read { snapshot in
       (try Self.find(query, in: snapshot), try snapshot.commitValue)
     }
   }

@@ -220,15 +220,6 @@ extension DataModelManager {
   }
 }
 
-extension StoreBridge {
-  /// Waits until the running reads of loads have ended.
-  func loaded() async {
-    await withCheckedContinuation { continuation in
-      loader.async(flags: .barrier) { continuation.resume() }
-    }
-  }
-}
-
 extension DataProviderError {
   static func wrongKey(_ cacheKey: String, _ model: some SimpleModel) -> DataProviderError {
     let identifier = model.modelIdentifier.map { "\"\($0)\"" } ?? "no identifier"

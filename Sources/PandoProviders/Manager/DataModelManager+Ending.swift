@@ -16,7 +16,7 @@ extension DataModelManager {
     switch backing {
     case .store(let bridge):
       await bridge.drain()
-      await bridge.loaded()  // loads that have waited for writes
+      await bridge.line.loaded()  // loads that have waited for writes
     case .cache(let cache):
       await fetchedChanges.withLock { $0.last }?.value
       await consistencyManager.processed()  // the pipeline passes changes on to the cache

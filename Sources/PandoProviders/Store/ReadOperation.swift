@@ -1,4 +1,3 @@
-import Dispatch
 import PandoConsistency
 import PandoStore
 
@@ -29,7 +28,7 @@ final class ReadOperation<Value: Sendable>: ManagedOperation {
   func write(to cache: any CacheDelegate) async throws {}
 
   func finish(_ scope: PipelineScope) {
-    bridge.loader.async { [bridge, read, answer] in
+    bridge.line.load { [bridge, read, answer] in
       answer(Result { try bridge.store.read(read) })
     }
   }

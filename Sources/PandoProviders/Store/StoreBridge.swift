@@ -1,4 +1,3 @@
-import Dispatch
 import PandoConsistency
 import PandoModels
 import PandoStore
@@ -42,8 +41,6 @@ final class StoreBridge: Sendable {
   let main: StoreBridge?
   /// The count of queued changes that live trees do not show as committed.
   private let queuedChangeCount = Locked(0)
-  /// The queue that reads loads, so that they never run on a caller's thread.
-  let loader = DispatchQueue(label: "pando.loading", attributes: .concurrent)
 
   init(
     _ line: StorePipeline, _ consistency: ConsistencyManager, _ topics: StoreTopics,
@@ -235,7 +232,7 @@ extension StoreBridge {
         join(load, readAt: shown, waitsForWrites: false, scope)
       }
     }
-    loader.async { [self] in
+    line.load { [self] in
       do {
         let number = try store.read { snapshot in
           try load.read(snapshot)

@@ -1,3 +1,4 @@
+import Dispatch
 package import PandoConsistency
 package import PandoModels
 package import PandoStore
@@ -80,6 +81,8 @@ package final class StorePipeline: Sendable {
   private static var unreadCountMaximum: Int { 1000 }
   private let members = Locked(WeakList<any StorePipelineMember>())
   private let state = Locked(State())
+  /// The jobs of ``load(_:)`` that have not ended.
+  private let loads = Locked(DispatchGroup())
 
   private init(_ store: ModelStore, _ pipeline: Pipeline) throws {
     self.store = store
@@ -128,9 +131,27 @@ package final class StorePipeline: Sendable {
     }.0
   }
 
-  /// Waits until the pipeline has received the pending reads of its members.
+  /// Runs a job that reads the store and may block, on a reader thread.
+  package func load(_ job: @escaping @Sendable () -> Void) {
+    let jobs = loads.withLock { jobs in
+      jobs.enter()
+      return jobs
+    }
+    store.readers.submit(job) { jobs.leave() }
+  }
+
+  /// Waits until the jobs of earlier ``load(_:)`` calls have ended.
   package func loaded() async {
-    for member in living { await member.loaded() }
+    let jobs = loads.withLock { jobs in
+      // Later jobs belong to another group, which ends no earlier than this one.
+      let later = DispatchGroup()
+      later.enter()
+      jobs.notify(queue: .global()) { later.leave() }
+      return exchange(&jobs, with: later)
+    }
+    await withCheckedContinuation { continuation in
+      jobs.notify(queue: .global()) { continuation.resume() }
+    }
   }
 
   /// Queues work behind the received commits.

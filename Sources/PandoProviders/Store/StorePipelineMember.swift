@@ -49,9 +49,6 @@ package protocol StorePipelineMember: AnyObject, Sendable {
   /// Called when a required snapshot could not be read.
   func failRead(_ error: any Error)
 
-  /// Waits until the pipeline has received the member's pending reads.
-  func loaded() async
-
   /// Called when the store is closed, after all its commits.
   func storeHasClosed()
 }

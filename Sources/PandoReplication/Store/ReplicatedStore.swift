@@ -355,14 +355,14 @@ public final class ReplicatedStore: Sendable {
   ///
   /// - Parameters:
   ///   - position: A position of any machine, from its ``position``.
-  ///   - body: Gets the version, as in `ModelStore.read`.
+  ///   - body: Gets the version on a reader thread, as in the `async` form of `ModelStore.read`.
   /// - Returns: What `body` returns.
   /// - Throws: As ``caughtUp()`` if the store is not that far; `unavailable` too if the log ends before that position;
   ///   what `body` throws.
   /// - Complexity: As `ModelStore.read(_:)` if the store is that far; else the log is asked where it ends, and the
   ///   store takes in what it lacks.
   public func read<Result: Sendable>(
-    after position: UInt64, _ body: @Sendable (ModelSnapshot) throws -> Result
+    after position: UInt64, _ body: @escaping @Sendable (ModelSnapshot) throws -> Result
   ) async throws -> Result {
     if try self.position < position {
       // No barrier is needed: whatever end a server names, it has that position or not.
@@ -370,11 +370,11 @@ public final class ReplicatedStore: Sendable {
         try replica.takeIn(upTo: log.end())
       }
     }
-    return try store.read { snapshot in
+    return try await store.read { [path = store.path] snapshot in
       let reached = try snapshot.replicationRow?.position ?? 0
       guard reached >= position else {
         throw StoreError(
-          .unavailable, store.path,
+          .unavailable, path,
           "the log ends at position \(reached), and a version with position \(position) is asked for"
         )
       }

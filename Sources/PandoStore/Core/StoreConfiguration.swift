@@ -1,3 +1,4 @@
+import FoundationEssentials
 public import PandoLMDB
 public import PandoModels
 
@@ -116,6 +117,12 @@ public struct StoreConfiguration: Sendable {
   ///
   /// A thread that already reads does not wait: it may hold the slot that it waits for.
   public var readerTimeoutInSeconds: Int = 30
+  /// The most threads that run reads of tasks at a time, at least 1.
+  ///
+  /// They run the `async` form of ``ModelStore/read(_:)`` and the first reads of what a program
+  /// follows. Other reads wait in the order of their calls. The default is the number of cores, at
+  /// least 2.
+  public var readerThreadCount = max(2, ProcessInfo.processInfo.activeProcessorCount)
   /// How much a power failure may lose.
   public var durability: Durability = .full
   /// Whether the store refuses writes; another process may write at the same time.

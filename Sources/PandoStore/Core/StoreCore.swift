@@ -18,6 +18,8 @@ final class StoreCore: Sendable {
   let newStoreIdentifier: [UInt8]
   /// Passes commits of this process to the followers of the store.
   let feed: CommitFeed
+  /// Run the reads that tasks and live objects wait for.
+  let readers: LimitedThreads
   /// The expected state of the file, to detect an exchanged one.
   let contents = Locked(StoreContents())
   private let counters = Locked(StoreCounters())
@@ -30,6 +32,7 @@ final class StoreCore: Sendable {
     self.path = path
     self.environment = environment
     self.configuration = configuration
+    readers = LimitedThreads(atMost: configuration.readerThreadCount)
     tables = try StoreTables(environment, create: !configuration.isReadOnly)
     newStoreIdentifier = unsafe withUnsafeBytes(of: UUID().uuid) { unsafe Array($0) }
     for type in configuration.models { _ = try directory.name(of: type) }

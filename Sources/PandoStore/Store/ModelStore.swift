@@ -1,7 +1,7 @@
 import FoundationEssentials
 import PandoLMDB
 import PandoModels
-import PandoSystem
+package import PandoSystem
 
 /// A store of model trees in one directory: records, dependency index, collections and change log.
 ///
@@ -14,8 +14,9 @@ import PandoSystem
 /// ```
 ///
 /// A process opens a directory once; several processes may have it open at the same time. Any
-/// thread may read and write. Reads run on the calling thread and never wait for a writer. Writes
-/// run one after the other, on the calling thread or one of the store's own.
+/// thread may read and write. Reads never wait for a writer. They run on the calling thread; in
+/// `async` code they run on one of the store's reader threads. Writes run one after the other, on
+/// the calling thread or one of the store's own.
 public final class ModelStore: Sendable {
   /// The settings of a store.
   public typealias Configuration = StoreConfiguration
@@ -70,6 +71,9 @@ public final class ModelStore: Sendable {
     precondition(
       configuration.changeLogLimitForCursors >= 0,
       "changeLogLimitForCursors is \(configuration.changeLogLimitForCursors)")
+    precondition(
+      configuration.readerThreadCount >= 1,
+      "readerThreadCount is \(configuration.readerThreadCount), at least 1 is needed")
     switch place {
     case .folder(let path):
       core = try ModelStore.open(path: path, configuration: configuration)
@@ -153,7 +157,7 @@ public final class ModelStore: Sendable {
 }
 
 extension ModelStore {
-  /// Reads one committed version.
+  /// Reads one committed version on the calling thread.
   ///
   /// - Parameter body: Receives the snapshot of the newest commit, which it can't keep.
   /// - Returns: The result of `body`.
@@ -172,6 +176,29 @@ extension ModelStore {
       throw core.closed
     }
   }
+
+  /// Reads one committed version without blocking a thread of the caller's pool.
+  ///
+  /// The store runs at most ``StoreConfiguration/readerThreadCount`` such reads at a time; others
+  /// wait in the order of their calls. A read that starts shows the newest commit of that moment.
+  ///
+  /// - Parameter body: Runs on a thread of Pando, else as in the synchronous form. It runs outside
+  ///   the task: task-local values have their defaults, and the priority of the task has no effect.
+  ///   It must not wait for another `async` read of the store; it may make a synchronous one.
+  /// - Returns: The result of `body`.
+  /// - Throws: Same as the synchronous form; `CancellationError` if the task is cancelled before
+  ///   `body` begins, which then never runs. A running read is not interrupted.
+  /// - Complexity: Same as the synchronous form, and two changes of the thread: some microseconds.
+  public func read<Result: Sendable>(
+    _ body: @escaping @Sendable (ModelSnapshot) throws -> Result
+  ) async throws -> Result {
+    try await core.readers.run { [self] in try read(body) }
+  }
+}
+
+extension ModelStore {
+  /// Runs the reads of `async` calls, and other jobs that read the store and may block.
+  package var readers: LimitedThreads { core.readers }
 }
 
 extension ModelStore {

@@ -162,7 +162,7 @@ import Testing
     try await withModelStore { store in
       try await store.write { try $0.set(Book("1", "A")) }
       let container = try CoreManagerContainer(entities: Book.self, diskStoreConfig: .store(store))
-      let indexes = try store.read { try $0.indexes(ofType: "Book").map(\.field).sorted() }
+      let indexes = try await store.read { try $0.indexes(ofType: "Book").map(\.field).sorted() }
       #expect(indexes == Book.fields.filter(\.isIndexed).map(\.name).sorted())
       let found = try await container[Book.self].search(withQuery: Query(filter: \.title == "A"))
       #expect(found.count == 1)
@@ -190,7 +190,7 @@ import Testing
       }
       for container in containers { await container.close() }
       // The store is not theirs.
-      let count = try store.read { try $0.count(ofType: "Book") }
+      let count = try await store.read { try $0.count(ofType: "Book") }
       #expect(count == 0)
     }
   }
@@ -223,7 +223,7 @@ import Testing
       }
       #expect(error?.code == .incompatibleEntity)
       #expect(error?.description.contains("price") == true)
-      let left = try store.read { try $0.tree("Item:local:a")?["name"] }
+      let left = try await store.read { try $0.tree("Item:local:a")?["name"] }
       #expect(left == .string("A"))
     }
   }

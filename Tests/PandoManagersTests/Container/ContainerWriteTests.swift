@@ -51,7 +51,7 @@ import Testing
       }
       var writers = container[Writer.self].followAll().makeAsyncIterator()
       #expect(try await writers.next()?.isEmpty == true)
-      let before = try store.read { try $0.commitNumber.value }
+      let before = try await store.read { try $0.commitNumber.value }
       let written = try await container.write { entities in
         try entities.set(Writer(id: .remote("w"), name: "Ada"))
         try entities.set(Volume(id: .remote(7), title: "Dune", writer: .remote("w")))
@@ -62,11 +62,11 @@ import Testing
       }
       #expect(written.value == "Dune II")
       #expect(written.state == .stored)
-      #expect(try store.read { try $0.commitNumber.value } == before + 1)
+      #expect(try await store.read { try $0.commitNumber.value } == before + 1)
       #expect(try await writers.next()?.entities.map(\.name) == ["Ada"])
       // In step: who has seen one sees all.
       #expect(try await container[Volume.self].get(byID: .remote(7))?.title == "Dune II")
-      let done = try store.read { try $0.collection("done", as: Book.self) }
+      let done = try await store.read { try $0.collection("done", as: Book.self) }
       #expect(done?.map(\.title) == ["A"])
     }
   }
@@ -93,7 +93,7 @@ import Testing
       }
       #expect(written.state == .queued)
       let queue = try #require(container.clientQueue)
-      let waiting = try store.read { try $0.queuedRequests() }.map { "\($0.request)" }
+      let waiting = try await store.read { try $0.queuedRequests() }.map { "\($0.request)" }
       #expect(
         waiting == [
           "POST /volumes", "PUT /writers/w", "PUT /volumes/local:a", "PUT /writers/w",
@@ -137,7 +137,7 @@ import Testing
       let sent = server.requests.map { "\($0)" }
       #expect(Set(sent.dropLast()) == ["POST /volumes", "POST /writers"])
       #expect(sent.last == "PUT /volumes/7")
-      let left = try store.read { try $0.queuedRequests() }
+      let left = try await store.read { try $0.queuedRequests() }
       #expect(left.isEmpty)
       let stored = try await container[Volume.self].get(byID: .remote(7))
       #expect(stored?.writer == .remote("w"))
@@ -250,7 +250,7 @@ import Testing
       }
       let volumes = try await container[Volume.self].all()
       #expect(volumes.isEmpty)
-      let requests = try store.read { try $0.queuedRequests() }
+      let requests = try await store.read { try $0.queuedRequests() }
       #expect(requests.isEmpty)
     }
   }
@@ -337,10 +337,10 @@ private struct Marker: PersistentEntity, MutableEntity {
       let changed = try await store.updateIfPresent(id) { $0.title += "B" }
       #expect(changed?.title == "AB")
       try Self.addC(to: id, in: store)
-      #expect(try store.read { try $0.entity(id)?.title } == "ABC")
+      #expect(try await store.read { try $0.entity(id)?.title } == "ABC")
       let deletion = try await store.write { try $0.deleteIfPresent(id) }
       #expect(deletion?.deleted == ["Book:1"])
-      #expect(try store.read { try $0.entity(id) } == nil)
+      #expect(try await store.read { try $0.entity(id) } == nil)
     }
   }
 
@@ -352,7 +352,7 @@ private struct Marker: PersistentEntity, MutableEntity {
         }
       }
       let query = Query<Book>(filter: !(\.id == .remote("9")))
-      let answer = try store.read { try $0.answer(.distinct(\.year), to: query) }
+      let answer = try await store.read { try $0.answer(.distinct(\.year), to: query) }
       #expect(answer.values == [.null, .integer(1999), .integer(2001)])
     }
   }
@@ -383,7 +383,7 @@ private struct Marker: PersistentEntity, MutableEntity {
       await #expect(throws: StoreError.self) { try await racks.remove(atID: .remote("box")) }
       // The held one comes first.
       try await racks.remove([.remote("box"), .remote("rack")])
-      let left = try store.read { try $0.count() }
+      let left = try await store.read { try $0.count() }
       #expect(left == 0)
       await container.close()
     }

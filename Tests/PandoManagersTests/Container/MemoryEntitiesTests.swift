@@ -70,7 +70,7 @@ import Testing
       let store = try #require(container.memoryStore ?? container.diskStoreConfig.modelStore)
       let plan = try store.explain(query)
       #expect("\(plan)".contains("watts"), "\(plan)")
-      let onDisk = try container.diskStoreConfig.modelStore?.read { try $0.count() }
+      let onDisk = try await container.diskStoreConfig.modelStore?.read { try $0.count() }
       #expect(onDisk == (besideDisk ? 0 : 50))
     }
   }

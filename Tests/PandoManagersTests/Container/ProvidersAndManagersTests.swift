@@ -41,7 +41,7 @@ import Testing
       await settle(container)
       #expect(shelf.data?.books.map(\.title) == ["C", "B"])
       #expect(book.data?.title == "C")
-      let stored = try store.read { try $0.get("Shelf:local:s", as: Shelf.self) }
+      let stored = try await store.read { try $0.get("Shelf:local:s", as: Shelf.self) }
       #expect(stored?.books.map(\.title) == ["C", "B"])
       try await books.remove(atID: .remote("1"))
       await settle(container)

@@ -52,9 +52,9 @@ import Testing
       let sent = try await volumes.set(Volume(id: .remote(7), title: "sent"), in: .localAndRemote)
       let new = try await volumes.set(Volume(id: .local("b"), title: "new"), in: .localAndRemote)
       await server.received(3)
-      let commit = try store.read { try $0.commitNumber.value }
+      let commit = try await store.read { try $0.commitNumber.value }
       try await container.removeAllLocalData()
-      #expect(try store.read { try $0.commitNumber.value } == commit + 1, "one commit")
+      #expect(try await store.read { try $0.commitNumber.value } == commit + 1, "one commit")
       for written in [sent, new] {
         let error = await apiError { try await written.confirmed() }
         #expect(error?.code == .dropped)
@@ -119,7 +119,7 @@ import Testing
 
   @Test func `an answer to a read that began before comes too late`() async throws {
     try await withContainer { container, store in
-      let before = SequenceNumber.of(commit: try store.read { try $0.commitNumber.value })
+      let before = await SequenceNumber.of(commit: try store.read { try $0.commitNumber.value })
       try await container.removeAllLocalData()
       let late = Volume(id: .remote(7), title: "late")
       _ = try await store.write { try $0.apply([late], asOf: before).map(\.stored?.title) }

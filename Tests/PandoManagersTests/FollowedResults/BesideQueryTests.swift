@@ -76,7 +76,8 @@ private struct Job: Model, Codable, Equatable, Queryable {
       Counted.decodeCount.store(0, ordering: .relaxed)
       try await body(store, manager, providers)
       let result = try await jobs.next()
-      #expect(try store.read { try $0.answer(.count, to: Query<Job>.all).count } == result?.count)
+      #expect(
+        try await store.read { try $0.answer(.count, to: Query<Job>.all).count } == result?.count)
       await manager.close()
     }
   }
@@ -167,7 +168,7 @@ private struct Job: Model, Codable, Equatable, Queryable {
       await manager.drain()
       #expect(providers[0].data == Counted("c0", 1, part: Part("p", "second")))
       #expect(providers[1].data == Counted("c1", 1, part: Part("p", "second")))
-      let stored = try store.read { try $0.get("c0", as: Counted.self) }
+      let stored = try await store.read { try $0.get("c0", as: Counted.self) }
       #expect(providers[0].data == stored)
       try await store.write { try $0.set(Job(modelIdentifier: "t", priority: 1)) }
     }
@@ -184,7 +185,7 @@ private struct Job: Model, Codable, Equatable, Queryable {
       _ = try await list.fetchDataFromCache(withCacheKey: "list")
       try await store.write { try write.carryOut(in: &$0) }
       await manager.drain()
-      let stored = try store.read { try $0.collection("list", as: Counted.self) }
+      let stored = try await store.read { try $0.collection("list", as: Counted.self) }
       #expect(list.data == stored)
       #expect(stored?.isEmpty == false)
       await manager.close()

@@ -157,7 +157,7 @@ import Testing
       mayGoOn.signal()
       try await following.set(Track(3))
       try await expectNext(&values, [Track(1), Track(3)])
-      let number = try following.store.read { try $0.commitNumber.value }
+      let number = try await following.store.read { try $0.commitNumber.value }
       #expect(number == 2)
     }
   }

@@ -276,7 +276,7 @@ import Testing
         let known = library.requests.count
         try await library.container.removeAllLocalData()
         if let store = library.container.diskStoreConfig.modelStore {
-          let rows = try store.read { try Self.rows($0) }
+          let rows = try await store.read { try Self.rows($0) }
           #expect(rows.isEmpty)
         }
         _ = try await library.guilds.all(in: Self.minute())
@@ -299,7 +299,7 @@ import Testing
       let store = try #require(library.container.diskStoreConfig.modelStore)
       func note(_ place: UInt64) async throws -> AnswerTime? {
         try await store.write { try $0.note([time], of: "Bard", asOf: place) }
-        return try store.read { try $0.answerTime(7, of: "Bard") }
+        return try await store.read { try $0.answerTime(7, of: "Bard") }
       }
       try await library.bards.set(Bard(1))
       let place = try await library.bards.stack.takeReadPlace()
@@ -327,7 +327,7 @@ import Testing
         let ids = (start..<start + 500).map { EntityIdentifier<Bard>.remote($0) }
         _ = try await library.bards.get(byIDs: ids, in: Self.minute())
       }
-      let rows = try store.read { try Self.rows($0) }
+      let rows = try await store.read { try Self.rows($0) }
       #expect(rows.count == 64 && rows.allSatisfy { $0 <= 16 * 17 })
       #expect(rows.reduce(0, +) / 17 > 900)
       let known = library.requests.count

@@ -143,7 +143,7 @@ import Testing
       try await loans.set(Loan(id: .remote("2"), member: Member(name: "Ada")))
       let other = try ModelStore.temporary()
       try await other.write { try $0.set(Bad()) }
-      let body = try other.read { try $0.tree("Loan:1") }
+      let body = try await other.read { try $0.tree("Loan:1") }
       try await store.write { transaction in
         if let body { try transaction.set(body) }
       }

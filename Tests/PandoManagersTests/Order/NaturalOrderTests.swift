@@ -42,7 +42,7 @@ import Testing
       answers.append(("pages", texts(paged)))
     }
     guard let store else { return answers }
-    try store.read { snapshot in
+    try store.readAndWait { snapshot in
       answers.append(("snapshot", texts(try snapshot.find(query).entities)))
       let identifiers = try snapshot.identifiers(matching: query)
       answers.append(("snapshot's identifiers", identifiers.map(\.text)))

@@ -92,10 +92,10 @@ import Testing
       let drafts = CoreManager(stores: [DiskStore<Draft>(modelStore: store)])
       let draft = Draft(id: .local("a"), revision: 1)
       try await drafts.set(draft)
-      let number = try store.read { try $0.commitNumber.value }
+      let number = try await store.read { try $0.commitNumber.value }
       try await drafts.set(draft)
       try await drafts.remove(atID: .local("absent"))
-      #expect(try store.read { try $0.commitNumber.value } == number)
+      #expect(try await store.read { try $0.commitNumber.value } == number)
     }
   }
 
@@ -109,8 +109,8 @@ import Testing
         _ = try transaction.deleteIfPresent("Book:1")
         _ = try transaction.deleteIfPresent("Draft:local:a")
       }
-      let number = try store.read { try $0.commitNumber.value }
-      let states = try store.read { snapshot in
+      let number = try await store.read { try $0.commitNumber.value }
+      let states = try await store.read { snapshot in
         (
           book: try snapshot.sequenceState(of: "Book:1"),
           draft: try snapshot.sequenceState(of: "Draft:local:a")
@@ -133,9 +133,9 @@ import Testing
       _ = try await loans.get(byID: .remote("l"), in: .remote())
       #expect(
         try await loans.get(byID: .remote("l")) == nil, "the answer is older than the removal")
-      let number = try store.read { try $0.commitNumber.value }
+      let number = try await store.read { try $0.commitNumber.value }
       #expect(
-        try store.read { try $0.sequenceState(of: "Loan:l") }
+        try await store.read { try $0.sequenceState(of: "Loan:l") }
           == SequenceState(sequenceNumber: SequenceNumber.of(commit: number)))
     }
   }
@@ -147,7 +147,7 @@ import Testing
       let disk = DiskStore<Book>(modelStore: store)
       // Removals are remembered from now on: that is written once.
       let first = try await disk.takeReadPlace()
-      let number = try store.read { try $0.commitNumber.value }
+      let number = try await store.read { try $0.commitNumber.value }
       let flushes = store.counters.flushes
       let second = try await disk.takeReadPlace()
       let third = try await DiskStore<Book>(modelStore: store).takeReadPlace()
@@ -155,7 +155,7 @@ import Testing
       #expect(first < second && second < third)
       #expect(third < SequenceNumber.of(commit: number + 1))
       #expect(store.counters.flushes == flushes)
-      #expect(try store.read { try $0.commitNumber.value } == number)
+      #expect(try await store.read { try $0.commitNumber.value } == number)
     }
   }
 }

@@ -25,7 +25,7 @@ import Testing
       let text = try #require(error.map { "\($0)" })
       #expect(text.contains(#"\ChildPathIssue.assignee?.name is declared as "assignee.nick""#))
       #expect(text.contains(#"has no such field; the value is coded as "name""#))
-      #expect(try store.read { try $0.count() } == 1, "nothing of the write stays")
+      #expect(try await store.read { try $0.count() } == 1, "nothing of the write stays")
     }
   }
 
@@ -40,7 +40,7 @@ import Testing
       #expect(error?.code == .misdeclaredField)
       #expect(error?.field == "words[]")
       #expect(error.map { "\($0)" }?.contains(#"the value is coded as "tags""#) == true)
-      #expect(try store.read { try $0.count() } == 2)
+      #expect(try await store.read { try $0.count() } == 2)
     }
   }
 
@@ -72,7 +72,7 @@ import Testing
           try $0.set(Board(issues: [RenamedIssue(id: .remote("1"), title: "Leak")]))
         }
       }
-      #expect(try store.read { try $0.count() } == 0)
+      #expect(try await store.read { try $0.count() } == 0)
     }
   }
 
@@ -154,7 +154,7 @@ import Testing
     try await withContainer(PlainIssue.self) { issues, store in
       #expect(PlainIssue.fields.map(\.name) == ["title", "due", "place.city", "place.zip"])
       #expect(
-        try store.read { try $0.indexes() }.map(\.field) == ["place.city", "title"])
+        try await store.read { try $0.indexes() }.map(\.field) == ["place.city", "title"])
       try await issues.set(
         PlainIssue(id: .remote("1"), title: "Leak", place: .init(city: "Ulm", zip: 89073)))
       let found = try await issues.search(

@@ -85,8 +85,9 @@ import Testing
         all += page
       }
       #expect(all == found)
-      #expect(try store.read { try $0.identifiers(matching: query, after: found[4]) }.count == 4)
-      #expect(try store.read { try $0.explain(.count, to: query) }.isToldByIndex == false)
+      #expect(
+        try await store.read { try $0.identifiers(matching: query, after: found[4]) }.count == 4)
+      #expect(try await store.read { try $0.explain(.count, to: query) }.isToldByIndex == false)
     }
   }
 
@@ -153,7 +154,7 @@ import Testing
     try await labels.set(IssueLabel(id: .remote("7"), title: "seven"))
     #expect(try await labels.get(byID: .remote("7"))?.title == "seven")
     #expect(try await issues.get(byID: .remote(7))?.title == "seven", "one node, one title")
-    #expect(try store.read { try $0.count() } == 1)
+    #expect(try await store.read { try $0.count() } == 1)
     await container.close()
     await store.close()
   }

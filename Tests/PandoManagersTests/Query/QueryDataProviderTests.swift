@@ -309,7 +309,7 @@ private final class Listener: QueryDataProviderDelegate {
       let person = Person(key: "a", name: "Ada", age: age)
       // Not awaited: a read sees the commit before the write returns.
       let write = Task.detached { try await store.write { try $0.set(person) } }
-      while try store.read({ try $0.get("a", as: Person.self)?.age }) != age {
+      while try await store.read({ try $0.get("a", as: Person.self)?.age }) != age {
         await Task.yield()
       }
       await manager.drain()

@@ -124,7 +124,7 @@ private struct Person: Model, Codable, Equatable, Queryable {
       let query = Self.query(&random)
       let place: Comment = "seed \(seed), step \(step), \(query)"
       let expected = try query.apply(to: all).entities
-      try store.read { snapshot in
+      try await store.read { snapshot in
         try #require(try snapshot.find(query).entities == expected, place)
         let identifiers = try snapshot.modelIdentifiers(matching: query)
         try #require(identifiers == expected.map(\.key), place)
@@ -177,7 +177,7 @@ private struct Person: Model, Codable, Equatable, Queryable {
       let held = people["person 1"]?.city.map { [$0.key] } ?? []
       let free = ["c0", "c1", "c2"].filter { $0 != people["person 2"]?.city?.key }
       let place: Comment = "seed \(seed), step \(step)"
-      try store.read { snapshot in
+      try await store.read { snapshot in
         try #require(try snapshot.find(one).entities.map(\.key) == held, place)
         try #require(try snapshot.modelIdentifiers(matching: other) == free, place)
         try #require(try snapshot.answer(.count, to: other).count == free.count, place)

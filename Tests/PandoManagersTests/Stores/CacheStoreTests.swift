@@ -169,13 +169,14 @@ import Testing
       let memory = InMemoryStore<Draft>()
       let store = CacheStore(keyValueStore: memory, persistentStore: DiskStore(modelStore: model))
       _ = try await store.set([Draft(id: .local("a"), revision: 5, text: "five")], in: .local)
-      let number = try model.read { try $0.commitNumber.value }
+      let number = try await model.read { try $0.commitNumber.value }
       _ = try await store.set([Draft(id: .local("a"), revision: 4, text: "four")], in: .local)
-      #expect(try model.read { try $0.commitNumber.value } == number)
+      #expect(try await model.read { try $0.commitNumber.value } == number)
       let merged = try await store.set(
         [Draft(id: .local("a"), revision: 6, text: "six")], in: .local)
       #expect(merged.map(\.text) == ["five six"])
-      #expect(try model.read { try $0.get("Draft:local:a", as: Draft.self)?.text } == "five six")
+      #expect(
+        try await model.read { try $0.get("Draft:local:a", as: Draft.self)?.text } == "five six")
     }
   }
 

@@ -74,7 +74,7 @@ import Testing
       }
       // It stays off the disk.
       try await list.append([Contact(3)]).committed()
-      let stored = try store.read { try $0.collection("leads", as: Contact.self) }
+      let stored = try await store.read { try $0.collection("leads", as: Contact.self) }
       #expect(stored == Contact.list(2, 3))
       #expect(list.data == [Contact(2, "shown"), Contact(3)])
     }
@@ -90,7 +90,7 @@ import Testing
         #expect(snapshot.data(of: item) == Contact(1, "shown"))
         #expect(snapshot.data(of: list) == [Contact(1, "shown"), Contact(3)])
       }
-      let stored = try store.read { try $0.collection("c", as: Contact.self) }
+      let stored = try await store.read { try $0.collection("c", as: Contact.self) }
       #expect(stored == [Contact(1, "stored"), Contact(3)])
     }
   }
@@ -125,7 +125,7 @@ import Testing
         #expect(snapshot.data(of: list) == Contact.list(2, 3, 4))
       }
       try await list.remove(at: 0).committed()
-      let stored = try store.read { try $0.collection("c", as: Contact.self) }
+      let stored = try await store.read { try $0.collection("c", as: Contact.self) }
       #expect(stored == Contact.list(1, 3, 4))
       #expect(list.data == Contact.list(3, 4))
     }
@@ -171,7 +171,7 @@ import Testing
       #expect(try await other.fetchDataFromCache(withCacheKey: "Team:1") == team.data)
       #expect(try await list.fetchDataFromCache(withCacheKey: "c") == [Contact(2, "new")])
       try await list.append([Contact(3)]).committed()
-      let stored = try store.read { try $0.collection("c", as: Contact.self)?.map(\.id) }
+      let stored = try await store.read { try $0.collection("c", as: Contact.self)?.map(\.id) }
       #expect(stored == [1, 2, 3])
       // A write that stores what is stored already sets it.
       try await store.write { try $0.set(Contact(1, "stored")) }
@@ -194,7 +194,7 @@ import Testing
       #expect(list.data == [other])
       #expect(item.data == nil)
       try await list.append([Club(id: 3, name: "C", lead: Contact(2))]).committed()
-      let stored = try store.read { try $0.collection("clubs", as: Club.self)?.map(\.id) }
+      let stored = try await store.read { try $0.collection("clubs", as: Club.self)?.map(\.id) }
       #expect(stored == [2, 1, 3])
       #expect(list.data.map(\.id) == [2, 3])
     }

@@ -98,7 +98,7 @@ import Testing
   @Test func `so does an untyped tree, a merge and a list`() async throws {
     try await withViews { views in
       try await views.setInMemory().committed()
-      let tree = try views.store.read { try $0.tree("Contact:1") }
+      let tree = try await views.store.read { try $0.tree("Contact:1") }
       try await views.store.write { try $0.set(#require(tree)) }
       #expect(views.shown == everywhere("stored"))
       try await views.setInMemory().committed()

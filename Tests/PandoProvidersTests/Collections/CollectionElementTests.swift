@@ -158,7 +158,7 @@ import Testing
           #expect(list.takeChanges() == [], "edit \(edit)")
         }
       }
-      #expect(try store.read { try $0.collection("list 0", as: Contact.self) } == shown)
+      #expect(try await store.read { try $0.collection("list 0", as: Contact.self) } == shown)
       await stored.close()
     }
   }

@@ -57,7 +57,7 @@ import Testing
       let expected = [Brittle(1, "new"), Brittle(2), Brittle(4)]
       #expect(first.provider.data == expected)
       #expect(second.provider.data == expected)
-      let stored = try store.read { try $0.collection("list", as: Brittle.self) }
+      let stored = try await store.read { try $0.collection("list", as: Brittle.self) }
       #expect(stored == expected)
       // The second failure takes back an update: the element is again what it was.
       #expect(
@@ -88,7 +88,7 @@ import Testing
       #expect(list.ids == [3, 1, 2])
       #expect(list.takeChanges() == [.changes([.insert(index: 0)])])
       try await list.provider.append([Contact(4)]).committed()
-      let stored = try store.read { try $0.collection("contacts", as: Contact.self) }
+      let stored = try await store.read { try $0.collection("contacts", as: Contact.self) }
       #expect(stored == Contact.list(3, 1, 2, 4))
       await manager.close()
     }

@@ -80,7 +80,7 @@ import Testing
             expected.insert(expected.remove(at: from), at: to)
             try await provider.move(from: from, to: to).committed()
             let stored =
-              isOnDisk
+              await isOnDisk
               ? try store.read { try $0.collection("contacts", as: Contact.self) }
               : try await cache.collection(forKey: "contacts", as: Contact.self, context: nil)
             #expect(stored?.map(\.id) == expected, "\(list) from \(from) to \(to)")

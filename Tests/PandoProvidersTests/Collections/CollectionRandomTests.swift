@@ -83,7 +83,7 @@ import Testing
         gate.open()
         if !isRace { Self.changeElsewhere(store, &random) }
         await manager.drain()
-        let stored = try store.read { try $0.collection("contacts", as: Contact.self) }
+        let stored = try await store.read { try $0.collection("contacts", as: Contact.self) }
         #expect(stored == watcher.provider.data, "seed \(seed), step \(step)")
         for (number, replica) in (replicas + [watcher]).enumerated() {
           #expect(replica.provider.data == stored, "seed \(seed), step \(step)")
@@ -155,7 +155,7 @@ import Testing
           #expect(replica.provider.data == watchers[0].provider.data)
         }
         if case .store(let bridge) = manager.backing {
-          let stored = try bridge.store.read {
+          let stored = try await bridge.store.read {
             try $0.collection("contacts", as: Contact.self)
           }
           #expect(stored == watchers[0].provider.data, "seed \(seed), round \(round)")

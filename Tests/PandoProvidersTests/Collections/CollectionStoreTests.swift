@@ -46,7 +46,7 @@ import Testing
       provider.setData(Contact.list(1), cacheKey: nil)
       let changeSet = try await provider.append(Contact.list(2)).committed()
       #expect(changeSet == nil)
-      let keys = try store.read { try $0.collectionKeys() }
+      let keys = try await store.read { try $0.collectionKeys() }
       #expect(keys.isEmpty)
       #expect(provider.data == Contact.list(1, 2))
     }
@@ -146,7 +146,8 @@ import Testing
         ])
       #expect(calls.first?.context as? String == "gone")
       #expect(teams.provider.data == [Team(id: 2, lead: Contact(2))])
-      #expect(try store.read { try $0.collection("teams", as: Team.self) } == teams.provider.data)
+      #expect(
+        try await store.read { try $0.collection("teams", as: Team.self) } == teams.provider.data)
       #expect(try stored(store, "unseen") == Contact.list(2))
     }
   }
@@ -238,7 +239,7 @@ import Testing
       notes.update(Jotting(text: "B"), at: 1)
       try await notes.move(from: 2, to: 0).committed()
       #expect(notes.data.map(\.text) == ["c", "a", "B"])
-      let stored = try store.read { try $0.collection("notes", as: Jotting.self) }
+      let stored = try await store.read { try $0.collection("notes", as: Jotting.self) }
       #expect(stored == notes.data)
     }
   }

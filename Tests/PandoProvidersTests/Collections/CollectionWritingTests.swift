@@ -117,7 +117,8 @@ import Testing
       gate.open()
       await manager.drain()
       #expect(provider.data == [Contact(5), Contact(8, "shown"), Contact(9)])
-      #expect(try store.read { try $0.collection("c", as: Contact.self) } == Contact.list(5, 2, 9))
+      #expect(
+        try await store.read { try $0.collection("c", as: Contact.self) } == Contact.list(5, 2, 9))
       try await store.write { transaction in
         try transaction.append([Contact(3)], toCollection: "c")
         try transaction.removeElements(in: 1..<2, fromCollection: "c")
@@ -125,10 +126,12 @@ import Testing
       await manager.drain()
       #expect(provider.data == [Contact(5), Contact(8, "shown"), Contact(9), Contact(3)])
       try await provider.move(from: 2, to: 0).committed()
-      #expect(try store.read { try $0.collection("c", as: Contact.self) } == Contact.list(9, 5, 3))
+      #expect(
+        try await store.read { try $0.collection("c", as: Contact.self) } == Contact.list(9, 5, 3))
       try await provider.setData(Contact.list(4), cacheKey: "c").committed()
       try await provider.append([Contact(6)]).committed()
-      #expect(try store.read { try $0.collection("c", as: Contact.self) } == Contact.list(4, 6))
+      #expect(
+        try await store.read { try $0.collection("c", as: Contact.self) } == Contact.list(4, 6))
       await manager.close()
     }
   }
@@ -214,7 +217,7 @@ import Testing
       try await provider.append([Contact(3)]).committed()
       await manager.drain()
       #expect(provider.data == [Contact(1, "new"), Contact(3)])
-      let stored = try store.read { snapshot in
+      let stored = try await store.read { snapshot in
         let isThere = try snapshot.contains("Contact:2")
         #expect(!isThere)
         return try snapshot.collection("c", as: Contact.self)

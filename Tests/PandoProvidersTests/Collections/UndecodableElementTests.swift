@@ -88,7 +88,7 @@ import Testing
 
       try await store.write { try $0.set(Contact(3, "Cleo")) }
       await manager.drain()
-      #expect(try store.read { try $0.collection("contacts") } == list.provider.data)
+      #expect(try await store.read { try $0.collection("contacts") } == list.provider.data)
       let place = try #require(list.ids.firstIndex(of: 3))
       #expect(list.takeChanges() == [.changes([.insert(index: place)])])
       #expect(events.failedReads == ["Contact:3"])
@@ -136,7 +136,7 @@ import Testing
       #expect(events.failedReads == ["Contact:3", "Contact:3"])
       try await store.write { try $0.append([Contact(8)], toCollection: "contacts") }
       await manager.drain()
-      #expect(try store.read { try $0.collection("contacts") } == list.provider.data)
+      #expect(try await store.read { try $0.collection("contacts") } == list.provider.data)
     }
   }
 
@@ -203,7 +203,7 @@ import Testing
       try await list.provider.insert([Jotting(text: "d")], at: 0).committed()
       await manager.drain()
       #expect(list.provider.data.map(\.text) == ["d", "a", "B"])
-      let stored = try store.read { try $0.collectionTrees("notes") }
+      let stored = try await store.read { try $0.collectionTrees("notes") }
       #expect(stored == [["text": "d"], ["text": "a"], ["number": 1], ["text": "B"]])
       #expect(events.failedReads == ["notes"])
       try await store.write {

@@ -29,7 +29,7 @@ import Testing
       manager.updateModel(Badge(id: 1, colour: "red"))
       gate.open()
       await manager.drain()
-      let stored = try store.read { try $0.collection("contacts", as: Contact.self) }
+      let stored = try await store.read { try $0.collection("contacts", as: Contact.self) }
       #expect(stored == Contact.list(2))
       try await expectNext(&values, Contact.list(2))
       // What is left of it now is what it ends with.

@@ -44,7 +44,7 @@ import Testing
     try await first.setData(Elder(id: 1, age: 30)).committed()
     try await second.setData(Elder(id: 1, age: nil)).committed()
     await manager.drain()
-    let stored = try store.read { try $0.get("Elder:1", as: Elder.self) }
+    let stored = try await store.read { try $0.get("Elder:1", as: Elder.self) }
     #expect(stored == Elder(id: 1, age: nil))
     #expect(second.data == stored)
     #expect(first.data == stored)

@@ -71,7 +71,7 @@ import Testing
       try await deletion.committed()
       try await write.committed()
       await manager.drain()
-      let stored = try store.read { try $0.collection("c", as: Contact.self) }
+      let stored = try await store.read { try $0.collection("c", as: Contact.self) }
       #expect(list.data == edit.result)
       #expect(stored == edit.result)
       await manager.close()
@@ -174,7 +174,7 @@ import Testing
       gate.open()
       try await write.committed()
       await manager.drain()
-      let stored = try store.read { try $0.get("Contact:1", as: Contact.self) }
+      let stored = try await store.read { try $0.get("Contact:1", as: Contact.self) }
       #expect(stored == Contact(1, "Ada"))
       #expect(list.data.last { $0.id == 1 } == Contact(1, "Ada"))
     }
@@ -190,7 +190,7 @@ import Testing
       gate.open()
       try await write.committed()
       await manager.drain()
-      let (stored, elements) = try store.read { snapshot in
+      let (stored, elements) = try await store.read { snapshot in
         (
           try snapshot.get("Contact:2", as: Contact.self),
           try snapshot.collection("c", as: Contact.self)

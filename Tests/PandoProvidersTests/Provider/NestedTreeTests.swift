@@ -53,7 +53,7 @@ import Testing
       try await person.setData(Contact(1, "after")).committed()
       await manager.drain()
       #expect(folder.data == tree("after"))
-      #expect(try store.read { try $0.get("Folder:1", as: Folder.self) } == tree("after"))
+      #expect(try await store.read { try $0.get("Folder:1", as: Folder.self) } == tree("after"))
       await manager.close()
     }
   }

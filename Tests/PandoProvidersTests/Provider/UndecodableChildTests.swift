@@ -67,7 +67,7 @@ import Testing
       try await store.write { try $0.set(Contact(1, "Grace")) }
       await manager.drain()
       #expect(provider.data == Team(id: 1, lead: Contact(1, "Grace")))
-      #expect(try store.read { try $0.get("Team:1", as: Team.self) } == provider.data)
+      #expect(try await store.read { try $0.get("Team:1", as: Team.self) } == provider.data)
       #expect(events.failedReads == ["Contact:1", "Team:1"])
     }
   }
@@ -107,12 +107,14 @@ import Testing
         for _ in 0..<Int.random(in: 1..<3, using: &random) { Self.disturb(store, step, &random) }
         await manager.drain()
         for (id, provider) in providers.enumerated() {
-          let stored = try? store.read { try $0.get("Team:\(id)", as: Team.self) }
+          let stored = try? await store.read { try $0.get("Team:\(id)", as: Team.self) }
           if let stored { #expect(provider.data == stored, "seed \(seed), step \(step)") }
         }
-        let listed = try store.read { try $0.collection("teams", as: Team.self) { _ in } }
+        let listed = try await store.read { try $0.collection("teams", as: Team.self) { _ in } }
         #expect(teams.provider.data == listed, "seed \(seed), step \(step)")
-        let contacts = try store.read { try $0.collection("contacts", as: Contact.self) { _ in } }
+        let contacts = try await store.read {
+          try $0.collection("contacts", as: Contact.self) { _ in }
+        }
         #expect(list.provider.data == contacts, "seed \(seed), step \(step)")
         list.check("seed \(seed), step \(step)")
       }

@@ -166,7 +166,7 @@ import Testing
       try await store.updateIfPresent(Message.self, "Message:1") { $0.reader = nil }
       let edited = Message(id: 1, text: "", author: Person(id: 2, name: "Robert"), reader: bob)
       try await manager.updateModel(edited, replacing: read).committed()
-      let stored = try store.read { try $0.get("Message:1", as: Message.self) }
+      let stored = try await store.read { try $0.get("Message:1", as: Message.self) }
       #expect(stored?.author.name == "Robert")
       #expect(stored?.reader == nil)
       await manager.close()
@@ -194,7 +194,7 @@ import Testing
       try await store.write { try $0.set(Person(id: 1, name: "Ada L.")) }
       #expect(provider.data?.author.name == "Ada")
       try await provider.update { $0.text = "paused" }.committed()
-      let stored = try store.read { try $0.get("Message:1", as: Message.self) }
+      let stored = try await store.read { try $0.get("Message:1", as: Message.self) }
       #expect(stored?.author.name == "Ada L.")
       #expect(stored?.text == "paused")
       provider.isPaused = false
@@ -212,7 +212,7 @@ import Testing
       let done = CollectionDataProvider<Person>(dataModelManager: manager)
       open.setData(people, cacheKey: "open")
       try await done.setData([Person(id: 4, name: "P4")], cacheKey: "done").committed()
-      let number = try store.read { try $0.commitNumber.value }
+      let number = try await store.read { try $0.commitNumber.value }
       let places = try await manager.write(context: "moved") { transaction in
         try transaction.moveElement("Person:2", fromCollection: "open", toCollection: "done", at: 0)
         try transaction.moveElement("Person:3", fromCollection: "open", toCollection: "open", at: 0)
@@ -220,7 +220,7 @@ import Testing
         return try transaction.snapshot.indexes(of: "Person:2", inCollection: "done")
       }
       #expect(places == [0])
-      #expect(try store.read { try $0.commitNumber.value } == number + 1)
+      #expect(try await store.read { try $0.commitNumber.value } == number + 1)
       #expect(open.data.map(\.name) == ["P3", "P1"])
       #expect(done.data.map(\.name) == ["moved", "P4"])
       let count = try await manager.write { transaction in
@@ -265,7 +265,7 @@ import Testing
         try await manager.deleteModel(ada).committed()
       }
       try await manager.deleteModels(withIdentifiers: ["Person:1", "desk"]).committed()
-      #expect(try store.read { try $0.count() } == 0)
+      #expect(try await store.read { try $0.count() } == 0)
       await manager.close()
     }
   }

@@ -1,8 +1,8 @@
-import Dispatch
 import PandoConsistency
 import PandoFixtures
 import PandoModels
 import PandoStore
+import PandoSystem
 import Testing
 
 @testable import PandoProviders
@@ -96,6 +96,7 @@ private final class Interleaving {
   private let log = DelegateLog()
   private let completions = Completions<Person>()
   private var expected = Expectation()
+  private var readersMayGo: Event?
 
   init(
     _ manager: DataModelManager, _ backing: Backing, _ listens: Bool, cache: HandlerCache? = nil
@@ -127,7 +128,16 @@ private final class Interleaving {
     #expect(log.calls.count == expected.calls, "\(order), listens: \(listens)")
   }
 
-  /// Waits for everything but the loading queue, which may be stopped.
+  /// Keeps all reader threads, so that a later load waits.
+  private func occupyReaders(of store: ModelStore) {
+    let event = Event()
+    readersMayGo = event
+    for _ in 0..<ModelStore.Configuration.forTests.readerThreadCount {
+      store.readers.submit { event.wait() }
+    }
+  }
+
+  /// Waits for everything but the loads, whose threads may be occupied.
   private func settle() async throws {
     if case .store(let bridge) = manager.backing {
       await bridge.passed()
@@ -145,7 +155,7 @@ private final class Interleaving {
       expected.answer = .some(expected.stored)
       expected.isOvertaken = false
       expected.isDeletedSince = false
-      if case .store(let bridge) = manager.backing { bridge.loader.suspend() }
+      if case .store(let bridge) = manager.backing { occupyReaders(of: bridge.store) }
     }
     provider.fetchDataFromCache(withCacheKey: "Person:1", listensWhenAbsent: listens) {
       [completions] in completions.add($0, $1, shown: nil)
@@ -157,10 +167,10 @@ private final class Interleaving {
 
   private func answer() async {
     guard let answer = expected.answer else { return }
-    if case .store(let bridge) = manager.backing {
+    if case .store = manager.backing {
       // Read only now: it sees all that is committed.
       finish(expected.stored)
-      bridge.loader.resume()
+      readersMayGo?.signal()
     } else {
       finish(expected.isDeletedSince ? nil : answer)
       cache?.answer("Person:1", answer)

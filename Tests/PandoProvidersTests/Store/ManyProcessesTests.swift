@@ -105,7 +105,7 @@ import Testing
         dying.kill()
         // A commit that was cut short shows with the next one.
         try later.perform("set 2 B\(number)")
-        let last = try store.read { try $0.get("Person:1", as: Person.self) }
+        let last = try await store.read { try $0.get("Person:1", as: Person.self) }
         while provider.data != last { _ = try await models.next() }
       }
       later.end()

@@ -111,7 +111,7 @@ import Testing
         }
       try await write.committed()
       await manager.drain()
-      let stored = try store.read { try $0.collection("people", as: Person.self) }
+      let stored = try await store.read { try $0.collection("people", as: Person.self) }
       #expect(list.provider.data == stored)
       #expect(list.provider.data.contains { $0.name == "Cy" })
       other.end()
@@ -379,7 +379,7 @@ import Testing
       store.feed.announce(shown + 1...shown + 1)
       try other.perform("set 1 B")
       line.othersMayHaveCommitted()
-      let own = try #require(
+      let own = try await #require(
         try store.read { try $0.changes(since: CommitNumber(value: shown)) }.first)
       store.feed.handOver([CommitEffects(own, ticket: nil, commitValue: own.commitNumber.value)])
       // Was: nothing looked again, until somebody committed something or a second had passed.

@@ -27,7 +27,6 @@ import Testing
     func showsList(_ cacheKey: ByteString) -> Bool { false }
     func showUnread(_ write: CommitEffects) {}
     func failRead(_ error: any Error) {}
-    func loaded() async {}
   }
 
   @Test func `the writer itself shows a commit that concerns nobody`() async throws {

@@ -24,7 +24,7 @@ import Testing
         try await run.perform()
         let reference = run.makeReference()
         run.compare(with: reference)
-        try store.read { snapshot in
+        try await store.read { snapshot in
           for id in 0..<ProviderRun.idCount {
             let person =
               try snapshot.contains("Person:\(id)")

@@ -97,7 +97,7 @@ import Testing
     }
     try await store.write { try $0.set(Person(id: 9, name: "Bob")) }
     await manager.drain()
-    let stored = try store.read { try $0.collection("people", as: Person.self) }
+    let stored = try await store.read { try $0.collection("people", as: Person.self) }
     #expect(stored?.count == (deletes ? 3 : 4))
     #expect(list.data == stored)
     await manager.close()
@@ -152,7 +152,7 @@ import Testing
     }
     try await store.write { try $0.set(Person(id: 9, name: "Bob")) }
     await manager.drain()
-    let stored = try store.read { try $0.collection("people", as: Person.self) }
+    let stored = try await store.read { try $0.collection("people", as: Person.self) }
     #expect(stored?.map(\.id) == (removed.contains(2) ? [2, 4, 1] : [1]))
     #expect(list.data == stored)
     await manager.close()

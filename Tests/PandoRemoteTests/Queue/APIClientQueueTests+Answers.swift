@@ -28,11 +28,11 @@ extension APIClientQueueTests {
       #expect(
         error?.description == #"POST /notes: the server answered \#(status): {"error":"no"}"#)
       #expect(try fixture.rows() == ["failed POST /notes"])
-      #expect(try fixture.store.read { try $0.hasQueuedRequests(for: "Note:1") })
+      #expect(try await fixture.store.read { try $0.hasQueuedRequests(for: "Note:1") })
       let number = try #require(try fixture.queue.requests().first?.id)
       #expect(try await fixture.queue.drop(number))
       #expect(try fixture.rows() == [])
-      #expect(try fixture.store.read { try $0.hasQueuedRequests(for: "Note:1") } == false)
+      #expect(try await fixture.store.read { try $0.hasQueuedRequests(for: "Note:1") } == false)
     }
   }
 

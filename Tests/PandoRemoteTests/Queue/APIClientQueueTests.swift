@@ -31,8 +31,8 @@ import Testing
         }
       }
       #expect(try fixture.rows() == [])
-      #expect(try fixture.store.read { try $0.contains("Note:1") } == false)
-      #expect(try fixture.store.read { try $0.hasQueuedRequests(for: "Note:1") } == false)
+      #expect(try await fixture.store.read { try $0.contains("Note:1") } == false)
+      #expect(try await fixture.store.read { try $0.hasQueuedRequests(for: "Note:1") } == false)
 
       let commit = try await fixture.store.commit { transaction in
         try transaction.set(TreeNode("Note:1", type: "Note"))
@@ -40,7 +40,7 @@ import Testing
       }
       let queued = try #require(try fixture.queue.requests().first)
       #expect(queued.commitNumber == commit.changeSet?.commitNumber)
-      #expect(try fixture.store.read { try $0.hasQueuedRequests(for: "Note:1") })
+      #expect(try await fixture.store.read { try $0.hasQueuedRequests(for: "Note:1") })
       #expect(fixture.server.requests.isEmpty, "nothing is sent before the commit is told")
       ticket.committed()
       await fixture.server.received(1)
@@ -48,7 +48,7 @@ import Testing
       let answer = try await ticket.confirmation()
       #expect(answer.commitNumber == queued.commitNumber)
       #expect(try fixture.rows() == [])
-      #expect(try fixture.store.read { try $0.hasQueuedRequests(for: "Note:1") } == false)
+      #expect(try await fixture.store.read { try $0.hasQueuedRequests(for: "Note:1") } == false)
     }
   }
 
@@ -422,7 +422,7 @@ import Testing
       #expect(ticketError?.code == .closed)
       let lateError = await apiError { try await fixture.queue.send(post("/3")) }
       #expect(lateError?.code == .closed)
-      #expect(try fixture.store.read { try $0.queuedRequests() }.map(\.state) == [.inFlight])
+      #expect(try await fixture.store.read { try $0.queuedRequests() }.map(\.state) == [.inFlight])
     }
   }
 }

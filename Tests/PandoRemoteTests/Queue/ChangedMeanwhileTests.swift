@@ -214,7 +214,7 @@ import Testing
       #expect(try await container[RefusedJob.self].get(byID: job.id)?.title == "u")
       let sent = try #require(server.requests.last?.body?.bytes)
       #expect(try JSONDecoder().decode(RefusedTeam.self, from: sent).lead?.title == "u")
-      #expect(try store.read { try $0.synchronizationState(of: "RefusedJob:2") } == .synced)
+      #expect(try await store.read { try $0.synchronizationState(of: "RefusedJob:2") } == .synced)
     }
   }
 
@@ -232,7 +232,7 @@ import Testing
       #expect(try await jobs.all().entities == [job])
       let sent = try #require(server.requests.last?.body?.bytes)
       #expect(try JSONDecoder().decode(RefusedJob.self, from: sent) == job)
-      #expect(try store.read { try $0.synchronizationState(of: job.id) } == .synced)
+      #expect(try await store.read { try $0.synchronizationState(of: job.id) } == .synced)
     }
   }
 
@@ -267,7 +267,8 @@ import Testing
       let sent = try #require(server.requests.last?.body?.bytes)
       #expect(try JSONDecoder().decode(Note.self, from: sent).job == .remote("7"))
       #expect(try queue.requests().isEmpty)
-      #expect(try store.read { try $0.synchronizationState(of: "MeanwhileNote:1") } == .synced)
+      #expect(
+        try await store.read { try $0.synchronizationState(of: "MeanwhileNote:1") } == .synced)
     }
   }
 
@@ -359,7 +360,7 @@ import Testing
       let all = Draft(id: id, title: "kept", step: 2)
       #expect(try JSONDecoder().decode(Draft.self, from: sent) == all)
       #expect(try await drafts.get(byID: id) == all)
-      #expect(try store.read { try $0.synchronizationState(of: id) } == .synced)
+      #expect(try await store.read { try $0.synchronizationState(of: id) } == .synced)
     }
   }
 
@@ -404,7 +405,7 @@ import Testing
       let error = await apiError { try await written?.confirmed() }
       #expect(error?.code == .malformedAnswer && error?.status == status)
       #expect(try await jobs.get(byID: job.id)?.title == "A")
-      #expect(try store.read { try $0.synchronizationState(of: job.id) } == .refused)
+      #expect(try await store.read { try $0.synchronizationState(of: job.id) } == .refused)
     }
   }
 

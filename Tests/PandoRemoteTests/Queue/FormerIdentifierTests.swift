@@ -56,7 +56,7 @@ import Testing
       try await store.write { try $0.set(Job(id: .remote("7"), phase: .done(by: 1))) }
       let mine = Job(id: .local("j"), phase: .running(step: 1))
       try await store.write { try $0.set(Board(job: mine), replacing: Board(job: former)) }
-      let board = try store.read { try $0.get("Board", as: Board.self) }
+      let board = try await store.read { try $0.get("Board", as: Board.self) }
       #expect(board?.job == Job(id: .remote("7"), phase: .running(step: 1)))
       try await store.write { transaction in
         try transaction.set(
@@ -64,7 +64,7 @@ import Testing
             "Pin", type: "Pin",
             fields: ["job": .reference(identifier: "Job:local:j", typeName: "Job")]))
       }
-      #expect(try store.read { try $0.parents(of: "Job:7") }.contains("Pin"))
+      #expect(try await store.read { try $0.parents(of: "Job:7") }.contains("Pin"))
       await container.close()
     }
   }
@@ -84,18 +84,18 @@ import Testing
         entities: Volume.self, Loan.self, client: server, diskStoreConfig: .store(store))
       let written = try await container[Volume.self].set(former, in: .localAndRemote)
       try await written.confirmed()
-      #expect(try store.read { try $0.contains("Volume:43") })
+      #expect(try await store.read { try $0.contains("Volume:43") })
       try await body(container, store)
       // There is one volume, and every tree shows it.
       var found: [EntityIdentifier<Volume>] = []
-      try store.read { snapshot in
+      try store.readAndWait { snapshot in
         try snapshot.forEachModel(of: Volume.self) { volume in
           found.append(volume.id)
           return true
         }
       }
       #expect(found == [.remote(43)])
-      #expect(try store.read { try $0.contains("Volume:local:v") } == false)
+      #expect(try await store.read { try $0.contains("Volume:local:v") } == false)
       #expect(try store.verify().problems == [])
       await container.close()
     }
@@ -112,9 +112,9 @@ import Testing
       let shelf = Bookcase(modelIdentifier: "Bookcase:1", first: volume, others: [volume])
       try await store.write { try $0.set(shelf) }
       #expect(try title(store) == "Dune Messiah")
-      let stored = try store.read { try $0.get("Bookcase:1", as: Bookcase.self) }
+      let stored = try await store.read { try $0.get("Bookcase:1", as: Bookcase.self) }
       #expect(stored?.first.id == .remote(43) && stored?.others.map(\.id) == [.remote(43)])
-      #expect(try store.read { try $0.parents(of: "Volume:43") } == ["Bookcase:1"])
+      #expect(try await store.read { try $0.parents(of: "Volume:43") } == ["Bookcase:1"])
     }
   }
 
@@ -137,7 +137,7 @@ import Testing
         try transaction.set(mine, replacing: read)
       }
       #expect(try title(store) == "Ours")
-      let stored = try store.read { try $0.get("Bookcase:1", as: Bookcase.self) }
+      let stored = try await store.read { try $0.get("Bookcase:1", as: Bookcase.self) }
       #expect(stored?.others.map(\.id) == [.remote(43)])
     }
   }
@@ -148,7 +148,7 @@ import Testing
       let volume = former
       try await store.write { try $0.setCollection("shelf", to: [volume]) }
       try await store.write { try $0.append([volume], toCollection: "shelf") }
-      let stored = try store.read { try $0.collection("shelf", as: Volume.self) }
+      let stored = try await store.read { try $0.collection("shelf", as: Volume.self) }
       #expect(stored?.map(\.id) == [.remote(43), .remote(43)])
     }
   }

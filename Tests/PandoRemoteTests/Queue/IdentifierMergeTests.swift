@@ -88,7 +88,7 @@ import Testing
       #expect(renaming.count == 1)
       #expect(renaming.first?.inserted == ["Volume:43"])
       #expect(renaming.first?.updated.contains("Bookcase:1") == true)
-      try fixture.store.read { snapshot in
+      try fixture.store.readAndWait { snapshot in
         #expect(try snapshot.contains("Volume:local:new-volume") == false)
         let shelf = try #require(try snapshot.get("Bookcase:1", as: Bookcase.self))
         #expect(shelf.first.id == .remote(43) && shelf.others.map(\.id) == [.remote(43)])
@@ -135,12 +135,12 @@ import Testing
       volume.title = "Edited"
       let edit = volume
       try await fixture.store.write { _ = try $0.apply([edit], asOf: nil) }
-      let editPlace = try fixture.store.read {
+      let editPlace = try await fixture.store.read {
         try $0.sequenceState(of: "Volume:local:v").sequenceNumber
       }
       mayAnswer.signal()
       #expect(try await made.answer() == [edit.withIdentifier(.remote(42))])
-      let state = try fixture.store.read { try $0.sequenceState(of: "Volume:42") }
+      let state = try await fixture.store.read { try $0.sequenceState(of: "Volume:42") }
       #expect(state.sequenceNumber == editPlace, "it is as new as the edit")
       #expect(!state.isDated)
     }
@@ -165,7 +165,7 @@ import Testing
       _ = try await removal.answer()
       #expect(
         fixture.server.requests.map(\.description) == ["POST /volumes", "DELETE /volumes/42"])
-      #expect(try fixture.store.read { try $0.identifiers(ofType: "Volume") } == [])
+      #expect(try await fixture.store.read { try $0.identifiers(ofType: "Volume") } == [])
     }
   }
 
@@ -232,7 +232,7 @@ import Testing
         error?.description
           == "POST /volumes: the server made Volume and did not say under which identifier")
       #expect(try fixture.rows() == ["failed POST /volumes"])
-      #expect(try fixture.store.read { try $0.contains("Volume:local:v") })
+      #expect(try await fixture.store.read { try $0.contains("Volume:local:v") })
       #expect(fixture.server.requests.count == 1)
     }
   }
@@ -251,7 +251,7 @@ import Testing
         }
       }
       #expect(error?.code == .invalidRequest)
-      #expect(try fixture.store.read { try $0.contains("Volume:local:same") } == false)
+      #expect(try await fixture.store.read { try $0.contains("Volume:local:same") } == false)
     }
   }
 }
@@ -309,10 +309,11 @@ extension IdentifierMergeTests {
       #expect(stored == [now])
       _ = try await set(volume, fixture).answer()
       #expect(fixture.server.requests.last?.description == "PUT /volumes/43")
-      #expect(try fixture.store.read { try $0.identifiers(ofType: "Volume") } == ["Volume:43"])
+      #expect(
+        try await fixture.store.read { try $0.identifiers(ofType: "Volume") } == ["Volume:43"])
 
       try await disk.remove([volume.id], in: .local)
-      #expect(try fixture.store.read { try $0.identifiers(ofType: "Volume") } == [])
+      #expect(try await fixture.store.read { try $0.identifiers(ofType: "Volume") } == [])
     }
   }
 }

@@ -37,7 +37,7 @@ import Testing
       [directory.path, "\(server.port)", "write", step, "\(number)"])
     #expect(killed.status == -SIGKILL, "\(killed)")
     let left = try ModelStore(path: directory.path, configuration: .forTests)
-    let rows = try left.read { try $0.queuedRequests() }
+    let rows = try await left.read { try $0.queuedRequests() }
     await left.close()
 
     let drained = try await QueueProcess.run([directory.path, "\(server.port)", "drain"])
@@ -56,7 +56,7 @@ import Testing
     if step == "answered" { #expect(!repeated.isEmpty) }
 
     let store = try ModelStore(path: directory.path, configuration: .forTests)
-    let volumes = try store.read { snapshot in
+    let volumes = try await store.read { snapshot in
       try snapshot.identifiers(ofType: "Volume").map { try snapshot.get($0, as: Volume.self) }
     }
     // The edit and the second book are there if the process lived to write them.
@@ -64,7 +64,7 @@ import Testing
     #expect(volumes.first??.title == (writtenCount > 1 ? "Dune Messiah" : "Dune"))
     #expect(volumes.compactMap { $0?.id.remoteID } == (writtenCount > 2 ? [42, 43] : [42]))
     #expect(
-      try store.read { try $0.currentIdentifier(of: "Volume:local:v") } == "Volume:42")
+      try await store.read { try $0.currentIdentifier(of: "Volume:local:v") } == "Volume:42")
     #expect(try store.verify().problems.isEmpty)
     await store.close()
   }
@@ -100,7 +100,7 @@ import Testing
     #expect(killed.status == -SIGKILL, "\(killed)")
     let drained = try await QueueProcess.run([directory.path, "\(server.port)", "drain"])
     let store = try ModelStore(path: directory.path, configuration: .forTests)
-    let (rows, found, shelf) = try store.read { snapshot in
+    let (rows, found, shelf) = try await store.read { snapshot in
       (
         try snapshot.queuedRequests(), try snapshot.get("Volume:7", as: Volume.self),
         try snapshot.collection("shelf", as: Volume.self)
@@ -112,7 +112,7 @@ import Testing
     let refused = step == "queued" && number < 3 ? 1 : 2
     #expect(drained.output == "rows: \(refused)\n", "\(drained)")
     #expect(rows.allSatisfy { $0.isUndone && $0.state == .failed })
-    #expect(try !store.read { try $0.hasQueuedRequests(for: "Volume:7") })
+    #expect(try await !store.read { try $0.hasQueuedRequests(for: "Volume:7") })
     // The second change goes out without the first one, with its own key, however often it is sent.
     let changes = server.requests.filter { $0.method == "PUT" }
     let good = changes.filter { !$0.body.contains("Refused") }

@@ -77,7 +77,7 @@ import Testing
     while try queue.requests().contains(where: { $0.state != .failed }) { await Task.yield() }
     #expect(try queue.requests().isEmpty)
     _ = try await volumes.search(withQuery: .all, in: .remote())
-    let stored = try store.read { snapshot in
+    let stored = try await store.read { snapshot in
       try snapshot.identifiers(ofType: "Volume").compactMap {
         try snapshot.get($0, as: Volume.self)
       }

@@ -40,12 +40,12 @@ import Testing
         $0.title = "mine"
       }
       #expect(try await volumes.received(renamed("older"))?.title == "mine")
-      #expect(try store.read { try $0.synchronizationState(of: one.id) } == .pending)
+      #expect(try await store.read { try $0.synchronizationState(of: one.id) } == .pending)
       server.isOffline = false
       container.clientQueue?.flush()
       try await edit?.confirmed()
       #expect(try await volumes.get(byID: .remote(1))?.title == "mine")
-      #expect(try store.read { try $0.synchronizationState(of: one.id) } == .synced)
+      #expect(try await store.read { try $0.synchronizationState(of: one.id) } == .synced)
       // What the server says later counts.
       #expect(try await volumes.received(renamed("newer"))?.title == "newer")
     }
@@ -273,13 +273,13 @@ import Testing
       var next = poem
       next.id = .remote(2)
       #expect(try await poems.received(next, asOf: before)?.verses == [Verse("b", "mine")])
-      let state = try store.read { try $0.synchronizationState(of: next.id) }
+      let state = try store.readAndWait { try $0.synchronizationState(of: next.id) }
       #expect(state == .unsynced)
       #expect(try states() == [.unsynced, .unsynced, .unsynced])
       // Now the server has heard of it.
       next.verses = [Verse("b", "mine")]
       try await poems.received(next)
-      #expect(try store.read { try $0.synchronizationState(of: next.id) } == .synced)
+      #expect(try store.readAndWait { try $0.synchronizationState(of: next.id) } == .synced)
       #expect(try states() == [.unsynced, .unsynced, .synced])
       await container.close()
     }

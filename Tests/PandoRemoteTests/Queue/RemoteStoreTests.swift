@@ -173,14 +173,14 @@ import Testing
     try await withModelStore { store in
       let container = try CoreManagerContainer(
         entities: Song.self, Writer.self, client: server, diskStoreConfig: .store(store))
-      let before = try store.read { try $0.commitNumber.value }
+      let before = try await store.read { try $0.commitNumber.value }
       let all = ReadContext<Song>.remote(persistenceStrategy: .discardExtraLocalData)
       let page = try await container[Song.self].all(in: all).page
       #expect(page?.total == 9)
       #expect(page?.cursor == "17")
       #expect(page?.next == "/songs?p=2")
       #expect(page?.hasNext == true)
-      #expect(try store.read { try $0.commitNumber.value } <= before + 2)
+      #expect(try await store.read { try $0.commitNumber.value } <= before + 2)
       let writer = try await container[Writer.self].get(byID: .remote("w"))
       #expect(writer?.name == "Ada")
       // Set here later than it was asked for, it stays as it is; a page is not all there is.
@@ -275,7 +275,7 @@ import Testing
       }
       again.committed()
       #expect(try await again.answer() == [Volume(id: .remote(7), title: "Dune", edition: 2)])
-      let state = try fixture.store.read { try $0.sequenceState(of: "Volume:7") }
+      let state = try await fixture.store.read { try $0.sequenceState(of: "Volume:7") }
       #expect(state.isDated)
     }
   }
@@ -300,8 +300,8 @@ import Testing
         fixture.server.requests.map(\.description).sorted() == [
           "DELETE /volumes/7", "DELETE /volumes/8",
         ])
-      #expect(try fixture.store.read { try $0.contains("Volume:7") } == false)
-      #expect(try fixture.store.read { try $0.get("Volume:8", as: Volume.self) } == edited)
+      #expect(try await fixture.store.read { try $0.contains("Volume:7") } == false)
+      #expect(try await fixture.store.read { try $0.get("Volume:8", as: Volume.self) } == edited)
     }
   }
 

@@ -22,7 +22,8 @@ extension RequestLaneTests {
       let error = await apiError { try await ticket.confirmation() }
       #expect(error?.code == .closed)
       #expect(
-        try fixture.store.read { try $0.queuedRequests() }.count == 1, "the next run sends it")
+        try await fixture.store.read { try $0.queuedRequests() }.count == 1, "the next run sends it"
+      )
     }
   }
 
@@ -191,15 +192,16 @@ extension RequestLaneTests {
         try await fixture.store.write { try $0.setProperty("queue-mark/Note:1", to: list) }
       }
       for (index, number) in numbers.enumerated() {
-        #expect(try fixture.store.read { try $0.hasQueuedRequests(for: "Note:1") })
+        #expect(try await fixture.store.read { try $0.hasQueuedRequests(for: "Note:1") })
         if index == 2 {
           for ticket in tickets.dropFirst(2) { ticket.committed() }
           _ = await apiError { try await tickets[2].confirmation() }
-          #expect(try fixture.store.read { try $0.hasQueuedRequests(for: "Note:1") }, "refused")
+          #expect(
+            try await fixture.store.read { try $0.hasQueuedRequests(for: "Note:1") }, "refused")
         }
         try await fixture.store.write { _ = try $0.dropQueuedRequest(number) }
       }
-      #expect(try fixture.store.read { try $0.hasQueuedRequests(for: "Note:1") } == false)
+      #expect(try await fixture.store.read { try $0.hasQueuedRequests(for: "Note:1") } == false)
     }
   }
 

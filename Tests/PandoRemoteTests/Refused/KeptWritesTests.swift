@@ -114,7 +114,7 @@ import Testing
         _ = try await sketches.all(in: .remote(persistenceStrategy: .discardExtraLocalData))
         try await sketches.synchronize()
         #expect(try await sketches.get(byID: id) == kept)
-        #expect(try store.read { try $0.synchronizationState(of: id) } == .refused)
+        #expect(try await store.read { try $0.synchronizationState(of: id) } == .refused)
         let number = try #require(try queue.requests().first?.id)
         if isDropped {
           #expect(try await queue.drop(number))
@@ -129,7 +129,7 @@ import Testing
           #expect(try JSONDecoder().decode(Sketch.self, from: sent) == kept)
           #expect(try await sketches.get(byID: id) == kept)
         }
-        #expect(try store.read { try $0.synchronizationState(of: id) } == .synced)
+        #expect(try await store.read { try $0.synchronizationState(of: id) } == .synced)
       }
     }
   }
@@ -166,7 +166,7 @@ import Testing
       }
       try await settle(queue)
       #expect(try await sketches.get(byID: id) == nil)
-      #expect(try !store.read { try $0.hasQueuedRequests(for: id.modelIdentifier) })
+      #expect(try await !store.read { try $0.hasQueuedRequests(for: id.modelIdentifier) })
       #expect(server.requests.last?.method == .delete)
     }
   }

@@ -112,7 +112,7 @@ extension RefusedJobs {
     try await jobs.set(first)
     try await queue(writes)
     #expect(try await jobs.get(byID: .remote("1")) == onServer.withLock { $0 })
-    #expect(try !store.read { try $0.hasQueuedRequests(for: "RefusedJob:1") })
+    #expect(try await !store.read { try $0.hasQueuedRequests(for: "RefusedJob:1") })
   }
 
   /// Writes the job anew.

@@ -87,8 +87,8 @@ import Testing
         try await run.jobs.set(second, in: .localAndRemote)
       }
       #expect(try await run.jobs.all().entities == (all ? [] : [second]))
-      #expect(try run.store.read { try $0.contains("RefusedPart:a") } == !all)
-      #expect(try !run.store.read { try $0.hasQueuedRequests(for: "RefusedJob:1") })
+      #expect(try await run.store.read { try $0.contains("RefusedPart:a") } == !all)
+      #expect(try await !run.store.read { try $0.hasQueuedRequests(for: "RefusedJob:1") })
     }
   }
 

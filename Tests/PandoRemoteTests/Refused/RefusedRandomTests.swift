@@ -117,7 +117,7 @@ import Testing
       Issue.record("\(run): \(here) here, \(there) there\n\(told)")
     }
     for job in found {
-      #expect(try store.read { try $0.synchronizationState(of: job.id) } == .synced, "\(run)")
+      #expect(try await store.read { try $0.synchronizationState(of: job.id) } == .synced, "\(run)")
     }
   }
 }

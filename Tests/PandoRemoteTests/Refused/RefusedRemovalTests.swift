@@ -26,7 +26,7 @@ import Testing
       let left = other == 204 ? ["1", "3"] : ["1", "2", "3"]
       #expect(try await run.teams.get(byID: team.id)?.jobs.map(\.id.text) == left)
       #expect(Set(try await run.jobs.all().entities.map(\.id.text)) == Set(left))
-      #expect(try !run.store.read { try $0.hasQueuedRequests(for: "RefusedJob:1") })
+      #expect(try await !run.store.read { try $0.hasQueuedRequests(for: "RefusedJob:1") })
       #expect(try run.store.verify().problems.isEmpty)
     }
   }
@@ -79,7 +79,7 @@ import Testing
       }
       #expect(try await run.teams.get(byID: team.id) == first)
       for name in ["RefusedTeam:t", "RefusedJob:1", "RefusedJob:2"] {
-        #expect(try !run.store.read { try $0.hasQueuedRequests(for: name) })
+        #expect(try await !run.store.read { try $0.hasQueuedRequests(for: name) })
       }
       #expect(try run.store.verify().problems.isEmpty)
     }
@@ -117,7 +117,7 @@ import Testing
       }
       let lead = try await run.teams.get(byID: team.id)?.lead
       #expect(lead == (status == 204 ? nil : .numbered("2")))
-      #expect(try !run.store.read { try $0.hasQueuedRequests(for: "RefusedTeam:t") })
+      #expect(try await !run.store.read { try $0.hasQueuedRequests(for: "RefusedTeam:t") })
     }
   }
 
@@ -153,7 +153,7 @@ import Testing
       }
       let left = status == 204 ? ["1", "3"] : ["1", "2", "3"]
       #expect(try await run.teams.get(byID: team.id)?.jobs.map(\.id.text) == left)
-      #expect(try !run.store.read { try $0.hasQueuedRequests(for: "RefusedTeam:t") })
+      #expect(try await !run.store.read { try $0.hasQueuedRequests(for: "RefusedTeam:t") })
     }
   }
 

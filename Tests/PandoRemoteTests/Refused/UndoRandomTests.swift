@@ -206,7 +206,7 @@ import Testing
     for (name, var task) in model {
       // Whoever holds a person holds it as it was written last.
       if let owner = task.owner { task.owner?.name = owners[owner.id] ?? owner.name }
-      let identifier = try store.read { snapshot in
+      let identifier = try await store.read { snapshot in
         try snapshot.currentIdentifier(of: EntityIdentifier<Task>(text: name) ?? .remote(name))
       }
       expected[identifier.text] = task.withIdentifier(identifier)
@@ -214,7 +214,7 @@ import Testing
     let found = try await tasks.all().entities
     for task in found {
       #expect(task == expected[task.id.text], "seed \(seed)")
-      #expect(try !store.read { try $0.hasQueuedRequests(for: task.id.modelIdentifier) })
+      #expect(try await !store.read { try $0.hasQueuedRequests(for: task.id.modelIdentifier) })
     }
     #expect(Set(found.map(\.id.text)) == Set(expected.keys), "seed \(seed)")
     guard let remote else { return }

@@ -102,7 +102,7 @@ import Testing
         job.step = 2
         job.tags.append("later")
       }
-      #expect(try store.read { try $0.synchronizationState(of: seven) } == .pending)
+      #expect(try await store.read { try $0.synchronizationState(of: seven) } == .pending)
       server.isOffline = false
       container.clientQueue?.flush()
       let error = await refusal(written)
@@ -112,9 +112,9 @@ import Testing
       let expected = Job(
         id: seven, title: "Dig", step: 2, tags: ["x", "later"], owner: ada, parts: [ada])
       #expect(found == expected)
-      #expect(try !store.read { try $0.hasQueuedRequests(for: seven.modelIdentifier) })
-      #expect(try store.read { try $0.hasQueuedRequests(for: "Job:7") } == false)
-      let kept = try store.read { try $0.queuedRequests() }
+      #expect(try await !store.read { try $0.hasQueuedRequests(for: seven.modelIdentifier) })
+      #expect(try await store.read { try $0.hasQueuedRequests(for: "Job:7") } == false)
+      let kept = try await store.read { try $0.queuedRequests() }
       #expect(kept.map(\.isUndone) == [true])
       #expect(kept.map(\.state) == [.failed])
     }
@@ -288,8 +288,8 @@ import Testing
       #expect(await refusal(first)?.status == 409)
       #expect(await refusal(second)?.code == .localIdentifier)
       #expect(try await jobs.all().entities.isEmpty)
-      #expect(try store.read { try $0.contains("UndoPerson:b") } == false)
-      #expect(try !store.read { try $0.hasQueuedRequests(for: made.id.modelIdentifier) })
+      #expect(try await store.read { try $0.contains("UndoPerson:b") } == false)
+      #expect(try await !store.read { try $0.hasQueuedRequests(for: made.id.modelIdentifier) })
       #expect(try store.verify().problems.isEmpty)
     }
   }
@@ -307,15 +307,16 @@ import Testing
       }
       server.isOffline = true
       let removed = try await jobs.remove(atID: seven, in: .localAndRemote)
-      #expect(try store.read { try $0.contains("Job:7") } == false)
-      #expect(try store.read { try $0.contains("Shift:1") } == false, "it can't be without it")
-      #expect(try store.read { try $0.collection("todo", as: Job.self) }?.count == 2)
+      #expect(try await store.read { try $0.contains("Job:7") } == false)
+      #expect(
+        try await store.read { try $0.contains("Shift:1") } == false, "it can't be without it")
+      #expect(try await store.read { try $0.collection("todo", as: Job.self) }?.count == 2)
       server.isOffline = false
       container.clientQueue?.flush()
       let error = await apiError { try await removed.confirmed() }
       #expect(error?.status == 403)
       #expect(try await jobs.get(byID: seven) == job)
-      let (team, shift, list) = try store.read { snapshot in
+      let (team, shift, list) = try await store.read { snapshot in
         (
           try snapshot.get("Team:1", as: Team.self),
           try snapshot.get("Shift:1", as: Shift.self),
@@ -485,7 +486,7 @@ import Testing
       #expect(try await titles.next()?.entities.map(\.title) == ["Dig"])
       #expect(try await queue.retry(number))
       #expect(try await titles.next()?.entities.map(\.title) == ["Dug"])
-      #expect(try store.read { try $0.synchronizationState(of: seven) } == .pending)
+      #expect(try await store.read { try $0.synchronizationState(of: seven) } == .pending)
       server.isOffline = false
       queue.flush()
       while try !queue.requests().isEmpty { await Task.yield() }
@@ -578,13 +579,13 @@ import Testing
       #expect(try await titles(.refused) == ["kept"])
       #expect(try await titles(.pending).isEmpty)
       #expect(try await refused.next()?.entities.map(\.title) == ["kept"])
-      #expect(try store.read { try $0.synchronizationState(of: id) } == .refused)
+      #expect(try await store.read { try $0.synchronizationState(of: id) } == .refused)
       server.answer(.put, "/drafts/1", with: APIResponse(status: 204))
       let queue = try #require(container.clientQueue)
       let number = try #require(try queue.requests().first?.id)
       #expect(try await queue.retry(number))
       #expect(try await refused.next()?.isEmpty == true)
-      #expect(try store.read { try $0.synchronizationState(of: id) } != .refused)
+      #expect(try await store.read { try $0.synchronizationState(of: id) } != .refused)
     }
   }
 }

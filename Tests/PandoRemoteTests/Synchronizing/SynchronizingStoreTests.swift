@@ -27,18 +27,18 @@ import Testing
       _ = try await before[DiskItem.self].all()
       let items = before[DiskItem.self]
       var seen: [UInt64: [String]] = [:]
-      let place = try store.read { try $0.commitNumber.value }
+      let place = try await store.read { try $0.commitNumber.value }
       _ = try await items.synchronize()
-      let full = try store.read { try $0.commitNumber.value }
+      let full = try await store.read { try $0.commitNumber.value }
       // One for the place at which it began, and one for each page.
       #expect(full == place + 3)
       await before.close()
       let after = try container()
       #expect(try await after[DiskItem.self].synchronize().kind == .incremental)
-      #expect(try store.read { try $0.commitNumber.value } == full + 1)
+      #expect(try await store.read { try $0.commitNumber.value } == full + 1)
       seen[full] = try await after[DiskItem.self].shown
       #expect(seen[full] == ["2:B", "3:C"])
-      let state = try store.read { try $0.property("sync/default/DiskItem") }
+      let state = try await store.read { try $0.property("sync/default/DiskItem") }
       #expect(
         state.map { String(decoding: $0, as: UTF8.self) }
           == #"{"cursor":"c2","link":false,"pending":[]}"#)

@@ -64,7 +64,7 @@ import Testing
       let courier = try await container[Courier.self].get(byID: .remote("c"))
       #expect(courier == Courier(id: .remote("c"), fullName: "Cy"))
       // On disk the fields have their own names.
-      let fields = try store.read { try $0.tree("Parcel:7", as: "Parcel", depth: 0)?.fields }
+      let fields = try await store.read { try $0.tree("Parcel:7", as: "Parcel", depth: 0)?.fields }
       #expect(fields?["lines"]?[0]?["amountDue"] == 3)
       #expect(fields?["_id"] == nil)
       await container.close()

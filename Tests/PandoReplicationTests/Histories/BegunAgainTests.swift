@@ -53,7 +53,8 @@ import Testing
       #expect(after.value == before.value + 1)
       #expect(after.history != before.history)
       #expect(heard.withLock(\.self) == [after])
-      #expect(try first.store.read { try $0.changes(since: before) }.map(\.commitNumber) == [after])
+      #expect(
+        try await first.store.read { try $0.changes(since: before) }.map(\.commitNumber) == [after])
       let again = try ReplicaFixture("\(path)/2", MemoryConnection(log))
       defer { again.store.close() }
       try again.replica.catchUp()
@@ -96,8 +97,8 @@ import Testing
       #expect(runs.withLock(\.self) == 2)
       #expect(first.replica.statistics.refused == 1)
       #expect(first.replica.statistics.foreign == 0)
-      #expect(try first.store.read { try $0.count() } == 2)
-      #expect(try first.store.read { try $0.contains("Leaf:sent") })
+      #expect(try await first.store.read { try $0.count() } == 2)
+      #expect(try await first.store.read { try $0.contains("Leaf:sent") })
       let again = try ReplicaFixture("\(path)/2", MemoryConnection(log))
       defer { again.store.close() }
       try again.replica.catchUp()

@@ -23,7 +23,7 @@ import Testing
     let error = await #expect(throws: StoreError.self) { _ = try await changes.next() }
     #expect(error?.code == .changesExpired, "\(error as Any)")
     #expect("\(error as Any)".contains("cursor index"), "\(error as Any)")
-    let last = try store.store.read { try $0.commitNumber }
+    let last = try await store.store.read { try $0.commitNumber }
     try await cursor.acknowledge(last)
     #expect(try cursor.state.position == last)
     try await write(90..<91, "later", to: store)
@@ -70,9 +70,9 @@ import Testing
       try await second.caughtUp()
       await second.close()
       let length = log.messages.count
-      let common = try first.store.read { try $0.commitNumber }
+      let common = try await first.store.read { try $0.commitNumber }
       try await write(5..<10, "lost", to: first)
-      let lost = try first.store.read { try $0.commitNumber }
+      let lost = try await first.store.read { try $0.commitNumber }
       await first.close()
       log.truncate(to: length)
       let other = try open("\(path)/b", log)
@@ -81,7 +81,7 @@ import Testing
       try await ReplicatedStore.replace(path: "\(path)/a", log: MemoryConnection(log))
       let again = try open("\(path)/a", log)
       try await again.caughtUp()
-      let next = try again.store.read { try $0.commitNumber }
+      let next = try await again.store.read { try $0.commitNumber }
       try await write(20..<32, "later", to: other)
       try await again.caughtUp()
       for number in [common, lost] {
@@ -91,7 +91,7 @@ import Testing
         #expect(error?.code == .changesExpired, "\(error as Any)")
       }
       // What was read since the replacement goes on, and is the machine's own.
-      let changes = try again.store.read { try $0.changes(since: next) }
+      let changes = try await again.store.read { try $0.changes(since: next) }
       #expect(changes.flatMap(\.inserted) == (20..<32).map { "Leaf:\($0)" })
       let error = #expect(throws: StoreError.self) {
         try other.store.read { _ = try $0.changes(since: next) }

@@ -197,7 +197,7 @@ import Testing
       let store = try ModelStore(path: path, configuration: configuration)
       expectFailure(.readOnly, "opened for reading only") { try store.write { _ in } }
       await #expect(throws: StoreError.self) { try await store.write { _ in } }
-      #expect(try store.read { try $0.count() } == 1)
+      #expect(try await store.read { try $0.count() } == 1)
       #expect(try store.verify().problems == [])
       await store.close()
     }

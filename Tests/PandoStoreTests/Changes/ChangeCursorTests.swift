@@ -114,14 +114,14 @@ import Testing
         }
       }
       #expect(try cursor.state.position.value == 0)
-      #expect(try store.read { try $0.property("indexed") } == nil)
+      #expect(try await store.read { try $0.property("indexed") } == nil)
       try await store.write { transaction in
         try transaction.setProperty("indexed", to: [1])
         try transaction.acknowledge(CommitNumber(value: 1), cursor: "index")
       }
       #expect(try cursor.state.position.value == 1)
       // That was no commit that anybody is told of.
-      #expect(try store.read { try $0.commitNumber.value } == 1)
+      #expect(try await store.read { try $0.commitNumber.value } == 1)
       await store.close()
     }
   }

@@ -19,9 +19,9 @@ struct HistoryTests {
       try write(10, "Ada", to: store)
       _ = try store.cursor(named: "mailer")
       try store.copy(to: "\(folder)/backup")
-      let shared = try store.read { try $0.commitNumber }
+      let shared = try await store.read { try $0.commitNumber }
       try write(10, "Bob", to: store)
-      let lost = try store.read { try $0.commitNumber }
+      let lost = try await store.read { try $0.commitNumber }
       await store.close()
       try FileManager.default.removeItem(atPath: path)
       try FileManager.default.copyItem(atPath: "\(folder)/backup", toPath: path)
@@ -48,7 +48,7 @@ struct HistoryTests {
       }
       var live = store.changes(since: lost).makeAsyncIterator()
       await #expect(throws: StoreError.self) { _ = try await live.next() }
-      #expect(try store.read { try $0.changes(since: shared) }.count == count)
+      #expect(try await store.read { try $0.changes(since: shared) }.count == count)
       let cursor = try store.cursor(named: "mailer")
       expectFailure(.changesExpired, "cursor mailer") { try cursor.acknowledge(lost) }
       #expect(try cursor.state.position == shared)

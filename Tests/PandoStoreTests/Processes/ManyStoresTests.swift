@@ -42,7 +42,7 @@ import Testing
         try await store.write { [leaf = leaf(number)] in try $0.set(leaf) }
       }
       for (number, store) in stores.enumerated() {
-        #expect(try store.read { try $0.contains("leaf:\(number)") })
+        #expect(try await store.read { try $0.contains("leaf:\(number)") })
       }
       for store in stores { await store.close() }
     }
@@ -79,13 +79,13 @@ import Testing
       for store in stores {
         try await store.write { try $0.set(TreeNode("leaf:1", type: "Leaf")) }
         try await store.write { try $0.set(TreeNode("leaf:2", type: "Leaf")) }
-        let count = try store.read { try $0.count() }
+        let count = try await store.read { try $0.count() }
         precondition(count == 2)
       }
       while !Self.threadNames.isEmpty { sched_yield() }
       for store in stores {
         try await store.write { try $0.set(TreeNode("leaf:3", type: "Leaf")) }
-        let count = try store.read { try $0.count() }
+        let count = try await store.read { try $0.count() }
         precondition(count == 3)
         await store.close()
       }

@@ -57,7 +57,7 @@ import Testing
       #expect(openFiles(in: path) == [])
       configuration.isReadOnly = isReadOnly
       let second = try ModelStore(path: path, configuration: configuration)
-      #expect(try second.read { try $0.count() } == 1)
+      #expect(try await second.read { try $0.count() } == 1)
       closeAndWait(second)
       #expect(openFiles(in: path) == [])
       withExtendedLifetime((first, second)) {}
@@ -77,7 +77,7 @@ import Testing
       await first.close()
       configuration.isReadOnly = isReadOnly
       let second = try ModelStore(path: path, configuration: configuration)
-      #expect(try second.read { try $0.count() } == 1)
+      #expect(try await second.read { try $0.count() } == 1)
       #expect(inheritedFiles(in: path) == [])
       await second.close()
     }

@@ -243,7 +243,7 @@ import Testing
     let stored = (0..<160).filter { $0 % 7 != 3 }
     #expect(numbers.value == Set((1...stored.count).map { UInt64($0) }))
     #expect(told.value == (1...stored.count).map { UInt64($0) })
-    #expect(try store.read { try $0.count() } == stored.count)
+    #expect(try await store.read { try $0.count() } == stored.count)
     #expect(store.counters.writes == stored.count)
     #expect(try store.verify().problems == [])
   }

@@ -70,6 +70,61 @@ final class ManagedBooks: Sendable {
     }
   }
 
+  /// How a task scans the store.
+  enum Scan: String, CaseIterable {
+    case blocking
+    case read
+    case manager
+
+    /// For people.
+    var text: String {
+      switch self {
+      case .blocking: "by a blocking read in a task"
+      case .read: "by store.read of a task"
+      case .manager: "by a manager"
+      }
+    }
+  }
+
+  /// The number of tasks that scan at the same time.
+  static let scanCount = 4
+
+  /// Reads all books in some tasks at once, and records how late another task wakes meanwhile.
+  func scan(_ scan: Scan, _ latencies: Latencies) throws -> UInt64 {
+    let query = Query<Book>.all
+    return try inTask(latencies) {
+      [store = models.store, manager = container[Book.self]] latencies in
+      let ticker = Task {
+        while !Task.isCancelled {
+          let due = ContinuousClock.now + .milliseconds(5)
+          try? await Task.sleep(until: due, clock: .continuous)
+          // At the end it wakes too early.
+          let late = (ContinuousClock.now - due) / .nanoseconds(1)
+          if late > 0 { latencies[0].record(nanoseconds: UInt64(late)) }
+        }
+      }
+      let found = try await withThrowingTaskGroup(of: Int.self) { tasks in
+        for _ in 0..<Self.scanCount {
+          tasks.addTask {
+            switch scan {
+            case .blocking: try Self.findBlocking(query, in: store)
+            case .read: try await store.read { try $0.find(query).entities.count }
+            case .manager: try await manager.search(withQuery: query).entities.count
+            }
+          }
+        }
+        return try await tasks.reduce(0, +)
+      }
+      ticker.cancel()
+      await ticker.value
+      return UInt64(found)
+    }
+  }
+
+  private static func findBlocking(_ query: Query<Book>, in store: ModelStore) throws -> Int {
+    try store.read { try $0.find(query).entities.count }
+  }
+
   /// Does work in one task, for which the calling thread waits.
   private func inTask(
     _ latencies: Latencies, _ body: @escaping @Sendable (ThreadLatencies) async throws -> UInt64

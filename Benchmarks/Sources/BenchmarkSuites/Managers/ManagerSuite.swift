@@ -57,6 +57,7 @@ struct ManagerSuite {
           }
         }
       })
+    try scanBesideTicker()
     runner.compare(
       "get-cached", with: "get-store", "time of a get of what is cached : store.read",
       goal: .atMost(1))
@@ -69,6 +70,32 @@ struct ManagerSuite {
     runner.compare(
       "all-default-\(count)", with: "all-uncached-\(count)",
       "time of all() as containers make managers : no cache", goal: .atMost(1.05))
+  }
+
+  /// Measures how late a task wakes while other tasks scan the store.
+  private func scanBesideTicker() throws {
+    let count = library.books.count
+    let scans = ManagedBooks.Scan.allCases
+    func name(_ scan: ManagedBooks.Scan) -> String { "ticker-\(scan.rawValue)-\(count)" }
+    try runner.measure(
+      scans.map { scan in
+        workload(
+          name(scan),
+          "scan of all entities beside three others, \(scan.text); times are how late a task wakes that sleeps 5 ms",
+          ways[1], ManagedBooks.scanCount
+        ) { books in
+          try .time(ManagedBooks.scanCount) { try books.scan(scan, $0) }
+        }
+      })
+    for scan in scans {
+      guard let entry = runner.entry(.pando, in: name(scan)) else { continue }
+      runner.add(
+        Comparison(
+          name: "manager/\(name(scan))/longest-wait",
+          title: "manager, longest wait of a task beside four scans, \(scan.text)",
+          value: Double(entry.latencies.maximum) / 1e6, unit: "ms",
+          goal: scan == .blocking ? nil : .atMost(20)))
+    }
   }
 
   private func get(

@@ -1,0 +1,102 @@
+public import PandoModels
+
+/// Reads of one model, query or answer.
+///
+/// Use ``ModelStore/read(_:)`` for several of them in one version.
+extension ModelStore {
+  /// Reads a model with its whole tree.
+  ///
+  /// ```swift
+  /// let ada = try store.get(Person.key(12))
+  /// ```
+  ///
+  /// - Parameter key: The key of the node.
+  /// - Returns: The model; `nil` if no node has the key.
+  /// - Throws: As ``ModelSnapshot/get(_:as:)`` and ``read(_:)``.
+  /// - Complexity: O(log *n*) for each node of the tree.
+  public func get<M: SimpleModel & Decodable>(_ key: Key<M>) throws -> M? {
+    try read { try $0[key] }
+  }
+
+  /// Reads a model with its whole tree on a reader thread.
+  ///
+  /// - Parameter key: The key of the node.
+  /// - Returns: The model; `nil` if no node has the key.
+  /// - Throws: As ``ModelSnapshot/get(_:as:)`` and the `async` form of ``read(_:)``.
+  /// - Complexity: O(log *n*) for each node of the tree.
+  public func get<M: SimpleModel & Decodable>(_ key: Key<M>) async throws -> M? {
+    try await read { try $0[key] }
+  }
+
+  /// Returns the entities that a query asks for.
+  ///
+  /// ```swift
+  /// let issues = try store.find(Query(filter: \Issue.status == .open)).entities
+  /// ```
+  ///
+  /// - Parameter query: The query.
+  /// - Returns: The entities and their groups.
+  /// - Throws: As ``ModelSnapshot/find(_:)`` and ``read(_:)``.
+  /// - Complexity: As ``ModelSnapshot/find(_:)``.
+  public func find<E: Queryable>(_ query: Query<E>) throws -> QueryResult<E> {
+    try read { try $0.find(query) }
+  }
+
+  /// Returns the entities that a query asks for; reads on a reader thread.
+  ///
+  /// - Parameter query: The query.
+  /// - Returns: The entities and their groups.
+  /// - Throws: As ``ModelSnapshot/find(_:)`` and the `async` form of ``read(_:)``.
+  /// - Complexity: As ``ModelSnapshot/find(_:)``.
+  public func find<E: Queryable>(_ query: Query<E>) async throws -> QueryResult<E> {
+    try await read { try $0.find(query) }
+  }
+
+  /// Returns the first entity that a query asks for.
+  ///
+  /// - Parameter query: The query; its groups do not matter.
+  /// - Returns: The first entity; `nil` if there is none.
+  /// - Throws: As ``ModelSnapshot/find(_:)`` and ``read(_:)``.
+  /// - Complexity: As ``ModelSnapshot/first(_:)``.
+  public func first<E: Queryable>(_ query: Query<E>) throws -> E? {
+    try read { try $0.first(query) }
+  }
+
+  /// Returns the first entity that a query asks for; reads on a reader thread.
+  ///
+  /// - Parameter query: The query; its groups do not matter.
+  /// - Returns: The first entity; `nil` if there is none.
+  /// - Throws: As ``ModelSnapshot/find(_:)`` and the `async` form of ``read(_:)``.
+  /// - Complexity: As ``ModelSnapshot/first(_:)``.
+  public func first<E: Queryable>(_ query: Query<E>) async throws -> E? {
+    try await read { try $0.first(query) }
+  }
+
+  /// Answers a question about the entities that a query gives, without decoding them.
+  ///
+  /// - Parameters:
+  ///   - question: What is asked.
+  ///   - query: About which entities.
+  /// - Returns: The answer.
+  /// - Throws: As ``ModelSnapshot/answer(_:to:)`` and ``read(_:)``.
+  /// - Complexity: As ``ModelSnapshot/answer(_:to:)``.
+  public func answer<E: Queryable>(
+    _ question: Question<E>, to query: Query<E>
+  ) throws -> QueryAnswer {
+    try read { try $0.answer(question, to: query) }
+  }
+
+  /// Answers a question about the entities that a query gives; reads on a reader thread.
+  ///
+  /// - Parameters:
+  ///   - question: What is asked.
+  ///   - query: About which entities.
+  /// - Returns: The answer.
+  /// - Throws: As ``ModelSnapshot/answer(_:to:)`` and the `async` form of ``read(_:)``.
+  /// - Complexity: As ``ModelSnapshot/answer(_:to:)``.
+  public func answer<E: Queryable>(
+    _ question: Question<E>, to query: Query<E>
+  ) async throws -> QueryAnswer {
+    try await read { try $0.answer(question, to: query) }
+  }
+}
