@@ -79,9 +79,9 @@ final class ManagedBooks: Sendable {
     /// For people.
     var text: String {
       switch self {
-      case .blocking: "by a blocking read in a task"
-      case .read: "by store.read of a task"
-      case .manager: "by a manager"
+      case .blocking: "a blocking read in a task"
+      case .read: "store.read of a task"
+      case .manager: "a manager"
       }
     }
   }

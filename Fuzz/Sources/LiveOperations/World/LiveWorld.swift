@@ -150,13 +150,13 @@ final class LiveWorld: Sendable {
   }
 
   private func checkStored(_ store: ModelStore, _ taint: Taint) async throws {
-    try store.read { snapshot in
+    try await store.read { snapshot in
       for view in views { try view.checkStored(snapshot, taint) }
     }
     guard let manager = container?[Models.Item.self] else { return }
     for name in names.items {
       let found = try await manager.get(byID: .remote(name))
-      let stored = try store.read {
+      let stored = try await store.read {
         try $0.get(LiveNames.item(name), as: Models.Item.self)
       }
       ledger.require(

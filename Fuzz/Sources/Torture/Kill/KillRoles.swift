@@ -11,7 +11,7 @@ enum KillRoles {
     let own = try options.integer(2)...options.integer(3)
     let store = try ModelStore(
       path: options.text(0), configuration: .torture(Durability(named: options.text(4))))
-    let steps = try store.read { try workload.steps(in: $0) }
+    let steps = try await store.read { try workload.steps(in: $0) }
     let isControl = options.isControl
     await withTaskGroup { group in
       for task in own {

@@ -42,7 +42,7 @@ struct OriginsCheck {
       try replica.store.dump { lines.append($0) }
       if machine == 0 {
         first = lines
-        try replica.store.read { try check($0) }
+        try await replica.store.read { try check($0) }
       } else if lines != first {
         let difference = lines.difference(from: first).prefix(8).map { "\($0)" }
         throw TortureFailure("machines 0 and \(machine) differ: \(difference)")

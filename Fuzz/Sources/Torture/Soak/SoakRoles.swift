@@ -40,13 +40,13 @@ enum SoakRoles {
     until deadline: ContinuousClock.Instant
   ) async throws {
     let lock = try QuietLock(path)
-    var step = try store.read { try workload.steps(in: $0)[task] }
+    var step = try await store.read { try workload.steps(in: $0)[task] }
     while ContinuousClock.now < deadline {
       step += 1
       try await lock.working {
         try await store.write { [step] in try workload.perform(task: task, step: step, in: &$0) }
       }
-      try store.read { snapshot in
+      try await store.read { snapshot in
         let steps = try workload.steps(in: snapshot)
         try require(steps[task] == step, "task \(task) at step \(steps[task]) instead of \(step)")
         if step % 8 == 0 { try workload.check(snapshot, steps: steps) }

@@ -82,7 +82,7 @@ final class BoardService: Sendable {
 
 /// Issues.
 extension BoardService {
-  private func issues(_ request: HTTPRequest) throws -> HTTPResponse {
+  private func issues(_ request: HTTPRequest) async throws -> HTTPResponse {
     try request.allow("status", "project", "author", "assignee", "label", "after", "limit")
     let filter = try request.filter
     let last = try request.number("after")
@@ -91,10 +91,10 @@ extension BoardService {
       try store.read { try $0.page(filter, after: last, limit: limit) })
   }
 
-  private func countIssues(_ request: HTTPRequest) throws -> HTTPResponse {
+  private func countIssues(_ request: HTTPRequest) async throws -> HTTPResponse {
     try request.allow("status", "project", "author", "assignee", "label")
     let filter = try request.filter
-    return HTTPResponse(["count": try store.read { try $0.count(filter) }])
+    return HTTPResponse(["count": try await store.read { try $0.count(filter) }])
   }
 
   private func issue(_ request: HTTPRequest) throws -> HTTPResponse {
@@ -143,8 +143,8 @@ extension BoardService {
     return try response(number, status: 201)
   }
 
-  private func stats(_ request: HTTPRequest) throws -> HTTPResponse {
-    HTTPResponse(["byStatus": try store.read { try $0.countsByStatus() }])
+  private func stats(_ request: HTTPRequest) async throws -> HTTPResponse {
+    HTTPResponse(["byStatus": try await store.read { try $0.countsByStatus() }])
   }
 
   private static var now: Int { Int(Date().timeIntervalSince1970) }
@@ -197,8 +197,8 @@ private struct Refusal: Encodable {
 
 /// The board.
 extension BoardService {
-  private func board(_ request: HTTPRequest) throws -> HTTPResponse {
-    HTTPResponse(try store.read { try $0.board() })
+  private func board(_ request: HTTPRequest) async throws -> HTTPResponse {
+    HTTPResponse(try await store.read { try $0.board() })
   }
 
   /// The card is in one column, before and after; no reader sees it in both or in none.

@@ -43,11 +43,11 @@ extension Story {
   /// Edits: a name that is everywhere, edits that meet, and one that is refused.
   func edit() async throws {
     log.step("Ada gets another name: one record is written, and all that holds her shows it")
-    let before = try service.store.read { try $0.commitNumber }
+    let before = try await service.store.read { try $0.commitNumber }
     try await tell("PATCH /users/1", body: #"{"name": "Ada King"}"#, expecting: "200  Ada King") {
       (answer: User) in answer.name
     }
-    let changes = try service.store.read { try $0.changes(since: before) }
+    let changes = try await service.store.read { try $0.changes(since: before) }
     try log.tell("updated \(changes.flatMap(\.updated).joined(separator: ", "))", "updated User:1")
     try await tell(
       "GET /issues?author=1&limit=1",

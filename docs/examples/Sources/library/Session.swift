@@ -156,7 +156,7 @@ extension Session {
   /// Whether the server has the books as they are here.
   func states() async throws -> String {
     let books = try await container[Book.self].search(withQuery: Self.catalogue).entities
-    return try store.read { snapshot in
+    return try await store.read { snapshot in
       try books.map { "\($0.title) is \(try snapshot.synchronizationState(of: $0.id))" }
     }.joined(separator: ", ")
   }

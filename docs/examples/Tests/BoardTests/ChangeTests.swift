@@ -7,9 +7,9 @@ import Testing
 @Suite struct ChangeTests {
   @Test func `a user with another name has it in every issue, comment and card`() async throws {
     try await withBoard { service in
-      let before = try service.store.read { try $0.commitNumber }
+      let before = try await service.store.read { try $0.commitNumber }
       _ = try await service.ask("PATCH /users/1", #"{"name":"Ada King"}"#, as: User.self)
-      let changes = try service.store.read { try $0.changes(since: before) }
+      let changes = try await service.store.read { try $0.changes(since: before) }
       #expect(changes.flatMap(\.updated) == ["User:1"])
       var king = data.user(1)
       king.name = "Ada King"
@@ -19,7 +19,7 @@ import Testing
         #expect(user == king)
         places += 1
       }
-      try service.store.read { snapshot in
+      try await service.store.read { snapshot in
         for issue in try snapshot.page(IssueFilter(), limit: data.issueCount).issues {
           check(issue.author)
           check(issue.assignee)
@@ -123,7 +123,7 @@ import Testing
 
   @Test func `what can't be done changes nothing, and the answer says why`() async throws {
     try await withBoard { service in
-      let before = try service.store.read { try $0.commitNumber }
+      let before = try await service.store.read { try $0.commitNumber }
       for (request, body, status, reason) in [
         ("GET /nothing", "", 404, "there is nothing here; GET / lists what there is"),
         ("GET /issues/2001", "", 404, "there is no Issue:2001"),
@@ -156,7 +156,7 @@ import Testing
         #expect(response.status == status, "\(request): \(content)")
         #expect(content.hasPrefix(#"{"error":"\#(reason)"#), "\(request): \(content)")
       }
-      #expect(try service.store.read { try $0.commitNumber } == before)
+      #expect(try await service.store.read { try $0.commitNumber } == before)
     }
   }
 }
