@@ -98,7 +98,7 @@ final class ProcessViews: Sendable {
     pausing.checkTold()
     clock.tree.checkTold()
     try ledger.throwFinding()
-    let stored = try await store.read { snapshot in
+    let stored = try await store.read { [self] snapshot in
       try views.checkStored(snapshot)
       clock.tree.checkStored(try snapshot.get(Models.Clock.identifier, as: Models.Clock.self))
       let stored = try lists.map { try snapshot.collection($0.key, as: Models.Item.self) ?? [] }

@@ -150,7 +150,7 @@ final class LiveWorld: Sendable {
   }
 
   private func checkStored(_ store: ModelStore, _ taint: Taint) async throws {
-    try await store.read { snapshot in
+    try await store.read { [views] snapshot in
       for view in views { try view.checkStored(snapshot, taint) }
     }
     guard let manager = container?[Models.Item.self] else { return }

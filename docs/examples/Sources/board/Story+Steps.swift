@@ -36,7 +36,7 @@ extension Story {
       Self.page)
     let ofAda = IssueFilter(status: .open, author: User.key(1))
     try log.tell(
-      "\(service.store.read { try $0.explain(ofAda.query(limit: 2)) })",
+      "\(await service.store.read { try $0.explain(ofAda.query(limit: 2)) })",
       "Issue: index on author, status, id, in order (2000 in all)")
   }
 
