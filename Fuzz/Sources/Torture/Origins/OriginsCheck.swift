@@ -42,7 +42,7 @@ struct OriginsCheck {
       try replica.store.dump { lines.append($0) }
       if machine == 0 {
         first = lines
-        try await replica.store.read { try check($0) }
+        try check(replica.store)
       } else if lines != first {
         let difference = lines.difference(from: first).prefix(8).map { "\($0)" }
         throw TortureFailure("machines 0 and \(machine) differ: \(difference)")
@@ -50,6 +50,8 @@ struct OriginsCheck {
       await replica.close()
     }
   }
+
+  private mutating func check(_ store: ModelStore) throws { try store.read { try check($0) } }
 
   private mutating func check(_ snapshot: borrowing ModelSnapshot) throws {
     var marks: [String: Mark] = [:]

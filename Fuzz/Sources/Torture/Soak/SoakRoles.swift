@@ -46,7 +46,7 @@ enum SoakRoles {
       try await lock.working {
         try await store.write { [step] in try workload.perform(task: task, step: step, in: &$0) }
       }
-      try await store.read { snapshot in
+      try await store.read { [step] snapshot in
         let steps = try workload.steps(in: snapshot)
         try require(steps[task] == step, "task \(task) at step \(steps[task]) instead of \(step)")
         if step % 8 == 0 { try workload.check(snapshot, steps: steps) }

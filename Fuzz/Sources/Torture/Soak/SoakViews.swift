@@ -79,7 +79,7 @@ final class SoakViews: Sendable {
 
   /// What is committed now shows once it is asked for, whoever committed it.
   func checkFresh(_ store: ModelStore) async throws {
-    let committed = try await store.read { try workload.steps(in: $0) }
+    let committed = try await store.read { [workload] in try workload.steps(in: $0) }
     try await manager.refresh()
     try lastSeen.withLock { last in
       let shown = try checkMoment()
@@ -101,7 +101,7 @@ final class SoakViews: Sendable {
     for view in marks { view.provider.isPaused = false }
     try await manager.refresh()
     await manager.drain()
-    try await store.read { snapshot in
+    try await store.read { [self] snapshot in
       for view in works { try view.check(snapshot) }
       for view in parts { try view.check(snapshot) }
       try shared.check(snapshot)
