@@ -135,20 +135,6 @@ extension ModelTransaction {
 
 /// Nodes by their typed keys.
 extension ModelStore {
-  /// Reads a model with its whole tree.
-  ///
-  /// ```swift
-  /// let ada = try store.get(Person.key(12))
-  /// ```
-  ///
-  /// - Parameter key: The key of the node.
-  /// - Returns: The model; `nil` if no node has the key.
-  /// - Throws: As ``ModelSnapshot/get(_:as:)`` and ``read(_:)``.
-  /// - Complexity: O(log *n*) for each node of the tree.
-  public func get<M: SimpleModel & Decodable>(_ key: Key<M>) throws -> M? {
-    try read { try $0[key] }
-  }
-
   /// Changes the stored state of a node and its tree, without overwriting concurrent changes.
   ///
   /// ```swift

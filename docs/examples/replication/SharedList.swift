@@ -92,7 +92,7 @@
       try await write { transaction in
         try transaction.updateIfPresent(Item.key(item)) { if $0.buyer == nil { $0.buyer = name } }
       }
-      let buyer = try replica.store.get(Item.key(item))?.buyer
+      let buyer = try await replica.store.get(Item.key(item))?.buyer
       say("\(name): \(item) is bought by \(buyer ?? "nobody")")
     }
 

@@ -88,7 +88,7 @@ extension BoardService {
     let last = try request.number("after")
     let limit = try request.number("limit", in: 1...100) ?? 20
     return HTTPResponse(
-      try store.read { try $0.page(filter, after: last, limit: limit) })
+      try await store.read { try $0.page(filter, after: last, limit: limit) })
   }
 
   private func countIssues(_ request: HTTPRequest) async throws -> HTTPResponse {
@@ -97,13 +97,13 @@ extension BoardService {
     return HTTPResponse(["count": try await store.read { try $0.count(filter) }])
   }
 
-  private func issue(_ request: HTTPRequest) throws -> HTTPResponse {
-    try response(request.number)
+  private func issue(_ request: HTTPRequest) async throws -> HTTPResponse {
+    try await response(request.number)
   }
 
   /// An issue with its comments; its tag is for `If-Match`.
-  private func response(_ number: Int, status: Int = 200) throws -> HTTPResponse {
-    guard let thread = try store.read({ try $0.thread(number) }) else {
+  private func response(_ number: Int, status: Int = 200) async throws -> HTTPResponse {
+    guard let thread = try await store.read({ try $0.thread(number) }) else {
       throw HTTPError.missing(Issue.key(number))
     }
     var response = HTTPResponse(thread, status: status)
@@ -125,7 +125,7 @@ extension BoardService {
     } else {
       try await store.write { try $0.change(key, patch) }
     }
-    return try response(number)
+    return try await response(number)
   }
 
   private func deleteIssue(_ request: HTTPRequest) async throws -> HTTPResponse {
@@ -140,7 +140,7 @@ extension BoardService {
     let number = try request.number
     let comment = try request.decoded(as: NewComment.self)
     try await store.write { try $0.comment(on: number, comment, at: Self.now) }
-    return try response(number, status: 201)
+    return try await response(number, status: 201)
   }
 
   private func stats(_ request: HTTPRequest) async throws -> HTTPResponse {
@@ -152,9 +152,9 @@ extension BoardService {
 
 /// Users.
 extension BoardService {
-  private func user(_ request: HTTPRequest) throws -> HTTPResponse {
+  private func user(_ request: HTTPRequest) async throws -> HTTPResponse {
     let key = User.key(try request.number)
-    guard let user = try store.get(key) else { throw HTTPError.missing(key) }
+    guard let user = try await store.get(key) else { throw HTTPError.missing(key) }
     return HTTPResponse(user)
   }
 
@@ -179,7 +179,7 @@ extension BoardService {
     do {
       return try await delete(key)
     } catch let error as StoreError where error.code == .restricted {
-      let holders = try store.read { try $0.parents(of: key) }
+      let holders = try await store.read { try $0.parents(of: key) }
       return HTTPResponse(
         Refusal(error: "\(error)", holders: Array(holders.prefix(Self.holderMaximum))), status: 409)
     }
@@ -214,7 +214,7 @@ extension BoardService {
     try request.allow("seen")
     let key = Column.key(try request.number)
     let seen = request.query.first { $0.name == "seen" }?.value
-    guard let column = try store.get(key) else { throw HTTPError.missing(key) }
+    guard let column = try await store.get(key) else { throw HTTPError.missing(key) }
     return HTTPResponse(try await ColumnWatch(column, live).next(after: seen))
   }
 }

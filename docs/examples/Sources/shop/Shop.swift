@@ -150,39 +150,39 @@ extension Shop {
   }
 
   /// The orders of a customer, the newest first.
-  func orders(of customer: Key<Customer>) throws -> [Order] {
+  func orders(of customer: Key<Customer>) async throws -> [Order] {
     let query = Query<Order>(filter: .holds(\.customer, customer), order: [.descending(\.placedAt)])
-    return try store.read { try $0.find(query).entities }
+    return try await store.read { try $0.find(query).entities }
   }
 
   /// The products of a category and of those below it, the cheapest first.
-  func products(below path: String) throws -> [Product] {
+  func products(below path: String) async throws -> [Product] {
     let isInBranch = Filter<Product>.hasPrefix(\.categoryPath, path)
     let query = Query(
       filter: \.tenant == tenant && isInBranch && \Product.deletedAt == nil,
       order: [.ascending(\.price)])
-    return try store.read { try $0.find(query).entities }
+    return try await store.read { try $0.find(query).entities }
   }
 
   /// The order that a payment is for.
-  func order(paidAs reference: String) throws -> Order? {
+  func order(paidAs reference: String) async throws -> Order? {
     let query = Query(filter: \.tenant == tenant && \Order.payment.paid?.reference == reference)
-    return try store.read { try $0.first(query) }
+    return try await store.read { try $0.first(query) }
   }
 
   /// What the orders of a day add up to.
-  func turnover(on day: String) throws -> Money {
+  func turnover(on day: String) async throws -> Money {
     let query = Query(
       filter: \.tenant == tenant && \Order.day == day && \Order.status != .cancelled)
     guard
-      case .integer(let cents) = try store.read({ try $0.answer(.sum(\.total), to: query).value })
+      case .integer(let cents) = try await store.read({ try $0.answer(.sum(\.total), to: query).value })
     else { return Money(rawValue: 0) }
     return Money(rawValue: Int(cents))
   }
 
   /// What happened to a node, the oldest first.
-  func history<M>(of key: Key<M>) throws -> [AuditEntry] {
+  func history<M>(of key: Key<M>) async throws -> [AuditEntry] {
     let query = Query(filter: \AuditEntry.node == key.rawValue, order: [.ascending(\.at)])
-    return try store.read { try $0.find(query).entities }
+    return try await store.read { try $0.find(query).entities }
   }
 }

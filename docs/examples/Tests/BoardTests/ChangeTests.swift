@@ -51,7 +51,7 @@ import Testing
         "PATCH /issues/2001", #"{"status":"closed","assignee":null}"#)
       #expect(closed.issue.assignee == nil && closed.comments == said.comments)
       #expect(
-        try service.store.read { try $0.count(.init(assignee: User.key(3))) }
+        try await service.store.read { try $0.count(.init(assignee: User.key(3))) }
           == allIssues.count { $0.assignee?.id == 3 })
     }
   }

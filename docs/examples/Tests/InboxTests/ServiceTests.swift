@@ -157,7 +157,7 @@ import Testing
       #expect(!acknowledged.isEmpty)
       let store = try ModelStore(path: directory, configuration: .forTests)
       for id in acknowledged {
-        let person = try store.get(Person.key(id))
+        let person = try await store.get(Person.key(id))
         #expect(person == Person(id: id, name: "\(id)", isOnline: true))
       }
       #expect(try store.verify().isClean)

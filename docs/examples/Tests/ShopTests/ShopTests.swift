@@ -39,24 +39,26 @@ private typealias Order = shop.Order
     OrderRequest(customer: ada.key, items: [(saw.key, quantity)], idempotencyKey: key)
   }
 
-  private func available() throws -> Int? { try store.get(Stock.key(saw.key))?.available }
+  private func available() async throws -> Int? {
+    try await store.get(Stock.key(saw.key))?.available
+  }
 
   private func code(_ body: () async throws -> Void) async -> ShopError.Code? {
     await #expect(throws: ShopError.self) { try await body() }?.code
   }
 
   @Test func `an order takes its items from the stock in one commit`() async throws {
-    let before = try store.read { try $0.commitNumber }
+    let before = try await store.read { try $0.commitNumber }
     let placed = try await north.place(order(3), at: today)
     #expect(placed.number == 1 && placed.total == Money(rawValue: 5_970))
-    #expect(try store.get(placed.key) == placed)
-    #expect(try available() == 7)
-    #expect(try store.read { try $0.changes(since: before).count } == 1)
-    #expect(try north.history(of: placed.key).map(\.what) == ["placed"])
+    #expect(try await store.get(placed.key) == placed)
+    #expect(try await available() == 7)
+    #expect(try await store.read { try $0.changes(since: before).count } == 1)
+    #expect(try await north.history(of: placed.key).map(\.what) == ["placed"])
   }
 
   @Test func `an order that can't be served changes nothing`() async throws {
-    let before = try store.read { try $0.commitNumber }
+    let before = try await store.read { try $0.commitNumber }
     var both = order(3)
     both.items.append((saw.key, 8))
     let requests: [(OrderRequest, ShopError.Code)] = [
@@ -71,8 +73,8 @@ private typealias Order = shop.Order
     for (request, expected) in requests {
       #expect(await code { _ = try await north.place(request, at: today) } == expected)
     }
-    #expect(try available() == 10)
-    #expect(try store.read { try $0.commitNumber } == before)
+    #expect(try await available() == 10)
+    #expect(try await store.read { try $0.commitNumber } == before)
     try await north.retire(saw.key, by: "admin", at: today)
     #expect(await code { _ = try await north.place(order(1), at: today) } == .notForSale)
   }
@@ -84,7 +86,7 @@ private typealias Order = shop.Order
       return try await group.reduce(into: Set()) { $0.insert($1) }
     }
     #expect(numbers == [1])
-    #expect(try available() == 8)
+    #expect(try await available() == 8)
   }
 
   @Test func `many buyers at once get no more than there is, and numbers without gaps`()
@@ -95,7 +97,7 @@ private typealias Order = shop.Order
       return await group.compactMap(\.self).reduce(into: [Order]()) { $0.append($1) }
     }
     #expect(orders.map(\.number).sorted() == Array(1...10))
-    #expect(try available() == 0)
+    #expect(try await available() == 0)
   }
 
   @Test func `sku, e-mail and number are unique for each tenant`() async throws {
@@ -120,7 +122,7 @@ private typealias Order = shop.Order
     let request = OrderRequest(
       customer: grace.key, items: [(other.key, 1)], idempotencyKey: "cart-7")
     #expect(try await south.place(request, at: today).number == 1)
-    #expect(try store.read { try $0.find(north.openOrders).entities } == [placed])
+    #expect(try await store.read { try $0.find(north.openOrders).entities } == [placed])
   }
 
   @Test func `open orders are followed`() async throws {
@@ -137,17 +139,17 @@ private typealias Order = shop.Order
   @Test func `a cancelled order gives its items and the money back, once`() async throws {
     let placed = try await north.place(order(4), at: today)
     try await north.pay(placed.key, reference: "R-17", by: "bank", at: today)
-    #expect(try north.order(paidAs: "R-17")?.key == placed.key)
+    #expect(try await north.order(paidAs: "R-17")?.key == placed.key)
     try await north.cancel(placed.key, reason: "late", by: "ada", at: today)
-    #expect(try available() == 10)
-    let payment = try store.get(placed.key)?.payment
+    #expect(try await available() == 10)
+    let payment = try await store.get(placed.key)?.payment
     #expect(payment == .refunded(amount: placed.total, reason: "late"))
     let again = await code {
       try await north.cancel(placed.key, reason: "late", by: "ada", at: today)
     }
     #expect(again == .wrongStatus)
-    #expect(try available() == 10)
-    #expect(try north.history(of: placed.key).count == 3)
+    #expect(try await available() == 10)
+    #expect(try await north.history(of: placed.key).count == 3)
   }
 
   @Test func `a customer with orders is kept`() async throws {
@@ -156,24 +158,24 @@ private typealias Order = shop.Order
       try await store.write { try $0.delete(ada.key) }
     }
     #expect(error?.code == .restricted)
-    #expect(try north.orders(of: ada.key) == [placed])
+    #expect(try await north.orders(of: ada.key) == [placed])
     try await store.write { try $0.delete(placed.key) }
     try await store.write { try $0.delete(ada.key) }
-    #expect(try store.get(ada.key) == nil)
+    #expect(try await store.get(ada.key) == nil)
   }
 
   @Test func `products are found by branch and price, and orders by day`() async throws {
     var cheap = saw
     (cheap.id, cheap.sku, cheap.price) = (UUID(), "S-2", Money(rawValue: 500))
     try await north.add(cheap, available: 1, by: "admin", at: today)
-    #expect(try north.products(below: "/tools/").map(\.sku) == ["S-2", "S-1"])
-    #expect(try north.products(below: "/garden/").isEmpty)
+    #expect(try await north.products(below: "/tools/").map(\.sku) == ["S-2", "S-1"])
+    #expect(try await north.products(below: "/garden/").isEmpty)
     try await north.retire(cheap.key, by: "admin", at: today)
-    #expect(try north.products(below: "/tools/saws/") == [saw])
+    #expect(try await north.products(below: "/tools/saws/") == [saw])
     let first = try await north.place(order(2), at: today)
     _ = try await north.place(order(1), at: today)
     try await north.cancel(first.key, reason: "", by: "ada", at: today)
-    #expect(try north.turnover(on: first.day) == saw.price)
-    #expect(try north.turnover(on: "2020-01-01") == Money(rawValue: 0))
+    #expect(try await north.turnover(on: first.day) == saw.price)
+    #expect(try await north.turnover(on: "2020-01-01") == Money(rawValue: 0))
   }
 }
