@@ -174,9 +174,9 @@ extension Shop {
   func turnover(on day: String) async throws -> Money {
     let query = Query(
       filter: \.tenant == tenant && \Order.day == day && \Order.status != .cancelled)
-    guard
-      case .integer(let cents) = try await store.read({ try $0.answer(.sum(\.total), to: query).value })
-    else { return Money(rawValue: 0) }
+    guard case .integer(let cents) = try await store.answer(.sum(\.total), to: query).value else {
+      return Money(rawValue: 0)
+    }
     return Money(rawValue: Int(cents))
   }
 
