@@ -206,7 +206,7 @@ extension BoardService {
     let column = Column.key(try request.number)
     let move = try request.decoded(as: Move.self)
     try await store.write { try $0.move(IssueCard.key(move.card), to: column, at: move.at) }
-    return try board(request)
+    return try await board(request)
   }
 
   /// Waits until a column shows something else than the client has seen, or for a while.

@@ -33,7 +33,7 @@ struct Program {
         print("\(customer.name): \(error.subject) is \(error.code)")
       }
     }
-    for entry in try shop.history(of: saw.key) { print("\(entry.node) \(entry.what)") }
+    for entry in try await shop.history(of: saw.key) { print("\(entry.node) \(entry.what)") }
     await store.close()
   }
 }
