@@ -1,4 +1,5 @@
 import PandoModels
+public import PandoProviders
 
 /// Following the reads of a manager.
 ///

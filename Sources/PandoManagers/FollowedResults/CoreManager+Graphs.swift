@@ -1,5 +1,5 @@
 import PandoModels
-import PandoProviders
+public import PandoProviders
 import PandoStore
 import PandoSystem
 

@@ -1,5 +1,5 @@
 public import PandoModels
-import PandoProviders
+public import PandoProviders
 
 /// A followed query: its result now, and after each change.
 ///

@@ -1,4 +1,5 @@
 public import PandoModels
+public import PandoProviders
 public import PandoStore
 
 extension ModelStore {

@@ -17,16 +17,16 @@ extension CollectionDataProvider: Observable {
   /// ```swift
   /// for try await messages in provider.values { show(messages) }
   /// ```
-  public var values: ProviderSequence<[T]> {
-    ProviderSequence(ListObservation(state: observed()) { list, _, _ in list.models })
+  public var values: FollowedSequence<[T]> {
+    FollowedSequence(ListObservation(state: observed()) { list, _, _ in list.models })
   }
 
   /// The committed elements, now and after each change, with the change and its context.
   ///
   /// A consumer that is slower than the commits gets several of them as one change. It leads
   /// exactly from the consumer's previous list to the newest one.
-  public var changes: ProviderSequence<CollectionProviderChange<T>> {
-    ProviderSequence(
+  public var changes: FollowedSequence<CollectionProviderChange<T>> {
+    FollowedSequence(
       ListObservation(state: observed()) { list, change, context in
         CollectionProviderChange(data: list.models, change: change, context: context)
       })

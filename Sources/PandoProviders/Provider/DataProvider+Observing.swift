@@ -16,14 +16,14 @@ extension DataProvider: Observable {
   /// ```swift
   /// for try await message in provider.values { show(message) }
   /// ```
-  public var values: ProviderSequence<T?> {
-    ProviderSequence(
+  public var values: FollowedSequence<T?> {
+    FollowedSequence(
       ModelObservation<T, T?>(state: holder.observed()) { model, _ in model })
   }
 
   /// The committed model, now and after each change, with the context of the change.
-  public var changes: ProviderSequence<ProviderChange<T>> {
-    ProviderSequence(
+  public var changes: FollowedSequence<ProviderChange<T>> {
+    FollowedSequence(
       ModelObservation<T, ProviderChange<T>>(state: holder.observed()) { model, context in
         ProviderChange(data: model, context: context)
       })

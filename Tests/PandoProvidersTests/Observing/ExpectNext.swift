@@ -3,7 +3,7 @@ import Testing
 
 /// Takes the next element of a sequence and compares it.
 func expectNext<Element: Equatable>(
-  _ iterator: inout ProviderSequence<Element>.AsyncIterator, _ expected: Element,
+  _ iterator: inout FollowedSequence<Element>.AsyncIterator, _ expected: Element,
   sourceLocation: SourceLocation = #_sourceLocation
 ) async throws {
   let element = try await iterator.next()
@@ -12,7 +12,7 @@ func expectNext<Element: Equatable>(
 
 /// Expects that a sequence has ended.
 func expectEnd<Element>(
-  _ iterator: inout ProviderSequence<Element>.AsyncIterator,
+  _ iterator: inout FollowedSequence<Element>.AsyncIterator,
   sourceLocation: SourceLocation = #_sourceLocation
 ) async throws {
   let element = try await iterator.next()

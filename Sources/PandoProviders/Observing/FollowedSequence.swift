@@ -1,17 +1,18 @@
-import PandoProviders
-
-/// The states of a followed query or graph, as an asynchronous sequence.
+/// The states of something followed, as an asynchronous sequence: of a model, query, graph or provider.
 ///
 /// ```swift
-/// for try await result in books.follow(.all) {
-///   print(result.entities.map(\.title))
+/// for try await message in provider.values {
+///   print(message?.text ?? "nothing")
 /// }
 /// ```
 ///
 /// The first element is the present state. Each later element is a newer state that differs. A slow iteration
 /// gets the newest state and none between, so no elements pile up. The last committed state always arrives.
+/// Use a delegate instead if each change must be delivered separately.
+///
 /// The sequence ends if the iterating task is cancelled. It throws if the state can't be read, or if a server
-/// has answered with an error.
+/// has answered with an error. A sequence of a provider does not retain the provider, and ends with it or its
+/// manager.
 ///
 /// Any number of tasks can iterate a sequence, any number of times; they share the work. An iteration holds
 /// no snapshot of the store.
@@ -21,7 +22,7 @@ public struct FollowedSequence<Element: Sendable>: AsyncSequence, Sendable {
 
   private let source: any ObservationSource<Element>
 
-  init(_ source: any ObservationSource<Element>) { self.source = source }
+  package init(_ source: any ObservationSource<Element>) { self.source = source }
 
   /// Begins an iteration.
   ///
@@ -41,8 +42,8 @@ public struct FollowedSequence<Element: Sendable>: AsyncSequence, Sendable {
     /// - Returns: The newest state, if it differs from the last one; `nil` at the end and if the task is
     ///   cancelled.
     /// - Throws: The reason why the state can't be read; the iteration has ended then.
-    /// - Complexity: The wait, and O(*m*) to compare *m* entities with the last ones; for
-    ///   ``FollowedQuery/changes`` O(*m* log *m*).
+    /// - Complexity: The wait, and O(*m*) to compare *m* entities, or the size of a model, with the last state;
+    ///   for the changes of a list, `CollectionChange.difference(from:to:)`.
     public mutating func next() async throws -> Element? {
       try await observer.next(isolation: #isolation)
     }
@@ -53,8 +54,7 @@ public struct FollowedSequence<Element: Sendable>: AsyncSequence, Sendable {
     /// - Returns: The newest state, if it differs from the last one; `nil` at the end and if the task is
     ///   cancelled.
     /// - Throws: The reason why the state can't be read; the iteration has ended then.
-    /// - Complexity: The wait, and O(*m*) to compare *m* entities with the last ones; for
-    ///   ``FollowedQuery/changes`` O(*m* log *m*).
+    /// - Complexity: As ``next()``.
     public mutating func next(
       isolation actor: isolated (any Actor)?
     ) async throws -> Element? {
