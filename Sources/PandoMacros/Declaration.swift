@@ -75,14 +75,17 @@ struct Declaration {
       let value = binding.initializer?.value
       let typeName = type.map { TypeName($0.trimmedDescription) } ?? value?.evidentType
       guard let typeName else {
+        let likely = value?.likelyType ?? "<#Type#>"
         var repaired = binding
         repaired.pattern.trailingTrivia = []
         repaired.typeAnnotation = TypeAnnotationSyntax(
-          colon: .colonToken(trailingTrivia: .space), type: TypeSyntax("<#Type#>"),
+          colon: .colonToken(trailingTrivia: .space), type: TypeSyntax("\(raw: likely)"),
           trailingTrivia: .space)
         mistakes.add(
-          pattern, "write the type of \(name): a macro does not see what the compiler infers",
-          Repair.replace(binding, by: repaired, "write the type"))
+          pattern,
+          "write the type of \(name), as in “\(repaired.trimmedDescription)”: "
+            + "a macro does not see what the compiler infers",
+          Repair.replace(binding, by: repaired, "write “\(name): \(likely)”"))
         continue
       }
       fields.append(
@@ -170,7 +173,7 @@ extension StoredField {
 }
 
 /// The stored names that a type's own `CodingKeys` give.
-private struct CodingNames {
+struct CodingNames {
   private var names: [String: String] = [:]
   private var isDeclared = false
 
@@ -192,6 +195,13 @@ private struct CodingNames {
   subscript(property: String) -> String? { names[property] }
 
   func contains(_ property: String) -> Bool { !isDeclared || names[property] != nil }
+}
+
+extension MemberBlockSyntax {
+  /// True if there is a member of a name.
+  func declares(_ name: String) -> Bool {
+    members.contains { $0.decl.declaredNames.contains(name) }
+  }
 }
 
 extension VariableDeclSyntax {

@@ -11,11 +11,7 @@ struct EmbeddedMacro {
   private static func read(
     _ declaration: some DeclGroupSyntax, _ node: AttributeSyntax, _ mistakes: inout Mistakes
   ) -> Declaration? {
-    guard let value = declaration.as(StructDeclSyntax.self) else {
-      mistakes.refuse(declaration, node, "@Embedded")
-      return nil
-    }
-    let declaration = Declaration(value, &mistakes)
+    guard let declaration = mistakes.read(declaration, node, "@Embedded") else { return nil }
     for field in declaration.fields {
       for marker in [Marker.key, .indexed, .unique, .restrict, .owned] {
         guard let attribute = field.markers[marker] else { continue }
@@ -64,7 +60,7 @@ extension EmbeddedMacro: ExtensionMacro {
     var mistakes = Mistakes()
     guard let declaration = read(declaration, node, &mistakes) else { return [] }
     var expansion = Expansion(declaration)
-    var left: Set = ["QueryRepresentable", "KeyPart"]
+    var left: Set = ["QueryRepresentable", "KeyPart", "CaseNamed"]
     if expansion.isCodedByHand { left.insert("FieldCodable") } else { expansion.addFieldCoding() }
     let conformances = missing.filter { !left.contains($0) }
     return [try ExtensionDeclSyntax(of: type, conformances, expansion.members)]
@@ -90,8 +86,9 @@ extension Expansion {
 
 /// An enum inside a model.
 ///
-/// One with raw values is compared by them. Of another one, the macro declares the values of its
-/// cases as optional properties, so that key paths lead to them.
+/// One with raw values is compared by them, one without any values by the names of its cases. Of
+/// another one, the macro declares the values of its cases as optional properties, so that key paths
+/// lead to them.
 private struct EmbeddedEnum {
   private let value: EnumDeclSyntax
   private let access: String
@@ -132,14 +129,38 @@ private struct EmbeddedEnum {
     return raw.map { $0 == "String" || $0 == "Character" || TypeName($0).isScalar } ?? false
   }
 
+  /// True if the enum has no values, and records contain the names of its cases.
+  private var isNamed: Bool {
+    let cases = cases
+    return !isRaw && !cases.isEmpty && cases.allSatisfy(\.values.isEmpty)
+      && !value.memberBlock.declares("encode(to:)") && !value.memberBlock.declares("init(from:)")
+  }
+
   /// The protocols that the enum does not conform to.
   var absentConformances: Set<String> {
-    isRaw ? ["Embedded", "FieldCodable"] : ["QueryRepresentable", "KeyPart", "FieldCodable"]
+    if isRaw { return ["Embedded", "FieldCodable", "CaseNamed"] }
+    return isNamed
+      ? ["Embedded", "FieldCodable"]
+      : ["QueryRepresentable", "KeyPart", "FieldCodable", "CaseNamed"]
+  }
+
+  /// The members of an enum without values: the names of its cases.
+  private var caseNames: [[String]] {
+    let names = CodingNames(value.memberBlock)
+    let cases = cases.map { (name: $0.name.declared, text: (names[$0.name] ?? $0.name).literal) }
+    return [
+      ["\(access)var caseName: String {", "  switch self {"]
+        + cases.map { "  case .\($0.name): \($0.text)" } + ["  }", "}"],
+      ["\(access)init?(caseName: String) {", "  switch caseName {"]
+        + cases.map { "  case \($0.text): self = .\($0.name)" }
+        + ["  default: return nil", "  }", "}"],
+    ]
   }
 
   /// The members of an enum without raw values.
   var members: [[String]] {
     if isRaw { return [] }
+    if isNamed { return caseNames }
     // Of cases that differ in their labels alone, none has a property.
     let cases = self.cases.filter { item in
       !item.values.isEmpty && self.cases.count { $0.name == item.name } == 1

@@ -11,13 +11,9 @@ struct ModelMacro {
   private static func read(
     _ declaration: some DeclGroupSyntax, _ node: AttributeSyntax, _ mistakes: inout Mistakes
   ) -> (declaration: Declaration, arguments: ModelArguments)? {
-    guard let model = declaration.as(StructDeclSyntax.self) else {
-      mistakes.refuse(declaration, node, "@Model")
-      return nil
-    }
-    let declaration = Declaration(model, &mistakes)
+    guard let declaration = mistakes.read(declaration, node, "@Model") else { return nil }
     let arguments = ModelArguments(node, declaration, &mistakes)
-    declaration.requireKey(&mistakes)
+    declaration.requireKey(arguments, &mistakes)
     return mistakes.diagnostics.isEmpty ? (declaration, arguments) : nil
   }
 }
@@ -60,8 +56,18 @@ extension ModelMacro: ExtensionMacro {
 }
 
 extension Mistakes {
-  /// Notes that a macro stands at something other than a struct.
-  mutating func refuse(
+  /// Reads the struct that a macro stands at.
+  ///
+  /// - Returns: `nil` if it stands at something else, which is a mistake.
+  mutating func read(
+    _ declaration: some DeclGroupSyntax, _ attribute: AttributeSyntax, _ macro: String
+  ) -> Declaration? {
+    if let type = declaration.as(StructDeclSyntax.self) { return Declaration(type, &self) }
+    refuse(declaration, attribute, macro)
+    return nil
+  }
+
+  private mutating func refuse(
     _ declaration: some DeclGroupSyntax, _ attribute: AttributeSyntax, _ macro: String
   ) {
     if let type = declaration.as(ClassDeclSyntax.self) {
@@ -84,8 +90,14 @@ extension Declaration {
     storedFields.contains { $0.has(.restrict) || $0.has(.owned) }
   }
 
-  /// Notes that no property is the key.
-  func requireKey(_ mistakes: inout Mistakes) {
+  /// Notes that nothing or two things are the key.
+  func requireKey(_ arguments: ModelArguments, _ mistakes: inout Mistakes) {
+    if let key = arguments.key {
+      for attribute in keyFields.compactMap({ $0.markers[.key] }) {
+        mistakes.add(attribute, "the one \(name) has the key \(key.literal) already")
+      }
+      return
+    }
     guard keyFields.isEmpty, !members.contains("modelIdentifier") else { return }
     let candidate = fields.first { $0.name == "id" } ?? fields.first
     let repair = candidate.map { field in
@@ -108,6 +120,8 @@ struct ModelArguments {
   var typeName: String
   /// The type whose nodes the models are; that of the models itself by default.
   var nodeType = "Self"
+  /// The key of the one model of the type; `nil` if properties are the key.
+  var key: String?
   /// The properties of each index, as key paths without a root.
   var indexes: [(isUnique: Bool, paths: [[String]])] = []
 
@@ -122,6 +136,11 @@ struct ModelArguments {
           nodeType = String(text.dropLast(".self".count))
         } else {
           mistakes.add(argument.expression, "write the type of the nodes, as Person.self")
+        }
+      } else if label == "key" {
+        key = argument.expression.text
+        if key?.isEmpty ?? true {
+          mistakes.add(argument.expression, "write the key of the one model as a text")
         }
       } else if label == nil {
         if let name = argument.expression.text, !name.isEmpty {
@@ -175,6 +194,14 @@ extension Expansion {
     let keys = declaration.keyFields
     let name = arguments.typeName.literal
     add("static modelTypeName", ["static var modelTypeName: String { \(name) }"])
+    if let key = arguments.key {
+      let make = "makeIdentifier(\(key.literal))"
+      add("modelIdentifier", ["var modelIdentifier: String { Self.\(make) }"])
+      add(
+        "static key",
+        ["static var key: Key<\(declaration.name)> { Key(rawValue: \(make)) }"])
+      return
+    }
     // An identifier that is made otherwise is no text of these keys.
     if keys.isEmpty || declaration.members.contains("modelIdentifier") { return }
     let parts = keys.map { "self.\($0.member)" }.joined(separator: ", ")

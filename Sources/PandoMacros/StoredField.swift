@@ -69,6 +69,14 @@ extension ExprSyntax {
       || text.contains(".random")
   }
 
+  /// The type that a member such as `Int.zero` has as a rule; `nil` for another expression.
+  var likelyType: String? {
+    guard let base = self.as(MemberAccessExprSyntax.self)?.base?.trimmedDescription,
+      base.first?.isUppercase ?? false
+    else { return nil }
+    return base
+  }
+
   /// The type of a literal, or of a call of an initializer as `Address(…)`; `nil` for another
   /// expression.
   var evidentType: TypeName? {

@@ -26,6 +26,7 @@ struct Expanded {
   ]
   private static let embedded: [TypeSyntax] = [
     "Codable", "Equatable", "Embedded", "FieldCodable", "QueryRepresentable", "KeyPart",
+    "CaseNamed",
   ]
 
   init(_ source: String) {

@@ -228,6 +228,31 @@ import Testing
     #expect(!expanded.text.contains("BothValues"))
   }
 
+  @Test func `an enum without values has the names of its cases`() {
+    let expanded = Expanded(
+      """
+      @Embedded public enum Kind {
+        enum CodingKeys: String, CodingKey { case bug = "Bug", `default` }
+        case bug, `default`
+      }
+      """)
+    for line in [
+      "public var caseName: String {", #"case .bug:\#n      "Bug""#,
+      #"case .`default`:\#n      "default""#, "public init?(caseName: String) {",
+      #"case "Bug":\#n      self = .bug"#,
+      "extension Kind: Codable, Equatable, QueryRepresentable, KeyPart, CaseNamed {",
+    ] { #expect(expanded.text.contains(line), "\(line)") }
+  }
+
+  @Test func `one model of a type has a key of its own`() {
+    let expanded = Expanded(#"@Model("Setup", key: "main") struct Settings { var a: Int }"#)
+    #expect(expanded.errors.isEmpty)
+    for line in [
+      #"var modelIdentifier: String {\#n    Self.makeIdentifier("main")"#,
+      #"static var key: Key<Settings> {\#n    Key(rawValue: makeIdentifier("main"))"#,
+    ] { #expect(expanded.text.contains(line), "\(line)") }
+  }
+
   @Test func `an enum with raw values`() {
     let expanded = Expanded("@Embedded enum Status: String { case placed, shipped }")
     #expect(

@@ -99,6 +99,7 @@ import Testing
       @Model struct Person {
         @Key var id: Int
         var created = makeDate()
+        var count = Int.zero
         var age = -1, weight = 1.5, name = "", isOnline = true
       }
       """)
@@ -106,9 +107,29 @@ import Testing
       found == [
         Mistaken(
           line: 3,
-          message: "write the type of created: a macro does not see what the compiler infers",
-          repaired: "var created: <#Type#> = makeDate()")
+          message: "write the type of created, as in “created: <#Type#> = makeDate()”: "
+            + "a macro does not see what the compiler infers",
+          repaired: "var created: <#Type#> = makeDate()"),
+        Mistaken(
+          line: 4,
+          message: "write the type of count, as in “count: Int = Int.zero”: "
+            + "a macro does not see what the compiler infers",
+          repaired: "var count: Int = Int.zero"),
       ])
+  }
+
+  @Test func `a key of one model beside a key of properties`() {
+    let found = errors(
+      """
+      @Model(key: "main") struct Settings {
+        @Key var id: Int
+      }
+      """)
+    #expect(found.map(\.line) == [2])
+    #expect(found.map(\.message) == [#"the one Settings has the key "main" already"#])
+    #expect(
+      errors(#"@Model(key: "") struct Settings { var a: Int }"#).map(\.message)
+        == ["write the key of the one model as a text"])
   }
 
   @Test func `a projection of what is no type`() {

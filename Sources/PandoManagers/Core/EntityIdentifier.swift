@@ -208,6 +208,20 @@ extension EntityIdentifier: QueryRepresentable {
     case .local: .string(text)
     }
   }
+
+  /// Makes the identifier with a stored key.
+  ///
+  /// - Parameter queryValue: The key; `nil` is returned if it can be none.
+  public init?(queryValue: QueryValue) {
+    switch queryValue {
+    case .integer(let number): self.init(text: String(number))
+    case .string(let text): self.init(text: text)
+    case .uuid(let uuid): self.init(text: uuid.uuidString)
+    default: return nil
+    }
+    // An integer and the text of its digits are two values.
+    guard self.queryValue == queryValue else { return nil }
+  }
 }
 
 extension EntityIdentifier: TypedIdentifier {
@@ -219,7 +233,7 @@ extension EntityIdentifier: TypedIdentifier {
 
   /// The identifier of the node with a key.
   package static func nodeIdentifier(of value: QueryValue) -> String? {
-    EntityIdentifier(value)?.modelIdentifier
+    EntityIdentifier(queryValue: value)?.modelIdentifier
   }
 
   /// The key of a node.
@@ -232,18 +246,4 @@ extension EntityIdentifier: TypedIdentifier {
 
   /// The field of the protocol's requirement.
   package static var field: any Sendable { QueryField(\E.id) }
-}
-
-extension EntityIdentifier {
-  /// The identifier with a value, if it can be one.
-  package init?(_ value: QueryValue) {
-    switch value {
-    case .integer(let number): self.init(text: String(number))
-    case .string(let text): self.init(text: text)
-    case .uuid(let uuid): self.init(text: uuid.uuidString)
-    default: return nil
-    }
-    // An integer and the text of its digits are two values.
-    guard queryValue == value else { return nil }
-  }
 }

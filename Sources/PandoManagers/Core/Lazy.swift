@@ -93,6 +93,19 @@ extension Lazy: QueryRepresentable where Value: QueryRepresentable {
 
   /// The value; null if it is unrequested.
   public var queryValue: QueryValue { value?.queryValue ?? .null }
+
+  /// Makes the value; unrequested of null.
+  ///
+  /// - Parameter queryValue: A stored value; `nil` is returned for what the value does not have.
+  public init?(queryValue: QueryValue) {
+    if case .null = queryValue {
+      self = .unrequested
+    } else if let value = Value(queryValue: queryValue) {
+      self = .requested(value)
+    } else {
+      return nil
+    }
+  }
 }
 
 extension Lazy: FieldWrapper {

@@ -11,17 +11,17 @@ extension Query where E: Entity {
 
   /// The identifiers asked for, if the filter asks for identifiers and for nothing else.
   public var identifiers: [EntityIdentifier<E>]? {
-    identifierValues?.compactMap { EntityIdentifier($0) }
+    identifierValues?.compactMap { EntityIdentifier(queryValue: $0) }
   }
 }
 
-extension Order where E: Entity {
+extension QueryOrder where E: Entity {
   /// As in a list; those that it does not name come last.
   ///
   /// - Parameter ids: The list.
   /// - Returns: The key.
-  public static func identifiers(_ ids: [EntityIdentifier<E>]) -> Order {
-    Order(key: .identifiers(ids.map { ByteString($0.modelIdentifier) }))
+  public static func identifiers(_ ids: [EntityIdentifier<E>]) -> QueryOrder {
+    QueryOrder(key: .identifiers(ids.map { ByteString($0.modelIdentifier) }))
   }
 }
 

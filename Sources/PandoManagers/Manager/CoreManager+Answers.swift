@@ -8,21 +8,20 @@ extension CoreManager {
   /// them.
   ///
   /// ```swift
-  /// let open = try await issues.answer(.count, to: Query(filter: \.status == .open)).count
+  /// let open = try await issues.answer(.count, to: Query(filter: \.status == .open))  // Int
   /// ```
   /// - Parameters:
   ///   - question: The question.
   ///   - query: The entities that the question is about.
   ///   - context: The stores to read.
-  /// - Returns: The answer.
-  /// - Throws: As ``search(withQuery:in:)``; `QueryError` `wrongType` for the sum of a field without
-  ///   numbers, `overflow` for a sum that `Decimal` can't represent.
+  /// - Returns: The answer, in the type of the question.
+  /// - Throws: As ``search(withQuery:in:)``; `QueryError` `overflow` for a sum that does not fit its
+  ///   type, `wrongType` as `ModelSnapshot.answer(_:to:)`.
   /// - Complexity: As `ModelSnapshot.answer(_:to:)` if the disk answers; else as
   ///   ``search(withQuery:in:)``.
-  public func answer(
-    _ question: Question<E>, to query: Query<E>, in context: ReadContext<E> = .local
-  ) async throws -> QueryAnswer {
-    try question.validate()
+  public func answer<Answer>(
+    _ question: Question<E, Answer>, to query: Query<E>, in context: ReadContext<E> = .local
+  ) async throws -> Answer {
     let told = try await fromDisk(query, context) { try $0.answer(question, to: query) }
     if let told { return told }
     return try question.answer(try await search(withQuery: query, in: context).entities)

@@ -1,4 +1,5 @@
 import PandoConsistency
+public import PandoModels
 import PandoSystem
 
 extension DataProvider {
@@ -69,6 +70,43 @@ extension DataProvider {
       }
       if let known { answer(known) }
     }
+  }
+
+  /// Loads the model of a key from the store or cache and shows it.
+  ///
+  /// - Parameters:
+  ///   - key: The key of the model.
+  ///   - context: Passed to a custom cache.
+  ///   - listensWhenAbsent: True to wait for the key if there is no such model, or after an error.
+  ///   - completion: As in the form with an identifier.
+  public func fetchDataFromCache(
+    withCacheKey key: Key<T>, context: (any Sendable)? = nil, listensWhenAbsent: Bool = false,
+    completion: @escaping @Sendable (T?, (any Error)?) -> Void
+  ) {
+    fetchDataFromCache(
+      withCacheKey: key.rawValue, context: context, listensWhenAbsent: listensWhenAbsent,
+      completion: completion)
+  }
+
+  /// Loads the model of a key from the store or cache and shows it.
+  ///
+  /// ```swift
+  /// let message = try await provider.fetchDataFromCache(withCacheKey: Message.key(34))
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - key: The key of the model.
+  ///   - context: Passed to a custom cache.
+  ///   - listensWhenAbsent: True to wait for the key if there is no such model, or after an error.
+  /// - Returns: The model; `nil` if there is none.
+  /// - Throws: As the form with an identifier.
+  /// - Complexity: As the form with an identifier.
+  @discardableResult
+  public func fetchDataFromCache(
+    withCacheKey key: Key<T>, context: (any Sendable)? = nil, listensWhenAbsent: Bool = false
+  ) async throws -> T? {
+    try await fetchDataFromCache(
+      withCacheKey: key.rawValue, context: context, listensWhenAbsent: listensWhenAbsent)
   }
 
   /// Starts a fetch.

@@ -18,11 +18,19 @@ enum FieldReading: UInt8, Sendable {
   case decimal = 1
   /// A `Duration`: two integers are its seconds.
   case duration = 2
+  /// An enum without values: the one key of a map is the name of its case.
+  case caseName = 3
 
   /// The reading of a type, of what it wraps, or of the elements of a list or map.
   init(_ type: Any.Type?) {
     let value = type.map { Self.wrapped(StoredProperties.element(of: $0) ?? $0) }
-    self = value == Decimal.self ? .decimal : value == Duration.self ? .duration : .asStored
+    if value == Decimal.self {
+      self = .decimal
+    } else if value == Duration.self {
+      self = .duration
+    } else {
+      self = value is any CaseNamed.Type ? .caseName : .asStored
+    }
   }
 
   private static func wrapped(_ type: Any.Type) -> Any.Type {
@@ -42,8 +50,21 @@ enum FieldReading: UInt8, Sendable {
     case (.duration, .composite):
       reader = start
       return try Self.duration(in: &reader) ?? .composite
+    case (.caseName, .composite):
+      reader = start
+      return try Self.caseName(in: &reader) ?? .composite
     default: return value
     }
+  }
+
+  private static func caseName(in reader: inout CBORReader) throws(CBORError) -> QueryValue? {
+    let head = try reader.head()
+    guard head.major == .map, head.argument == 1, try reader.peek().major == .text else {
+      return nil
+    }
+    let name = try reader.text()
+    try reader.skip()
+    return .string(name)
   }
 
   /// The seconds in the coding of `Duration`: the upper and the lower 64 bits of its attoseconds.

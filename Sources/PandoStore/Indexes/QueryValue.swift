@@ -5,8 +5,8 @@ import PandoRecords
 /// A value of a field in filters, orders and indexes.
 ///
 /// ```swift
-/// let newest = try store.read { try $0.answer(.max(\.year), to: Query<Book>.all).value }
-/// if case .integer(let year) = newest { print(year) }
+/// let late = try Filter<Book>(field: "year", .greaterOrEqual, .integer(1900))
+/// for group in result.groups { print(group.value, group.entities.count) }
 /// ```
 ///
 /// All values have one total order, in memory and on disk: null, Booleans (false first),
@@ -40,8 +40,8 @@ public enum QueryValue: Sendable {
   /// A decimal number, ±`magnitude` × 10^`exponent`.
   ///
   /// The magnitude has no zero at its end. A decimal number that is an integer below 2¹²⁸ is one of
-  /// the integers above. ``decimal(_:)`` makes one of a `Decimal`, and `Decimal(exactly:)` the
-  /// reverse.
+  /// the integers above. ``decimal(_:)`` makes one of a `Decimal`, and
+  /// `Decimal(queryValue:)` the reverse.
   indirect case decimal(isNegative: Bool, magnitude: UInt128, exponent: Int)
 
   /// A text.
@@ -262,29 +262,6 @@ extension QueryValue: Comparable, Hashable {
       DecimalNumber(isNegative: isNegative, magnitude: magnitude, exponent: exponent)
     default: nil
     }
-  }
-}
-
-extension Decimal {
-  /// Makes a decimal of a number of a query.
-  ///
-  /// ```swift
-  /// let sum = try store.read { try $0.answer(.sum(\.price), to: Query<Order>.all).value }
-  /// let total = Decimal(exactly: sum)
-  /// ```
-  /// - Parameter value: The value; `nil` is returned for one that is no number, and for a number that
-  ///   `Decimal` does not represent exactly, as most doubles.
-  public init?(exactly value: QueryValue) {
-    let number: DecimalNumber?
-    switch value {
-    case .double(let double) where double.isNaN:
-      self = .nan
-      return
-    case .double(let double): number = DecimalNumber(exactly: double)
-    default: number = value.decimalNumber
-    }
-    guard let decimal = number?.decimal else { return nil }
-    self = decimal
   }
 }
 

@@ -29,6 +29,9 @@
   ///
   /// - Parameters:
   ///   - name: The name under which a store keeps models of the type; that of the struct by default.
+  ///   - key: The key of the one model of a type without `@Key`, such as settings:
+  ///     `@Model(key: "main") struct Settings` has the identifier `Settings:main`, and `Settings.key` is its
+  ///     key.
   ///   - unique: Properties whose values, together, no two models may share; several lists are
   ///     several indexes. See `FieldIndex.unique`.
   ///   - indexed: Properties of an index, the most important first.
@@ -41,7 +44,8 @@
     conformances: Model, KeyedModel, Codable, Equatable, Queryable, FieldCodable, DeletionRuled,
     names: named(init(fields:)), named(write(to:)))
   public macro Model(
-    _ name: StaticString? = nil, unique: [PartialKeyPath<DeclaredProperties>]...,
+    _ name: StaticString? = nil, key: StaticString? = nil,
+    unique: [PartialKeyPath<DeclaredProperties>]...,
     indexed: [PartialKeyPath<DeclaredProperties>]...
   ) = #externalMacro(module: "PandoMacros", type: "ModelMacro")
 
@@ -58,8 +62,8 @@
   /// - Parameters:
   ///   - name: The name under which a store keeps models of the type; that of the struct by default.
   ///   - node: The other type; the properties of its key have the same types.
-  ///   - unique: As in ``Model(_:unique:indexed:)``.
-  ///   - indexed: As in ``Model(_:unique:indexed:)``.
+  ///   - unique: As in ``Model(_:key:unique:indexed:)``.
+  ///   - indexed: As in ``Model(_:key:unique:indexed:)``.
   @attached(
     member, names: named(modelTypeName), named(modelIdentifier), named(key), named(fields),
     named(indexes), named(deletionRules), named(fieldDefaults), named(formerFieldNames),
@@ -90,14 +94,19 @@
   /// ```
   ///
   /// The macro generates the declared fields and the coding of records. An enum with raw values is
-  /// compared by them. Of another enum, it declares the values of each case as an optional property.
+  /// compared by them, and an enum without any values by the names of its cases. Of another enum, the
+  /// macro declares the values of each case as an optional property.
+  ///
+  /// Filters reach the elements of a list, and the properties of its embedded elements
+  /// (`lines[].product`). A list inside such an element is no field: give the model a list of its own,
+  /// or make the elements models.
   @attached(
     member, names: named(embeddedFields), named(fieldDefaults), named(formerFieldNames),
     named(CodingKeys), arbitrary)
   @attached(
     extension,
     conformances: Codable, Equatable, Embedded, FieldCodable, QueryRepresentable, KeyPart,
-    names: named(init(fields:)), named(write(to:)))
+    CaseNamed, names: named(init(fields:)), named(write(to:)))
   public macro Embedded() = #externalMacro(module: "PandoMacros", type: "EmbeddedMacro")
 
   /// Marks a property of the key; the keys of several properties are joined in their order.
@@ -107,7 +116,8 @@
   @attached(peer)
   public macro Key() = #externalMacro(module: "PandoMacros", type: "MarkerMacro")
 
-  /// Marks a property with an index: of a list, each element has a row.
+  /// Marks a property with an index: of a list, each element has a row; of an embedded value, each of
+  /// its fields has an index.
   @attached(peer)
   public macro Indexed() = #externalMacro(module: "PandoMacros", type: "MarkerMacro")
 
@@ -134,7 +144,7 @@
   @attached(peer)
   public macro Transient() = #externalMacro(module: "PandoMacros", type: "MarkerMacro")
 
-  /// The properties that the arguments of ``Model(_:unique:indexed:)`` name.
+  /// The properties that the arguments of ``Model(_:key:unique:indexed:)`` name.
   ///
   /// ```swift
   /// @Model(unique: [\.email]) struct Account {

@@ -7,27 +7,29 @@ extension ModelSnapshot {
   ///
   /// ```swift
   /// let open = Query(filter: \Issue.status == .open)
-  /// let newest = try store.read { try $0.answer(.max(\.created), to: open).value }
+  /// let newest = try store.read { try $0.answer(.max(\.created), to: open) }  // Date?
+  /// let perAuthor = try store.read { try $0.answer(.count.grouped(by: \.author), to: open) }
   /// ```
   /// - Parameters:
   ///   - question: What is asked.
   ///   - query: About which entities.
-  /// - Returns: The answer.
-  /// - Throws: `QueryError` as `validate()`, and `wrongType` for the sum of a field without
-  ///   numbers, `overflow` for a sum that `Decimal` can't represent; `StoreError` when the bytes on disk are damaged; `ModelError` where an entity has to be
-  ///   decoded and can't be: for key paths that are not declared.
+  /// - Returns: The answer, in the type of the question.
+  /// - Throws: `QueryError` as `validate()`, `overflow` for a sum that does not fit its type, and
+  ///   `wrongType` for a stored value that the type of its field does not have; `StoreError` when the
+  ///   bytes on disk are damaged; `ModelError` where an entity has to be decoded and can't be: for key
+  ///   paths that are not declared.
   /// - Complexity: O(1) to count all records, O(log *n* + *p*) to count rows of an index on *p* pages,
   ///   O(log *n*) for the lowest or highest value of an indexed field. Else as ``find(_:)``, as a
   ///   rule without decoding.
-  public func answer<E: Queryable>(
-    _ question: Question<E>, to query: Query<E>
-  ) throws -> QueryAnswer {
+  public func answer<E: Queryable, Answer>(
+    _ question: Question<E, Answer>, to query: Query<E>
+  ) throws -> Answer {
     let query = try resolved(query)
     guard try isToldByRows(query, isInOrder: query.hasWindow) else {
-      try question.validate()
       return try question.answer(try find(query).entities)
     }
-    let (stored, asked) = try proven(query) { try $0.question(question) }
-    return try answer(asked, to: stored.query, as: E.self) { stored.value($0, of: $1) }
+    let (stored, asked) = try proven(query) { $0.question(question.measure) }
+    return try question.answer(
+      try answer(asked, to: stored.query, as: E.self) { stored.value($0, of: $1) })
   }
 }

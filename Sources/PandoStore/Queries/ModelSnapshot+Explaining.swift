@@ -25,12 +25,12 @@ extension ModelSnapshot {
   /// - Returns: The plan.
   /// - Throws: As ``answer(_:to:)``.
   /// - Complexity: As ``explain(_:)``.
-  public func explain<E: Queryable>(
-    _ question: Question<E>, to query: Query<E>
+  public func explain<E: Queryable, Answer>(
+    _ question: Question<E, Answer>, to query: Query<E>
   ) throws -> QueryPlan {
     let query = try resolved(query)
     guard try isToldByRows(query, isInOrder: query.hasWindow) else { return try explain(query) }
-    let (stored, asked) = try proven(query) { try $0.question(question) }
+    let (stored, asked) = try proven(query) { $0.question(question.measure) }
     return try plan(for: asked, to: stored.query)
   }
 

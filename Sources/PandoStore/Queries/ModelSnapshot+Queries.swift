@@ -91,7 +91,7 @@ extension ModelSnapshot {
   /// Answers a question about the result of a query without computed fields.
   package func answer(
     _ question: RecordQuestion, to query: RecordQuery
-  ) throws -> QueryAnswer {
+  ) throws -> Tally {
     var source = SnapshotSource.begin(reader)
     defer { SnapshotSource.end(&source) }
     return try AnswerRun(source, QueryRun.computingNothing()).answer(question, to: query, reader)
@@ -103,7 +103,7 @@ extension ModelSnapshot {
   package func answer<M: SimpleModel & Decodable>(
     _ question: RecordQuestion, to query: RecordQuery, as type: M.Type,
     computing: (Int, M) throws -> QueryValue
-  ) throws -> QueryAnswer {
+  ) throws -> Tally {
     var source = SnapshotSource.begin(reader)
     defer { SnapshotSource.end(&source) }
     return try source.withValues(of: type, query, computing: computing) { source, computing in

@@ -18,36 +18,15 @@ struct AnswerRun {
 
   func answer(
     _ question: RecordQuestion, to query: RecordQuery, _ reader: borrowing StoreReader
-  ) throws -> QueryAnswer {
+  ) throws -> Tally {
     var run = try Self.run(question, query, reader)
-    switch question {
-    case .count, .exists: return QueryAnswer(count: try count(&run, reader))
-    case .sum(let field, let label):
-      let values = try values(of: field, &run, reader)
-      var sum = ValueSum()
-      for value in values { sum.add(value) }
-      return QueryAnswer(count: values.count, value: try sum.value(of: label))
-    case .minimum(let field), .maximum(let field):
-      var isMaximum = false
-      if case .maximum = question { isMaximum = true }
-      var best: QueryValue?
-      for value in try values(of: field, &run, reader) where value.isValue {
-        if best.map({ isMaximum ? $0 < value : value < $0 }) ?? true { best = value }
-      }
-      return QueryAnswer(count: best == nil ? 0 : 1, value: best ?? .null)
-    case .counts(let field):
-      let counts: [QueryAnswer.ValueCount]
-      if case .valued(let rows) = run.choice {
-        guard let told = try valueCounts(rows, reader) else {
-          // The index has cut off some values.
-          run = try QueryRun(Self.unordered(query), reader)
-          return try counted(field, &run, reader)
-        }
-        counts = told
-        return QueryAnswer(count: counts.reduce(0) { $0 + $1.count }, counts: counts)
-      }
-      return try counted(field, &run, reader)
+    if question.groups.isEmpty, question.field == nil { return .count(try count(&run, reader)) }
+    if case .valued(let rows) = run.choice {
+      if let counts = try valueCounts(rows, reader) { return .groups(counts) }
+      // The index has cut off some values.
+      run = try QueryRun(Self.unordered(query), reader)
     }
+    return try tally(question, &run, reader)
   }
 
   /// The run of the query that answers a question.
@@ -60,23 +39,26 @@ struct AnswerRun {
     }
     var query = query
     var purpose = QueryPurpose.records
-    switch question {
-    case .count: purpose = .count
-    case .exists:
+    switch (question.kind, question.groups.first) {
+    case (.count, nil): purpose = .count
+    case (.exists, nil):
       query.limit = min(query.limit ?? 1, 1)
       purpose = .count
-    case .counts(.named(let path)) where !path.hasElements: purpose = .values(path)
+    case (.count, .named(let path)?) where question.groups.count == 1 && !path.hasElements:
+      purpose = .values(path)
     default: break
     }
-    if case .sum = question {} else { query = unordered(query) }
+    // Doubles are added in the order of the query.
+    if case .sum = question.kind {} else { query = unordered(query) }
     return try QueryRun(query, reader, purpose)
   }
 
   /// The query of the one record at an end of an index, if the rest of the filter allows it.
   private static func endOfIndex(_ question: RecordQuestion, _ query: RecordQuery) -> RecordQuery? {
+    if !question.groups.isEmpty { return nil }
     var isMaximum = true
-    if case .minimum = question { isMaximum = false }
-    switch question {
+    if case .minimum = question.kind { isMaximum = false }
+    switch question.kind {
     case .minimum(let field), .maximum(let field):
       guard case .named(let path) = field, !path.hasElements, query.limit == nil, query.offset == 0,
         query.uniqueBy.isEmpty,
@@ -127,40 +109,31 @@ struct AnswerRun {
     return min(max(0, total - query.offset), query.limit ?? .max)
   }
 
+  /// Counts record by record, in the order of the query.
   @inline(never)
-  private func counted(
-    _ field: RecordField, _ run: inout QueryRun, _ reader: borrowing StoreReader
-  ) throws -> QueryAnswer {
-    var counts: [QueryValue: Int] = [:]
-    let values = try values(of: field, &run, reader)
-    for value in values { counts[value, default: 0] += 1 }
-    return QueryAnswer(
-      count: values.count,
-      counts: counts.map { QueryAnswer.ValueCount(value: $0, count: $1) }
-        .ordered { $0.value < $1.value })
-  }
-
-  /// The value of each record, in the order of the query.
-  @inline(never)
-  private func values(
-    of field: RecordField, _ run: inout QueryRun, _ reader: borrowing StoreReader
-  ) throws -> [QueryValue] {
-    try run.find(reader, source, computing: computing).map { match in
-      switch field {
-      case .identifier: return .string(try reader.identifier(of: match.node))
-      case .computed(let number, _), .computedChild(let number):
-        return try computing(number, match.node)
-      case .children: return .composite
-      case .named(let path), .child(let path):
-        var bytes = unsafe match.body
-        if unsafe bytes == nil {
-          unsafe bytes = try source.body(of: RecordKey(type: run.type, node: match.node))
+  private func tally(
+    _ question: RecordQuestion, _ run: inout QueryRun, _ reader: borrowing StoreReader
+  ) throws -> Tally {
+    var tally = question.tally()
+    for match in try run.find(reader, source, computing: computing) {
+      var body = unsafe match.body
+      try question.add(to: &tally) { field in
+        switch field {
+        case .identifier: return .string(try reader.identifier(of: match.node))
+        case .computed(let number, _), .computedChild(let number):
+          return try computing(number, match.node)
+        case .children: return .composite
+        case .named(let path), .child(let path):
+          if unsafe body == nil {
+            unsafe body = try source.body(of: RecordKey(type: run.type, node: match.node))
+          }
+          guard let bytes = unsafe body else { return .null }
+          // The bytes live as long as the reader's snapshot.
+          return try path.value(in: unsafe Span(_unsafeBytes: bytes), source)
         }
-        guard let bytes = unsafe bytes else { return .null }
-        // The bytes live as long as the reader's snapshot.
-        return try path.value(in: unsafe Span(_unsafeBytes: bytes), source)
       }
     }
+    return tally
   }
 
   /// The number of rows for each value of the ordering field.
@@ -168,8 +141,8 @@ struct AnswerRun {
   /// - Returns: `nil` if some values were cut off.
   private func valueCounts(
     _ rows: OrderedRows, _ reader: borrowing StoreReader
-  ) throws -> [QueryAnswer.ValueCount]? {
-    var counts: [QueryAnswer.ValueCount] = []
+  ) throws -> [QueryValue: Tally]? {
+    var counts: [QueryValue: Tally] = [:]
     var isWhole = true
     for range in rows.ranges {
       var lower: [UInt8]? = range.lower
@@ -184,7 +157,7 @@ struct AnswerRun {
             isWhole = false
             return
           }
-          counts.append(QueryAnswer.ValueCount(value: value, count: count))
+          counts[value, default: .count(0)].add(.count(count))
           count = 0
         }
         try reader.forEachRow(of: rows.index, in: IndexRange(lower: start, upper: range.upper)) {

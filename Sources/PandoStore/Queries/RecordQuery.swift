@@ -85,16 +85,7 @@ package struct RecordPlace: Sendable {
 }
 
 /// A question about the records of a query, in place of the records.
-package enum RecordQuestion: Sendable {
-  case count
-  case exists
-  /// The sum; the label names the field in errors.
-  case sum(RecordField, label: String)
-  case minimum(RecordField)
-  case maximum(RecordField)
-  /// The number of records per value; also used for the values alone.
-  case counts(RecordField)
-}
+package typealias RecordQuestion = Measure<RecordField>
 
 /// The plan of a query.
 ///

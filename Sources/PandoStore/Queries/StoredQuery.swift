@@ -85,15 +85,7 @@ package struct StoredQuery<E: Queryable> {
 
 extension StoredQuery {
   /// A question by the fields of this query.
-  mutating func question(_ question: Question<E>) throws(QueryError) -> RecordQuestion {
-    try question.validate()
-    return switch question.kind {
-    case .count: .count
-    case .exists: .exists
-    case .sum(let field): .sum(self.field(field), label: field.label)
-    case .minimum(let field): .minimum(self.field(field))
-    case .maximum(let field): .maximum(self.field(field))
-    case .counts(let field): .counts(self.field(field))
-    }
+  mutating func question(_ measure: Measure<QueryField<E>>) -> RecordQuestion {
+    measure.map { field($0) }
   }
 }

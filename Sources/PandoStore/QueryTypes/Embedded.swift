@@ -80,13 +80,13 @@ protocol EmbeddedField<Value>: Sendable {
   associatedtype Value: Embedded
 
   func inValue<E: Queryable>(
-    _ place: any KeyPath<E, Value> & Sendable, _ prefix: String
+    _ place: any KeyPath<E, Value> & Sendable, _ prefix: String, isIndexed: Bool
   ) -> Field<E>
   func inOptional<E: Queryable>(
-    _ place: any KeyPath<E, Value?> & Sendable, _ prefix: String
+    _ place: any KeyPath<E, Value?> & Sendable, _ prefix: String, isIndexed: Bool
   ) -> Field<E>
   func inList<E: Queryable>(
-    _ place: any KeyPath<E, [Value]> & Sendable, _ prefix: String
+    _ place: any KeyPath<E, [Value]> & Sendable, _ prefix: String, isIndexed: Bool
   ) -> Field<E>
   func nested<Outer: Embedded>(
     _ place: any KeyPath<Outer, Value> & Sendable,
@@ -102,16 +102,22 @@ private struct EmbeddedLeaf<
   let name: String
 
   func inValue<E: Queryable>(
-    _ place: any KeyPath<E, Value> & Sendable, _ prefix: String
-  ) -> Field<E> { .field(joined(place, property), "\(prefix).\(name)") }
+    _ place: any KeyPath<E, Value> & Sendable, _ prefix: String, isIndexed: Bool
+  ) -> Field<E> {
+    .field(
+      QueryField(undeclared: joined(place, property)), "\(prefix).\(name)", isIndexed: isIndexed)
+  }
 
   func inOptional<E: Queryable>(
-    _ place: any KeyPath<E, Value?> & Sendable, _ prefix: String
-  ) -> Field<E> { .field(joined(place, optional), "\(prefix).\(name)") }
+    _ place: any KeyPath<E, Value?> & Sendable, _ prefix: String, isIndexed: Bool
+  ) -> Field<E> {
+    .field(
+      QueryField(undeclared: joined(place, optional)), "\(prefix).\(name)", isIndexed: isIndexed)
+  }
 
   func inList<E: Queryable>(
-    _ place: any KeyPath<E, [Value]> & Sendable, _ prefix: String
-  ) -> Field<E> { .field(.each(place, property), "\(prefix)[].\(name)") }
+    _ place: any KeyPath<E, [Value]> & Sendable, _ prefix: String, isIndexed: Bool
+  ) -> Field<E> { .field(.each(place, property), "\(prefix)[].\(name)", isIndexed: isIndexed) }
 
   func nested<Outer: Embedded>(
     _ place: any KeyPath<Outer, Value> & Sendable,

@@ -67,6 +67,10 @@ public struct Field<E: Queryable>: Sendable {
     Field(field, name, isIndexed: true)
   }
 
+  static func field(_ field: QueryField<E>, _ name: String, isIndexed: Bool) -> Field {
+    Field(field, name, isIndexed: isIndexed)
+  }
+
   private init(_ field: QueryField<E>, _ given: String?, isIndexed: Bool) {
     name = given ?? field.propertyNames
     self.isIndexed = isIndexed

@@ -56,7 +56,8 @@ public struct FieldList<E: Queryable> {
   @_disfavoredOverload
   @available(
     *, unavailable,
-    message: "@Indexed needs a value that filters can compare, a child, or a list of them"
+    message:
+      "@Indexed needs a value that filters can compare, a child, an @Embedded value, or a list of them"
   )
   public mutating func addIndexed<Value>(_ property: KeyPath<E, Value>, _ name: String) {}
 }
@@ -148,7 +149,11 @@ extension FieldList {
   ///   - name: The name under which it is coded.
   public mutating func add<Value: Embedded>(
     _ property: any KeyPath<E, Value> & Sendable, _ name: String
-  ) { for field in Value.embeddedFields.all { all.append(field.inValue(property, name)) } }
+  ) {
+    for field in Value.embeddedFields.all {
+      all.append(field.inValue(property, name, isIndexed: false))
+    }
+  }
 
   /// Adds the fields of an optional embedded value.
   ///
@@ -157,7 +162,11 @@ extension FieldList {
   ///   - name: The name under which it is coded.
   public mutating func add<Value: Embedded>(
     _ property: any KeyPath<E, Value?> & Sendable, _ name: String
-  ) { for field in Value.embeddedFields.all { all.append(field.inOptional(property, name)) } }
+  ) {
+    for field in Value.embeddedFields.all {
+      all.append(field.inOptional(property, name, isIndexed: false))
+    }
+  }
 
   /// Adds the fields of the embedded values in a list.
   ///
@@ -166,7 +175,40 @@ extension FieldList {
   ///   - name: The name under which it is coded.
   public mutating func add<Value: Embedded>(
     _ property: any KeyPath<E, [Value]> & Sendable, _ name: String
-  ) { for field in Value.embeddedFields.all { all.append(field.inList(property, name)) } }
+  ) {
+    for field in Value.embeddedFields.all {
+      all.append(field.inList(property, name, isIndexed: false))
+    }
+  }
+}
+
+extension FieldList {
+  /// Adds the fields of an embedded value, each with an index.
+  ///
+  /// - Parameters:
+  ///   - property: The property.
+  ///   - name: The name under which it is coded.
+  public mutating func addIndexed<Value: Embedded>(
+    _ property: any KeyPath<E, Value> & Sendable, _ name: String
+  ) { all += Value.embeddedFields.all.map { $0.inValue(property, name, isIndexed: true) } }
+
+  /// Adds the fields of an optional embedded value, each with an index.
+  ///
+  /// - Parameters:
+  ///   - property: The property.
+  ///   - name: The name under which it is coded.
+  public mutating func addIndexed<Value: Embedded>(
+    _ property: any KeyPath<E, Value?> & Sendable, _ name: String
+  ) { all += Value.embeddedFields.all.map { $0.inOptional(property, name, isIndexed: true) } }
+
+  /// Adds the fields of the embedded values in a list, each with an index.
+  ///
+  /// - Parameters:
+  ///   - property: The property.
+  ///   - name: The name under which it is coded.
+  public mutating func addIndexed<Value: Embedded>(
+    _ property: any KeyPath<E, [Value]> & Sendable, _ name: String
+  ) { all += Value.embeddedFields.all.map { $0.inList(property, name, isIndexed: true) } }
 }
 
 /// Fields of an index.

@@ -12,7 +12,7 @@ public struct Query<E: Queryable>: Hashable, Sendable {
   /// The condition for entities.
   public var filter: Filter<E>
   /// The keys of the order, the most important first; empty for natural order.
-  public var order: [Order<E>]
+  public var order: [QueryOrder<E>]
   /// The field whose values form the groups; `nil` for one group.
   public var groupedBy: QueryField<E>?
   /// The fields of which only the first entity of each value is kept; empty to keep all.
@@ -36,7 +36,7 @@ public struct Query<E: Queryable>: Hashable, Sendable {
   ///   - offset: The number of entities left out at the beginning.
   ///   - limit: The largest number of entities in the result; `nil` for all.
   public init(
-    filter: Filter<E> = .all, order: [Order<E>] = [], groupedBy: QueryField<E>? = nil,
+    filter: Filter<E> = .all, order: [QueryOrder<E>] = [], groupedBy: QueryField<E>? = nil,
     uniqueBy: [QueryField<E>] = [], offset: Int = 0, limit: Int? = nil
   ) {
     self.filter = filter

@@ -26,7 +26,7 @@ public struct QueryError: Error, Hashable, CustomStringConvertible {
     public static var unknownField: Code { Code(rawValue: "unknownField") }
     /// A field is compared with a value of a kind that it never has.
     public static var wrongType: Code { Code(rawValue: "wrongType") }
-    /// A sum has more digits than a `Decimal` holds.
+    /// A sum does not fit the type of its answer.
     public static var overflow: Code { Code(rawValue: "overflow") }
     /// A regular expression can't be read.
     public static var invalidRegularExpression: Code { Code(rawValue: "invalidRegularExpression") }

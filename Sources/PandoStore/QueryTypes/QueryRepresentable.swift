@@ -21,6 +21,11 @@ public protocol QueryRepresentable: SendableMetatype {
 
   /// The value.
   var queryValue: QueryValue { get }
+
+  /// Makes the value again, for answers.
+  ///
+  /// - Parameter queryValue: A stored value; `nil` is returned if it is no ``queryValue`` of the type.
+  init?(queryValue: QueryValue)
 }
 
 extension QueryRepresentable where Self: BinaryInteger & FixedWidthInteger {
@@ -28,6 +33,25 @@ extension QueryRepresentable where Self: BinaryInteger & FixedWidthInteger {
   public static var queryKinds: Set<QueryValue.Kind> { [.number] }
   /// The number.
   public var queryValue: QueryValue { QueryValue(self) }
+
+  /// Makes the number.
+  ///
+  /// - Parameter queryValue: A stored value; `nil` is returned for one that the type does not have.
+  public init?(queryValue: QueryValue) {
+    switch queryValue {
+    case .integer(let value): self.init(exactly: value)
+    case .unsigned(let value): self.init(exactly: value)
+    case .wideInteger(let isNegative, let magnitude):
+      guard isNegative else {
+        self.init(exactly: magnitude)
+        return
+      }
+      guard magnitude <= Int128.min.magnitude else { return nil }
+      self.init(exactly: Int128(truncatingIfNeeded: 0 &- magnitude))
+    case .double(let value): self.init(exactly: value)
+    default: return nil
+    }
+  }
 }
 
 extension Int: QueryRepresentable {}
@@ -48,6 +72,14 @@ extension Bool: QueryRepresentable {
   public static var queryKinds: Set<QueryValue.Kind> { [.bool] }
   /// The truth value.
   public var queryValue: QueryValue { .bool(self) }
+
+  /// Makes the truth value.
+  ///
+  /// - Parameter queryValue: A stored value; `nil` is returned for another kind of value.
+  public init?(queryValue: QueryValue) {
+    guard case .bool(let value) = queryValue else { return nil }
+    self = value
+  }
 }
 
 extension Double: QueryRepresentable {
@@ -55,6 +87,19 @@ extension Double: QueryRepresentable {
   public static var queryKinds: Set<QueryValue.Kind> { [.number, .notANumber] }
   /// The number.
   public var queryValue: QueryValue { .double(self) }
+
+  /// Makes the number, or the nearest.
+  ///
+  /// - Parameter queryValue: A stored value; `nil` is returned for what is none.
+  public init?(queryValue: QueryValue) {
+    if case .double(let value) = queryValue {
+      self = value
+    } else if let number = queryValue.decimalNumber {
+      self = number.nearest
+    } else {
+      return nil
+    }
+  }
 }
 
 extension Float: QueryRepresentable {
@@ -62,6 +107,14 @@ extension Float: QueryRepresentable {
   public static var queryKinds: Set<QueryValue.Kind> { [.number, .notANumber] }
   /// The number, which a double holds exactly.
   public var queryValue: QueryValue { .double(Double(self)) }
+
+  /// Makes the number, or the nearest.
+  ///
+  /// - Parameter queryValue: A stored value; `nil` is returned for what is none.
+  public init?(queryValue: QueryValue) {
+    guard let value = Double(queryValue: queryValue) else { return nil }
+    self.init(value)
+  }
 }
 
 extension String: QueryRepresentable {
@@ -69,6 +122,14 @@ extension String: QueryRepresentable {
   public static var queryKinds: Set<QueryValue.Kind> { [.string] }
   /// The text.
   public var queryValue: QueryValue { .string(self) }
+
+  /// Makes the text.
+  ///
+  /// - Parameter queryValue: A stored value; `nil` is returned for another kind of value.
+  public init?(queryValue: QueryValue) {
+    guard case .string(let value) = queryValue else { return nil }
+    self = value
+  }
 }
 
 extension Data: QueryRepresentable {
@@ -76,6 +137,14 @@ extension Data: QueryRepresentable {
   public static var queryKinds: Set<QueryValue.Kind> { [.data] }
   /// The bytes.
   public var queryValue: QueryValue { .data(self) }
+
+  /// Makes the data.
+  ///
+  /// - Parameter queryValue: A stored value; `nil` is returned for another kind of value.
+  public init?(queryValue: QueryValue) {
+    guard case .data(let value) = queryValue else { return nil }
+    self = value
+  }
 }
 
 extension Decimal: QueryRepresentable {
@@ -86,6 +155,23 @@ extension Decimal: QueryRepresentable {
   /// A literal with a point is rounded to a double first: `Decimal(19.99)` is not 19.99. Make the
   /// number of a text, `Decimal(string: "19.99")`.
   public var queryValue: QueryValue { .decimal(self) }
+
+  /// Makes the number.
+  ///
+  /// - Parameter queryValue: A stored value; `nil` is returned for what is no number, and for a number
+  ///   that `Decimal` does not represent exactly, as most doubles.
+  public init?(queryValue: QueryValue) {
+    let number: DecimalNumber?
+    switch queryValue {
+    case .double(let double) where double.isNaN:
+      self = .nan
+      return
+    case .double(let double): number = DecimalNumber(exactly: double)
+    default: number = queryValue.decimalNumber
+    }
+    guard let decimal = number?.decimal else { return nil }
+    self = decimal
+  }
 }
 
 extension Duration: QueryRepresentable {
@@ -93,6 +179,18 @@ extension Duration: QueryRepresentable {
   public static var queryKinds: Set<QueryValue.Kind> { [.number] }
   /// The seconds, exactly.
   public var queryValue: QueryValue { .duration(self) }
+
+  /// Makes the duration.
+  ///
+  /// - Parameter queryValue: A stored value; `nil` is returned for a number that is no whole number of attoseconds, or is too large.
+  public init?(queryValue: QueryValue) {
+    guard let seconds = queryValue.decimalNumber, seconds.exponent >= -18 else { return nil }
+    let attoseconds = DecimalNumber(
+      isNegative: false, magnitude: seconds.magnitude, exponent: seconds.exponent + 18)
+    guard let magnitude = attoseconds.integer else { return nil }
+    guard let value = Int128(exactly: magnitude) else { return nil }
+    self.init(attoseconds: seconds.isNegative ? -value : value)
+  }
 }
 
 extension Date: QueryRepresentable {
@@ -100,6 +198,14 @@ extension Date: QueryRepresentable {
   public static var queryKinds: Set<QueryValue.Kind> { [.number, .notANumber] }
   /// The seconds since the reference date.
   public var queryValue: QueryValue { .date(self) }
+
+  /// Makes the date.
+  ///
+  /// - Parameter queryValue: A stored value; `nil` is returned for what is no number.
+  public init?(queryValue: QueryValue) {
+    guard let seconds = Double(queryValue: queryValue) else { return nil }
+    self.init(timeIntervalSinceReferenceDate: seconds)
+  }
 }
 
 extension UUID: QueryRepresentable {
@@ -107,6 +213,14 @@ extension UUID: QueryRepresentable {
   public static var queryKinds: Set<QueryValue.Kind> { [.uuid] }
   /// The UUID.
   public var queryValue: QueryValue { .uuid(self) }
+
+  /// Makes the UUID.
+  ///
+  /// - Parameter queryValue: A stored value; `nil` is returned for another kind of value.
+  public init?(queryValue: QueryValue) {
+    guard case .uuid(let value) = queryValue else { return nil }
+    self = value
+  }
 }
 
 extension URL: QueryRepresentable {
@@ -114,6 +228,14 @@ extension URL: QueryRepresentable {
   public static var queryKinds: Set<QueryValue.Kind> { [.string, .composite] }
   /// The text.
   public var queryValue: QueryValue { baseURL == nil ? .string(absoluteString) : .composite }
+
+  /// Makes the URL.
+  ///
+  /// - Parameter queryValue: A stored value; `nil` is returned for what is none.
+  public init?(queryValue: QueryValue) {
+    guard case .string(let text) = queryValue else { return nil }
+    self.init(string: text)
+  }
 }
 
 extension Optional: QueryRepresentable where Wrapped: QueryRepresentable {
@@ -121,6 +243,19 @@ extension Optional: QueryRepresentable where Wrapped: QueryRepresentable {
   public static var queryKinds: Set<QueryValue.Kind> { Wrapped.queryKinds.union([.null]) }
   /// The value, or null.
   public var queryValue: QueryValue { self?.queryValue ?? .null }
+
+  /// Makes the value, or `nil` of null.
+  ///
+  /// - Parameter queryValue: A stored value; `nil` is returned for what the value does not have.
+  public init?(queryValue: QueryValue) {
+    if case .null = queryValue {
+      self = .none
+    } else if let value = Wrapped(queryValue: queryValue) {
+      self = .some(value)
+    } else {
+      return nil
+    }
+  }
 }
 
 extension Key: QueryRepresentable {}
@@ -130,4 +265,27 @@ extension QueryRepresentable where Self: RawRepresentable, RawValue: QueryRepres
   public static var queryKinds: Set<QueryValue.Kind> { RawValue.queryKinds }
   /// The raw value.
   public var queryValue: QueryValue { rawValue.queryValue }
+
+  /// Makes the value with a raw value.
+  ///
+  /// - Parameter queryValue: A stored value; `nil` is returned for what is none.
+  public init?(queryValue: QueryValue) {
+    guard let rawValue = RawValue(queryValue: queryValue) else { return nil }
+    self.init(rawValue: rawValue)
+  }
+}
+
+extension QueryRepresentable where Self: CaseNamed {
+  /// Texts.
+  public static var queryKinds: Set<QueryValue.Kind> { [.string] }
+  /// The name of the case.
+  public var queryValue: QueryValue { .string(caseName) }
+
+  /// Makes the case of a name.
+  ///
+  /// - Parameter queryValue: The name; `nil` is returned if no case has it.
+  public init?(queryValue: QueryValue) {
+    guard case .string(let name) = queryValue else { return nil }
+    self.init(caseName: name)
+  }
 }

@@ -1,111 +1,200 @@
 import PandoModels
 import PandoSystem
 
-/// A question about the entities of a query, in place of the entities.
+/// A question about the entities of a query, in place of the entities; it types its answer.
 ///
 /// The answer is about exactly the entities of the result: uniqueness, offset and limit of the query count.
 /// The store decodes no entity if its indexes or the stored bytes give the answer.
 ///
 /// ```swift
 /// let open = Query(filter: \Issue.status == .open)
-/// let count = try await issues.answer(.count, to: open).count
-/// let perAuthor = try await issues.answer(.counts(by: \.author), to: open).counts
+/// let count = try store.answer(.count, to: open)  // Int
+/// let oldest = try store.answer(.min(\.created), to: open)  // Date?
+/// let hours = try store.answer(.sum(\.hours).grouped(by: \.author), to: open)  // [String: Decimal]
 /// ```
-public struct Question<E: Queryable>: Sendable {
-  enum Kind: Sendable {
-    case count, exists
-    case sum(QueryField<E>)
-    case minimum(QueryField<E>)
-    case maximum(QueryField<E>)
-    case counts(QueryField<E>)
+///
+/// - Note: Any thread.
+public struct Question<E: Queryable, Answer: Sendable>: Sendable {
+  let measure: Measure<QueryField<E>>
+  /// Makes the answer of what has been counted.
+  private let make: @Sendable (Tally) throws(QueryError) -> Answer
+
+  init(
+    _ measure: Measure<QueryField<E>>,
+    _ make: @escaping @Sendable (Tally) throws(QueryError) -> Answer
+  ) {
+    self.measure = measure
+    self.make = make
   }
 
-  let kind: Kind
-
-  /// How many there are: `count`.
-  public static var count: Question { Question(kind: .count) }
-
-  /// Whether there is any: `count` is 1 if so, else 0.
-  public static var exists: Question { Question(kind: .exists) }
-
-  /// The sum of a field that holds numbers: `value`.
-  ///
-  /// Null and not-a-number do not count; of nothing it is 0. Integers, decimals and durations are added
-  /// exactly: the sum is an integer or a decimal number. With a double among the values it is a double;
-  /// these are added in the order of the query. A question whose exact sum does not fit a `Decimal`
-  /// throws ``QueryError`` `overflow`.
-  ///
-  /// - Parameter keyPath: Where the number is in the entity.
-  /// - Returns: The question.
-  public static func sum<Value: QueryRepresentable>(
-    _ keyPath: any KeyPath<E, Value> & Sendable
-  ) -> Question { Question(kind: .sum(QueryField(keyPath))) }
-
-  /// The lowest value of a field: `value`; null and not-a-number do not count.
-  ///
-  /// - Parameter keyPath: Where the value is in the entity.
-  /// - Returns: The question.
-  public static func min<Value: QueryRepresentable>(
-    _ keyPath: any KeyPath<E, Value> & Sendable
-  ) -> Question { Question(kind: .minimum(QueryField(keyPath))) }
-
-  /// The highest value of a field: `value`; null and not-a-number do not count.
-  ///
-  /// - Parameter keyPath: Where the value is in the entity.
-  /// - Returns: The question.
-  public static func max<Value: QueryRepresentable>(
-    _ keyPath: any KeyPath<E, Value> & Sendable
-  ) -> Question { Question(kind: .maximum(QueryField(keyPath))) }
-
-  /// Which values a field has, and how many entities have each: `counts`, in the order of
-  /// values.
-  ///
-  /// - Parameter keyPath: Where the value is in the entity.
-  /// - Returns: The question.
-  public static func counts<Value: QueryRepresentable>(
-    by keyPath: any KeyPath<E, Value> & Sendable
-  ) -> Question { Question(kind: .counts(QueryField(keyPath))) }
-
-  /// Which values a field has, each once: `values`, in their order.
-  ///
-  /// - Parameter keyPath: Where the value is in the entity.
-  /// - Returns: The question.
-  public static func distinct<Value: QueryRepresentable>(
-    _ keyPath: any KeyPath<E, Value> & Sendable
-  ) -> Question { counts(by: keyPath) }
+  /// Makes the answer of what has been counted.
+  func answer(_ tally: Tally) throws(QueryError) -> Answer { try make(tally) }
 
   /// Answers from the entities that a query gave.
   ///
-  /// - Throws: ``QueryError`` `overflow` for a sum that `Decimal` can't represent.
-  package func answer(_ entities: [E]) throws(QueryError) -> QueryAnswer {
-    switch kind {
-    case .count: return QueryAnswer(count: entities.count)
-    case .exists: return QueryAnswer(count: entities.isEmpty ? 0 : 1)
-    case .sum(let field):
-      var sum = ValueSum()
-      for entity in entities { sum.add(field.value(entity)) }
-      return QueryAnswer(count: entities.count, value: try sum.value(of: field.label))
-    case .minimum(let field): return Self.extreme(entities.map(field.value).filter(\.isValue).min())
-    case .maximum(let field): return Self.extreme(entities.map(field.value).filter(\.isValue).max())
-    case .counts(let field):
-      var counts: [QueryValue: Int] = [:]
-      for entity in entities { counts[field.value(entity), default: 0] += 1 }
-      return QueryAnswer(
-        count: entities.count,
-        counts: counts.keys.ordered()
-          .map { QueryAnswer.ValueCount(value: $0, count: counts[$0] ?? 0) })
+  /// - Throws: As ``ModelSnapshot/answer(_:to:)``.
+  package func answer(_ entities: [E]) throws(QueryError) -> Answer {
+    var tally = measure.tally()
+    for entity in entities { measure.add(to: &tally) { $0.value(entity) } }
+    return try make(tally)
+  }
+
+  /// The same question for each value of a field: a dictionary of the answers.
+  ///
+  /// A value without entities is no key. Texts that Swift's `==` takes as equal are one key. A grouped
+  /// question can be grouped again: the last field gives the keys of the outer dictionary.
+  ///
+  /// ```swift
+  /// let perDay = try store.answer(.count.grouped(by: \Order.day), to: .all)  // [String: Int]
+  /// ```
+  ///
+  /// - Parameter keyPath: The place of the value in the entity.
+  /// - Returns: The question; its answer throws ``QueryError`` `wrongType` if a record has a value that
+  ///   is none of `Key`, such as null for a type that is not optional.
+  public func grouped<Key: QueryRepresentable & Hashable & Sendable>(
+    by keyPath: any KeyPath<E, Key> & Sendable
+  ) -> Question<E, [Key: Answer]> {
+    let field = QueryField(keyPath)
+    let make = make
+    return Question<E, [Key: Answer]>(measure.grouped(by: field)) {
+      (tally) throws(QueryError) in
+      // Different texts may be equal keys.
+      var tallies: [Key: Tally] = [:]
+      for (value, tally) in tally.groups {
+        let key = try field.typed(value, as: Key.self)
+        if tallies[key]?.add(tally) == nil { tallies[key] = tally }
+      }
+      var answers: [Key: Answer] = [:]
+      for (key, tally) in tallies { answers[key] = try make(tally) }
+      return answers
+    }
+  }
+}
+
+extension Question {
+  /// The number of entities.
+  public static var count: Question<E, Int> {
+    Question<E, Int>(Measure(.count)) { (tally) throws(QueryError) in tally.count }
+  }
+
+  /// Whether there is an entity.
+  public static var exists: Question<E, Bool> {
+    Question<E, Bool>(Measure(.exists)) { (tally) throws(QueryError) in tally.count > 0 }
+  }
+
+  /// The sum of a field, in the type ``Summable/Sum`` of the field.
+  ///
+  /// Null and not-a-number do not count; of nothing the sum is 0. Integers, decimals and durations are
+  /// added exactly, doubles in the order of the query.
+  ///
+  /// - Parameter keyPath: The place of the number in the entity.
+  /// - Returns: The question; its answer throws ``QueryError`` `overflow` if the sum does not fit its
+  ///   type.
+  public static func sum<Value: Summable>(
+    _ keyPath: any KeyPath<E, Value> & Sendable
+  ) -> Question<E, Value.Sum> {
+    let field = QueryField(keyPath)
+    return Question<E, Value.Sum>(Measure(.sum(field))) { (tally) throws(QueryError) in
+      guard let sum = Value.sum(of: tally.sum) else {
+        throw QueryError(.overflow, field.label, "the exact sum does not fit \(Value.Sum.self)")
+      }
+      return sum
     }
   }
 
-  private static func extreme(_ value: QueryValue?) -> QueryAnswer {
-    QueryAnswer(count: value == nil ? 0 : 1, value: value ?? .null)
+  /// The average of a field, in the type ``Summable/Average`` of the field; `nil` of nothing.
+  ///
+  /// Null and not-a-number do not count.
+  ///
+  /// - Parameter keyPath: The place of the number in the entity.
+  /// - Returns: The question; its answer throws ``QueryError`` `overflow` if the sum of decimals or
+  ///   durations does not fit their type.
+  public static func average<Value: Summable>(
+    _ keyPath: any KeyPath<E, Value> & Sendable
+  ) -> Question<E, Value.Average?> {
+    let field = QueryField(keyPath)
+    return Question<E, Value.Average?>(Measure(.sum(field))) { (tally) throws(QueryError) in
+      if tally.sum.count == 0 { return nil }
+      guard let average = Value.average(of: tally.sum) else {
+        throw QueryError(.overflow, field.label, "the exact sum does not fit \(Value.Average.self)")
+      }
+      return average
+    }
   }
 
-  /// Checks what the compiler could not.
-  package func validate() throws(QueryError) {
-    guard case .sum(let field) = kind, !field.kinds.contains(.number) else { return }
-    throw QueryError(
-      .wrongType, field.label,
-      "only numbers have a sum, and this field of \(E.modelTypeName) holds none")
+  /// The lowest value of a field; `nil` if there is none.
+  ///
+  /// Null and not-a-number do not count. Texts are ordered by their bytes.
+  ///
+  /// - Parameter keyPath: The place of the value in the entity.
+  /// - Returns: The question.
+  public static func min<Value: QueryRepresentable & Sendable>(
+    _ keyPath: any KeyPath<E, Value> & Sendable
+  ) -> Question<E, Value?> { extreme(QueryField(keyPath), isMaximum: false) }
+
+  /// The lowest value of an optional field; `nil` if there is none.
+  ///
+  /// - Parameter keyPath: The place of the value in the entity.
+  /// - Returns: The question.
+  public static func min<Value: QueryRepresentable & Sendable>(
+    _ keyPath: any KeyPath<E, Value?> & Sendable
+  ) -> Question<E, Value?> { extreme(QueryField(keyPath), isMaximum: false) }
+
+  /// The highest value of a field; `nil` if there is none.
+  ///
+  /// Null and not-a-number do not count. Texts are ordered by their bytes.
+  ///
+  /// - Parameter keyPath: The place of the value in the entity.
+  /// - Returns: The question.
+  public static func max<Value: QueryRepresentable & Sendable>(
+    _ keyPath: any KeyPath<E, Value> & Sendable
+  ) -> Question<E, Value?> { extreme(QueryField(keyPath), isMaximum: true) }
+
+  /// The highest value of an optional field; `nil` if there is none.
+  ///
+  /// - Parameter keyPath: The place of the value in the entity.
+  /// - Returns: The question.
+  public static func max<Value: QueryRepresentable & Sendable>(
+    _ keyPath: any KeyPath<E, Value?> & Sendable
+  ) -> Question<E, Value?> { extreme(QueryField(keyPath), isMaximum: true) }
+
+  /// The values of a field, each once, in their order: null first if the field is optional.
+  ///
+  /// - Parameter keyPath: The place of the value in the entity.
+  /// - Returns: The question; its answer throws ``QueryError`` `wrongType` as ``grouped(by:)`` does.
+  public static func distinct<Value: QueryRepresentable & Sendable>(
+    _ keyPath: any KeyPath<E, Value> & Sendable
+  ) -> Question<E, [Value]> {
+    let field = QueryField(keyPath)
+    return Question<E, [Value]>(Measure(.count).grouped(by: field)) {
+      (tally) throws(QueryError) in
+      var values: [Value] = []
+      for value in tally.groups.keys.ordered() {
+        values.append(try field.typed(value, as: Value.self))
+      }
+      return values
+    }
+  }
+
+  private static func extreme<Value: QueryRepresentable>(
+    _ field: QueryField<E>, isMaximum: Bool
+  ) -> Question<E, Value?> {
+    Question<E, Value?>(Measure(isMaximum ? .maximum(field) : .minimum(field))) {
+      (tally) throws(QueryError) in
+      guard let value = tally.extreme else { return nil }
+      return try field.typed(value, as: Value.self)
+    }
+  }
+}
+
+extension QueryField {
+  /// A stored value in the type of the field.
+  fileprivate func typed<Value: QueryRepresentable>(
+    _ value: QueryValue, as type: Value.Type
+  ) throws(QueryError) -> Value {
+    guard let typed = Value(queryValue: value) else {
+      throw QueryError(.wrongType, label, "the stored value \(value) is none of \(Value.self)")
+    }
+    return typed
   }
 }

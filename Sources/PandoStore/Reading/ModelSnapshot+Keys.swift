@@ -33,6 +33,14 @@ extension ModelSnapshot {
   /// - Complexity: O(log *n*).
   public func contains<M>(_ key: Key<M>) throws -> Bool { try contains(key.rawValue) }
 
+  /// Returns the type names of a node's records.
+  ///
+  /// - Parameter key: The key of the node.
+  /// - Returns: The names, sorted; empty if there is no such node.
+  /// - Throws: ``StoreError`` if the bytes on disk are damaged.
+  /// - Complexity: As ``typeNames(of:)-(String)``.
+  public func typeNames<M>(of key: Key<M>) throws -> [String] { try typeNames(of: key.rawValue) }
+
   /// Returns the nodes that contain a node directly.
   ///
   /// - Parameter key: The key of the node.

@@ -77,12 +77,12 @@ extension ModelStore {
   /// - Parameters:
   ///   - question: What is asked.
   ///   - query: About which entities.
-  /// - Returns: The answer.
+  /// - Returns: The answer, in the type of the question.
   /// - Throws: As ``ModelSnapshot/answer(_:to:)`` and ``read(_:)``.
   /// - Complexity: As ``ModelSnapshot/answer(_:to:)``.
-  public func answer<E: Queryable>(
-    _ question: Question<E>, to query: Query<E>
-  ) throws -> QueryAnswer {
+  public func answer<E: Queryable, Answer>(
+    _ question: Question<E, Answer>, to query: Query<E>
+  ) throws -> Answer {
     try read { try $0.answer(question, to: query) }
   }
 
@@ -91,12 +91,12 @@ extension ModelStore {
   /// - Parameters:
   ///   - question: What is asked.
   ///   - query: About which entities.
-  /// - Returns: The answer.
+  /// - Returns: The answer, in the type of the question.
   /// - Throws: As ``ModelSnapshot/answer(_:to:)`` and the `async` form of ``read(_:)``.
   /// - Complexity: As ``ModelSnapshot/answer(_:to:)``.
-  public func answer<E: Queryable>(
-    _ question: Question<E>, to query: Query<E>
-  ) async throws -> QueryAnswer {
+  public func answer<E: Queryable, Answer>(
+    _ question: Question<E, Answer>, to query: Query<E>
+  ) async throws -> Answer {
     try await read { try $0.answer(question, to: query) }
   }
 }

@@ -127,6 +127,50 @@ extension ModelStore {
   }
 }
 
+extension ModelStore {
+  /// Changes the store if no node of some keys has changed since a commit.
+  ///
+  /// ```swift
+  /// try store.write(expecting: [issue.key: commit]) { try $0.set(edited) }
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - commits: The last commit of each node; `nil` for a missing one.
+  ///   - context: Passed on with the change set to its receivers.
+  ///   - body: Same as in `write(context:_:)`.
+  /// - Returns: The result of `body`.
+  /// - Throws: As the form with identifiers.
+  /// - Complexity: As the form with identifiers.
+  @discardableResult
+  public func write<M, Result: Sendable>(
+    expecting commits: [Key<M>: CommitNumber?], context: (any Sendable)? = nil,
+    _ body: @Sendable (inout ModelTransaction) throws -> Result
+  ) throws -> Result { try write(expecting: commits.byIdentifier(), context: context, body) }
+
+  /// Changes the store like the synchronous form, without blocking a thread.
+  ///
+  /// - Parameters:
+  ///   - commits: The last commit of each node; `nil` for a missing one.
+  ///   - context: Passed on with the change set to its receivers.
+  ///   - body: Same as in `write(context:_:)`.
+  /// - Returns: The result of `body`.
+  /// - Throws: As the form with identifiers.
+  /// - Complexity: As the form with identifiers.
+  @discardableResult
+  public func write<M, Result: Sendable>(
+    expecting commits: [Key<M>: CommitNumber?], context: (any Sendable)? = nil,
+    _ body: @escaping @Sendable (inout ModelTransaction) throws -> Result
+  ) async throws -> Result {
+    try await write(expecting: commits.byIdentifier(), context: context, body)
+  }
+}
+
+extension Dictionary {
+  fileprivate func byIdentifier<M>() -> [String: Value] where Key == PandoModels.Key<M> {
+    Dictionary<String, Value>(uniqueKeysWithValues: map { ($0.key.rawValue, $0.value) })
+  }
+}
+
 extension ModelTransaction {
   fileprivate mutating func expect(_ commits: [String: CommitNumber?]) throws {
     for (identifier, number) in commits { try expect(identifier, lastCommit: number) }

@@ -93,7 +93,7 @@ struct BookCard: PersistentEntity {
   private func checkRoundTrip<E: Entity>(_ id: EntityIdentifier<E>, json: String) throws {
     #expect(EntityIdentifier<E>(text: id.text) == id)
     #expect(EntityIdentifier<E>(modelIdentifier: id.modelIdentifier) == id)
-    #expect(EntityIdentifier<E>(id.queryValue) == id)
+    #expect(EntityIdentifier<E>(queryValue: id.queryValue) == id)
     let data = try JSONEncoder().encode([id])
     #expect(String(decoding: data, as: UTF8.self) == "[\(json)]")
     #expect(try JSONDecoder().decode([EntityIdentifier<E>].self, from: data) == [id])

@@ -76,8 +76,7 @@ private struct Job: Model, Codable, Equatable, Queryable {
       Counted.decodeCount.store(0, ordering: .relaxed)
       try await body(store, manager, providers)
       let result = try await jobs.next()
-      #expect(
-        try await store.read { try $0.answer(.count, to: Query<Job>.all).count } == result?.count)
+      #expect(try await store.read { try $0.answer(.count, to: Query<Job>.all) } == result?.count)
       await manager.close()
     }
   }

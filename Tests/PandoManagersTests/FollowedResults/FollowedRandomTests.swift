@@ -105,7 +105,7 @@ import Testing
       .holds("Artist:2"), !.contains(\.guests, \.name, "c"),
     ]
     query.filter = filters.randomElement(using: &random) ?? .all
-    let orders: [[Order<Track>]] = [
+    let orders: [[QueryOrder<Track>]] = [
       [], [.ascending(\.year)], [.descending(\.year), .ascending(\.title)], [.descending(\.title)],
       [.descending(\.artist?.name)], [.ascending(\.genre), .natural, .ascending(\.year)],
       [.identifiers([.remote(9), .remote(2), .remote(33)])],

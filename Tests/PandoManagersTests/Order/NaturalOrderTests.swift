@@ -47,7 +47,7 @@ import Testing
       let identifiers = try snapshot.identifiers(matching: query)
       answers.append(("snapshot's identifiers", identifiers.map(\.text)))
       let count = try snapshot.answer(.count, to: query)
-      #expect(count.count == identifiers.count)
+      #expect(count == identifiers.count)
     }
     var live = store.follow(query).makeAsyncIterator()
     answers.append(("followed store", texts(try await live.next()?.entities ?? [])))

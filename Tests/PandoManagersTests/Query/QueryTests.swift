@@ -78,7 +78,7 @@ import Testing
     #expect(try Filter<Book>(field: "year", in: [.integer(3), .null]) == \Book.year >> [3, nil])
     #expect(try Filter<Book>(field: "id", .equal, .string("2")) == (\Book.id == .remote("2")))
     #expect(try Filter<Book>(field: "year", .equal, .null) == (\Book.year == nil))
-    #expect(try Order<Book>(field: "year", isDescending: true) == .descending(\.year))
+    #expect(try QueryOrder<Book>(field: "year", isDescending: true) == .descending(\.year))
   }
 
   private func expectMistake(
@@ -124,7 +124,7 @@ import Testing
         + "summary, title, year"
     ) { _ = try Filter<Book>(field: "yaer", .equal, .integer(1)) }
     expectMistake(.unknownField, "name: Author declares no such field; it has id") {
-      _ = try Order<Author>(field: "name")
+      _ = try QueryOrder<Author>(field: "name")
     }
     expectMistake(.wrongType, "year: this field of Book holds numbers and is never \"1990\"") {
       _ = try Filter<Book>(field: "year", .equal, .string("1990"))

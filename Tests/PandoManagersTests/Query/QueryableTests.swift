@@ -56,7 +56,7 @@ private struct Person: Model, Codable, Equatable, Queryable {
     case 2: filter = !filter
     default: break
     }
-    let orders: [[Order<Person>]] = [
+    let orders: [[QueryOrder<Person>]] = [
       [], [.ascending(\.name), .descending(\.age)], [.descending(\.city?.name)],
       [.identifiers(["person 9", "person 3"])],
     ]
@@ -128,7 +128,7 @@ private struct Person: Model, Codable, Equatable, Queryable {
         try #require(try snapshot.find(query).entities == expected, place)
         let identifiers = try snapshot.modelIdentifiers(matching: query)
         try #require(identifiers == expected.map(\.key), place)
-        try #require(try snapshot.answer(.count, to: query).count == expected.count, place)
+        try #require(try snapshot.answer(.count, to: query) == expected.count, place)
       }
       if followers.count < 8 {
         let values = store.follow(query).makeAsyncIterator()
@@ -153,7 +153,7 @@ private struct Person: Model, Codable, Equatable, Queryable {
     try await store.write { transaction in
       for key in ["c0", "c1", "c2"] { try transaction.set(City(key: key, name: key)) }
     }
-    let order: [Order<City>] = [.ascending(\.name)]
+    let order: [QueryOrder<City>] = [.ascending(\.name)]
     let one = Query<City>(filter: .held(by: "person 1"), order: order)
     let other = Query<City>(
       filter: !(.held(by: "person 2")) && \.name != "c9" || .held(by: "nobody"), order: order)
@@ -180,7 +180,7 @@ private struct Person: Model, Codable, Equatable, Queryable {
       try await store.read { snapshot in
         try #require(try snapshot.find(one).entities.map(\.key) == held, place)
         try #require(try snapshot.modelIdentifiers(matching: other) == free, place)
-        try #require(try snapshot.answer(.count, to: other).count == free.count, place)
+        try #require(try snapshot.answer(.count, to: other) == free.count, place)
         try #require(try snapshot.children(of: "person 1") == held, place)
       }
       if held == last { continue }

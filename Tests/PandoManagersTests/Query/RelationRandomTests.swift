@@ -27,7 +27,7 @@ import Testing
         }
         try #require(found == expected, "\(place): \(query), \(plan)")
         let whole = Query(filter: query.filter)
-        let count = try store.read { try $0.answer(.count, to: whole).count }
+        let count = try store.read { try $0.answer(.count, to: whole) }
         try #require(try count == whole.apply(to: all).entities.count, "\(place): \(whole)")
       }
     }
@@ -159,7 +159,7 @@ private struct ChoreWorld {
   mutating func query() -> Query<Chore> {
     var query = Query(filter: filter(2))
     if chance(60) {
-      let orders: [Order<Chore>] = [
+      let orders: [QueryOrder<Chore>] = [
         .ascending(\.number), .descending(\.number), .ascending(\.author.name),
         .descending(\.assignee?.team?.name), .ascending(\.title),
       ]

@@ -177,7 +177,7 @@ import Testing
     #expect(try access(Query(filter: \.year < 50 && ends)) == title)
     #expect(try access(Query(filter: \.year == 7 && ends)) == year)
     // The index of the order would have to be gone through for long to find ten of them, or not.
-    let order = [Order<Book>.ascending(\.title)]
+    let order = [QueryOrder<Book>.ascending(\.title)]
     #expect(try access(Query(filter: \.year == 7, order: order, limit: 10)) == year)
     #expect(try access(Query(filter: \.year < 90, order: order, limit: 10)) == inOrderOfTitles)
     let unique = [QueryField<Book>.field(\.title)]
@@ -244,7 +244,7 @@ struct BookMaker {
     return query
   }
 
-  private mutating func order() -> Order<Book> {
+  private mutating func order() -> QueryOrder<Book> {
     switch int(0...9) {
     case 0: .ascending(\.title)
     case 1: .descending(\.title)

@@ -21,7 +21,7 @@ import Testing
   }
 
   private func page(
-    _ store: ModelStore, _ order: [Order<Ticket>], after ticket: Ticket,
+    _ store: ModelStore, _ order: [QueryOrder<Ticket>], after ticket: Ticket,
     skipsUndecodable: Bool = false
   ) throws -> [Int] {
     var query = Query<Ticket>(order: order, limit: 3)
@@ -41,10 +41,10 @@ import Testing
     try store.write { try $0.setCollection("all", to: tickets) }
     let gone = tickets[3]
     try store.write { try $0.deleteIfPresent("Ticket:4") }
-    let byRank: [Order<Ticket>] = [.ascending(\.rank), .descending(\.number)]
+    let byRank: [QueryOrder<Ticket>] = [.ascending(\.rank), .descending(\.number)]
     #expect(try page(store, byRank, after: gone, skipsUndecodable: skipsUndecodable) == [3, 8, 7])
     // Two fields together are unique, too, in any order of the keys.
-    let byPlace: [Order<Ticket>] = [.descending(\.place), .ascending(\.desk)]
+    let byPlace: [QueryOrder<Ticket>] = [.descending(\.place), .ascending(\.desk)]
     #expect(try page(store, byPlace, after: gone, skipsUndecodable: skipsUndecodable) == [3, 2, 1])
   }
 
@@ -56,7 +56,7 @@ import Testing
     try store.write { transaction in
       for number in [4, 9] { try transaction.deleteIfPresent("Ticket:\(number)") }
     }
-    func expectLost(_ order: [Order<Ticket>], _ ticket: Ticket) {
+    func expectLost(_ order: [QueryOrder<Ticket>], _ ticket: Ticket) {
       let error = #expect(throws: QueryError.self) {
         _ = try page(store, order, after: ticket)
       }

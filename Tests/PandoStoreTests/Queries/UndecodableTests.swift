@@ -51,7 +51,7 @@ import Testing
         $0.limit = 4
       },
     ]
-    let orders: [[Order<Track>]] = [
+    let orders: [[QueryOrder<Track>]] = [
       [], [.descending(\.genre)], [.ascending(\.titleCount), .descending(\.title)],
     ]
     for filter in filters {

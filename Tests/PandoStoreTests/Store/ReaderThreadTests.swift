@@ -34,7 +34,7 @@ private struct Tool: Model, Codable, Equatable, Queryable {
       let first = try store.first(byName)
       return (
         [try store.get(key), first], try store.find(byName).entities,
-        try store.answer(.count, to: byName).count
+        try store.answer(.count, to: byName)
       )
     }
     let (ones, all, count) = try read()
@@ -44,7 +44,7 @@ private struct Tool: Model, Codable, Equatable, Queryable {
     #expect(try await store.get(key) == ones[0])
     #expect(try await store.first(byName) == ones[1])
     #expect(try await store.find(byName).entities == all)
-    #expect(try await store.answer(.count, to: byName).count == count)
+    #expect(try await store.answer(.count, to: byName) == count)
     #expect(try await store.read { try $0.contains("Tool:3") })
   }
 

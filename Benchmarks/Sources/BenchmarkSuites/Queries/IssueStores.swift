@@ -30,10 +30,10 @@ final class PandoIssues: Sendable {
             for issue in found.entities { checksum.add(issue) }
           case .countOfLabel(let label):
             checksum.add(
-              try snapshot.answer(.count, to: Query(filter: \Issue.label == label)).count)
+              try snapshot.answer(.count, to: Query(filter: \Issue.label == label)))
           case .countOfBoth(let label, let milestone):
             let both = Query<Issue>(filter: \.label == label && \.milestone == milestone)
-            checksum.add(try snapshot.answer(.count, to: both).count)
+            checksum.add(try snapshot.answer(.count, to: both))
           }
         }
       }

@@ -45,7 +45,7 @@ extension QuerySuite {
               }
             } _: { name in
               let held = Query<HeldIssue>(filter: \.author.name == name)
-              return try models.store.read { try $0.answer(.count, to: held).count }
+              return try models.store.read { try $0.answer(.count, to: held) }
             }
           },
           Workload.Contender(.sqlite) {

@@ -73,7 +73,7 @@ extension ModelTransaction {
 
   /// A number that nobody has yet.
   private mutating func next(_ kind: WritableKeyPath<Numbers, Int>) throws -> Int {
-    var numbers = try snapshot[Numbers().key] ?? Numbers()
+    var numbers = try snapshot[Numbers.key] ?? Numbers()
     numbers[keyPath: kind] += 1
     try set(numbers)
     return numbers[keyPath: kind]

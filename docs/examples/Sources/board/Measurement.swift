@@ -56,7 +56,7 @@ struct Measurement: Sendable {
       + [
         Question(
           "how many have each status",
-          plan: { try $0.explain(.counts(by: \Issue.status), to: .all) }
+          plan: { try $0.explain(.count.grouped(by: \Issue.status), to: .all) }
         ) { _ = try store.read { try $0.countsByStatus() } },
         Question("an issue with its comments") {
           _ = try store.read { try $0.thread(7) }

@@ -76,10 +76,8 @@ struct Issue {
 }
 
 /// The last number of each kind that was given to somebody.
-@Model struct Numbers {
+@Model(key: "last") struct Numbers {
   var issue = 0
   var comment = 0
   var user = 0
-
-  var modelIdentifier: String { "Numbers" }
 }

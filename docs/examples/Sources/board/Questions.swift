@@ -39,15 +39,12 @@ extension ModelSnapshot {
   }
 
   /// How many issues there are.
-  func count(_ filter: IssueFilter) throws -> Int { try answer(.count, to: filter.query()).count }
+  func count(_ filter: IssueFilter) throws -> Int { try answer(.count, to: filter.query()) }
 
   /// How many issues have each status.
   func countsByStatus() throws -> [String: Int] {
-    var counts: [String: Int] = [:]
-    for entry in try answer(.counts(by: \Issue.status), to: .all).counts {
-      if case .string(let status) = entry.value { counts[status] = entry.count }
-    }
-    return counts
+    let counts = try answer(.count.grouped(by: \Issue.status), to: .all)
+    return Dictionary(uniqueKeysWithValues: counts.map { ($0.key.rawValue, $0.value) })
   }
 
   /// An issue with all that was said about it.

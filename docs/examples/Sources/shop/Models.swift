@@ -2,7 +2,7 @@ import Foundation
 import Pando
 
 /// An amount in cents; filters compare it and questions add it as a number.
-struct Money: RawRepresentable, Codable, Hashable, QueryRepresentable { var rawValue: Int }
+struct Money: RawRepresentable, Codable, Hashable, Summable { var rawValue: Int }
 
 @Embedded struct Address { var street, city, zip, country: String }
 

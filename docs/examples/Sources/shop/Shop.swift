@@ -174,10 +174,7 @@ extension Shop {
   func turnover(on day: String) async throws -> Money {
     let query = Query(
       filter: \.tenant == tenant && \Order.day == day && \Order.status != .cancelled)
-    guard case .integer(let cents) = try await store.answer(.sum(\.total), to: query).value else {
-      return Money(rawValue: 0)
-    }
-    return Money(rawValue: Int(cents))
+    return Money(rawValue: try await store.answer(.sum(\.total), to: query))
   }
 
   /// What happened to a node, the oldest first.

@@ -4,9 +4,6 @@ import Testing
 
 @testable import shop
 
-// Pando has one, too.
-private typealias Order = shop.Order
-
 @Suite struct ShopTests {
   private let store: ModelStore
   private let north: Shop

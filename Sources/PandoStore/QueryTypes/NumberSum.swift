@@ -1,5 +1,21 @@
-/// Adds up numbers: integers and decimal numbers exactly, doubles in the given order.
-package struct ValueSum {
+/// A sum of numbers: of integers, decimals and durations exactly, of doubles in the order of the query.
+///
+/// ``Summable`` turns it into the type of an answer.
+///
+/// ```swift
+/// struct Meters: Codable, Hashable, Summable {
+///   …
+///   static func sum(of values: NumberSum) -> Meters? { Meters(values.nearest) }
+///   static func average(of values: NumberSum) -> Meters? {
+///     Meters(values.nearest / Double(values.count))
+///   }
+/// }
+/// ```
+///
+/// - Note: A value; any thread.
+public struct NumberSum: Sendable {
+  /// How many numbers have been added; null and not-a-number are none.
+  public private(set) var count = 0
   /// The integers, as far as they fit.
   private var whole: Int128 = 0
   /// The others, as multiples of powers of ten, by exponent.
@@ -10,15 +26,27 @@ package struct ValueSum {
 
   /// Adds a value; only numbers count.
   package mutating func add(_ value: QueryValue) {
+    guard value.kind == .number else { return }
+    count += 1
     switch value {
     case .integer(let value): add(isNegative: value < 0, UInt128(value.magnitude))
     case .unsigned(let value): add(isNegative: false, UInt128(value))
     case .wideInteger(let isNegative, let magnitude): add(isNegative: isNegative, magnitude)
     case .decimal(let isNegative, let magnitude, let exponent):
       multiples[exponent, default: Multiple()].add(isNegative: isNegative, magnitude)
-    case .double(let value) where !value.isNaN: doubles = (doubles ?? 0) + value
+    case .double(let value): doubles = (doubles ?? 0) + value
     default: break
     }
+  }
+
+  /// Adds the numbers of another sum.
+  mutating func add(_ other: NumberSum) {
+    count += other.count
+    add(isNegative: other.whole < 0, other.whole.magnitude)
+    for (exponent, multiple) in other.multiples {
+      multiples[exponent, default: Multiple()].add(multiple)
+    }
+    if let added = other.doubles { doubles = (doubles ?? 0) + added }
   }
 
   private mutating func add(isNegative: Bool, _ magnitude: UInt128) {
@@ -34,24 +62,20 @@ package struct ValueSum {
     multiples[0, default: Multiple()].add(isNegative: isNegative, magnitude)
   }
 
-  /// Returns the sum.
+  /// The sum: a double if one was added, else an exact number.
   ///
-  /// - Parameter field: The field, for the error.
-  /// - Returns: An integer or a decimal number; a double if one was added.
-  /// - Throws: ``QueryError`` `overflow` if `Decimal` can't represent the exact sum.
-  package func value(of field: String) throws(QueryError) -> QueryValue {
+  /// `nil` if the exact number has more digits than a `Decimal` holds, or is too large for one.
+  public var value: QueryValue? {
     if multiples.isEmpty, doubles == nil { return QueryValue(whole) }
-    let exact = exact
-    let number = exact.magnitude.value.map {
-      DecimalNumber(isNegative: exact.isNegative, magnitude: $0, exponent: exact.exponent)
-    }
-    if let doubles { return .double((number?.nearest ?? exact.approximation) + doubles) }
-    guard let number, number.decimal != nil else {
-      throw QueryError(
-        .overflow, field,
-        "the exact sum has more digits than a Decimal holds, or is too large for one")
-    }
+    if doubles != nil { return .double(nearest) }
+    guard let number = exact.number, number.decimal != nil else { return nil }
     return QueryValue(number)
+  }
+
+  /// The sum as a double; the nearest one if no double was added.
+  public var nearest: Double {
+    let exact = exact
+    return (exact.number?.nearest ?? exact.approximation) + (doubles ?? 0)
   }
 
   /// The sum of integers and decimal numbers, without zeros at its end.
@@ -83,6 +107,13 @@ private struct ExactSum {
   var magnitude: BigNatural
   var exponent: Int
 
+  /// The sum as a number; `nil` if it needs more than 128 bits.
+  var number: DecimalNumber? {
+    magnitude.value.map {
+      DecimalNumber(isNegative: isNegative, magnitude: $0, exponent: exponent)
+    }
+  }
+
   var approximation: Double {
     let unit = DecimalNumber(isNegative: isNegative, magnitude: 1, exponent: exponent)
     return magnitude.approximation * unit.nearest
@@ -109,6 +140,12 @@ private struct Multiple {
       ? low.subtractingReportingOverflow(magnitude) : low.addingReportingOverflow(magnitude)
     low = result
     if carries { high += isNegative ? -1 : 1 }
+  }
+
+  mutating func add(_ other: Multiple) {
+    let (result, carries) = low.addingReportingOverflow(other.low)
+    low = result
+    high += other.high + (carries ? 1 : 0)
   }
 
   var isNegative: Bool { high < 0 }

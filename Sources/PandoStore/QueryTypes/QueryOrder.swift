@@ -6,7 +6,7 @@
 /// ```
 ///
 /// Entities that are equal by all keys stay in natural order.
-public struct Order<E: Queryable>: Hashable, Sendable {
+public struct QueryOrder<E: Queryable>: Hashable, Sendable {
   package enum Key: Hashable, Sendable {
     case field(QueryField<E>, isDescending: Bool)
     case natural
@@ -22,7 +22,7 @@ public struct Order<E: Queryable>: Hashable, Sendable {
   /// - Returns: The key.
   public static func ascending<Value: QueryRepresentable>(
     _ keyPath: any KeyPath<E, Value> & Sendable
-  ) -> Order { Order(key: .field(QueryField(keyPath), isDescending: false)) }
+  ) -> QueryOrder { QueryOrder(key: .field(QueryField(keyPath), isDescending: false)) }
 
   /// Descending values; null last.
   ///
@@ -30,7 +30,7 @@ public struct Order<E: Queryable>: Hashable, Sendable {
   /// - Returns: The key.
   public static func descending<Value: QueryRepresentable>(
     _ keyPath: any KeyPath<E, Value> & Sendable
-  ) -> Order { Order(key: .field(QueryField(keyPath), isDescending: true)) }
+  ) -> QueryOrder { QueryOrder(key: .field(QueryField(keyPath), isDescending: true)) }
 
   /// Makes a key from the name of a field, for tools.
   ///
@@ -46,14 +46,14 @@ public struct Order<E: Queryable>: Hashable, Sendable {
   package init(key: Key) { self.key = key }
 
   /// The server's order if it is known, else the order of the inserts into the store.
-  public static var natural: Order { Order(key: .natural) }
+  public static var natural: QueryOrder { QueryOrder(key: .natural) }
 
   /// The order of a list of nodes; other nodes come last.
   ///
   /// - Parameter identifiers: The identifiers of the nodes.
   /// - Returns: The key.
-  public static func identifiers(_ identifiers: [String]) -> Order {
-    Order(key: .identifiers(identifiers.map { ByteString($0) }))
+  public static func identifiers(_ identifiers: [String]) -> QueryOrder {
+    QueryOrder(key: .identifiers(identifiers.map { ByteString($0) }))
   }
 }
 
@@ -66,7 +66,7 @@ package struct EntitySorter<E: Queryable> {
 
   private let keys: [Key]
 
-  package init(_ order: [Order<E>]) {
+  package init(_ order: [QueryOrder<E>]) {
     // Natural order is total, so later keys have no effect.
     let counting = order.prefix { $0.key != .natural }
     keys = counting.map { order in
