@@ -82,6 +82,42 @@ extension CoreManager {
 }
 
 extension CoreManager {
+  /// Follows the answer to a question about the entities of a query.
+  ///
+  /// ```swift
+  /// for try await open in issues.follow(.count, of: Query(filter: \.status == .open)) { badge.show(open) }
+  /// ```
+  /// Over a store on disk a commit changes the answer by the difference of the entities that it touched, as with
+  /// `ModelStore.follow(_:of:)`. If the manager has no store on disk, or the context has a contract, each change of the
+  /// result makes the answer anew.
+  ///
+  /// - Parameters:
+  ///   - question: The question.
+  ///   - query: The entities that it is about; an invalid query ends iterations with a `QueryError`.
+  ///   - context: The stores to read.
+  /// - Returns: The present answer, and the answer after each change that differs.
+  public func follow<Answer: Equatable>(
+    _ question: Question<E, Answer>, of query: Query<E>, in context: ReadContext<E> = .local
+  ) -> FollowedSequence<Answer> {
+    guard context.contract == nil, feed == nil else {
+      return follow(query, in: context).answers(to: question)
+    }
+    let line = Result<FollowedSource<LiveAnswer<E, Answer>>.Line, any Error> {
+      let hub = try storeHub("no store in memory or on disk tells of changes of this type")
+      return .init(begin: { hub.begin($0) }, shown: hub.shown)
+    }
+    let source = FollowedSource(
+      line: line, scope: continuous, validator: context.accessValidator, prepare: stack.prepare,
+      first: firstAnswer(EntityRead(searching: query), in: context)
+    ) {
+      try query.validate()
+      return LiveAnswer(question, of: query)
+    }
+    return source.answers(to: question)
+  }
+}
+
+extension CoreManager {
   private func follow(
     _ query: Query<E>, _ request: EntityRead<E>, in context: ReadContext<E>
   ) -> FollowedQuery<E> {

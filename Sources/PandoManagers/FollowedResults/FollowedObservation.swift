@@ -3,7 +3,7 @@ import PandoProviders
 /// An observation of a followed query or graph.
 struct FollowedObservation<Live: LiveView, Element: Sendable>: ObservationSource {
   /// Makes an element of a value and its write's context; `nil` if it equals the observer's last one.
-  typealias Transform = (Live.Value, (any Sendable)?) -> Element?
+  typealias Transform = (Live.Value, (any Sendable)?) throws -> Element?
 
   let source: FollowedSource<Live>
   /// Called at the begin of an iteration.
@@ -32,7 +32,7 @@ struct FollowedObservation<Live: LiveView, Element: Sendable>: ObservationSource
         defer { self.following = following }
         let observed = following.live.observed
         while let news = try await observed.next(&following.cursor, isolation: isolation) {
-          if let value = news.contents, let element = transform(value, news.context) {
+          if let value = news.contents, let element = try transform(value, news.context) {
             return element
           }
         }

@@ -55,6 +55,17 @@ public struct FollowedQuery<E: Queryable>: AsyncSequence, Sendable {
     }
   }
 
+  /// The answers to a question about the results, each made of the whole result.
+  func answers<Answer: Equatable>(
+    to question: Question<E, Answer>
+  ) -> FollowedSequence<Answer> {
+    elements { result, previous, _ in
+      let answer = try question.answer(result.entities)
+      if let previous, answer == (try question.answer(previous.entities)) { return nil }
+      return answer
+    }
+  }
+
   /// The result that a window shows for an access.
   func result(of window: QueryWindow<E>, for access: UserAccess?) -> QueryResult<E> {
     source.allows(access) ? QueryResult(window.shown, groupedBy: query.groupedBy) : .empty
@@ -66,7 +77,8 @@ public struct FollowedQuery<E: Queryable>: AsyncSequence, Sendable {
   ///   `nil` if there is no new element.
   /// - Returns: The elements.
   private func elements<Element: Sendable>(
-    _ element: @escaping @Sendable (QueryResult<E>, QueryResult<E>?, (any Sendable)?) -> Element?
+    _ element:
+      @escaping @Sendable (QueryResult<E>, QueryResult<E>?, (any Sendable)?) throws -> Element?
   ) -> FollowedSequence<Element> {
     FollowedSequence(
       FollowedObservation(source: source) { [self] in
@@ -76,7 +88,7 @@ public struct FollowedQuery<E: Queryable>: AsyncSequence, Sendable {
           let result = result(of: window, for: access)
           if let seen, seen == result { return nil }
           defer { seen = result }
-          return element(result, seen, context)
+          return try element(result, seen, context)
         }
       })
   }

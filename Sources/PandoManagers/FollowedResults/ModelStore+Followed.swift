@@ -49,4 +49,54 @@ extension ModelStore {
   ) -> FollowedSequence<M?> {
     follow(Query(filter: .keys([key])), events: events).first
   }
+
+  /// Follows the answer to a question about the entities of a query.
+  ///
+  /// ```swift
+  /// let open = Query(filter: \Issue.status == .open)
+  /// for try await count in store.follow(.count, of: open) { badge.show(count) }
+  /// ```
+  /// Each element is what ``ModelStore/answer(_:to:)`` returns at that commit. A commit changes it by the difference of
+  /// the entities that it touched. If the query has a limit, an offset, `uniqueBy`, identifiers or a condition on
+  /// holders, the question is asked again instead.
+  ///
+  /// - Parameters:
+  ///   - question: The question.
+  ///   - query: The entities that it is about; an invalid query ends iterations with a `QueryError`.
+  /// - Returns: The present answer, and the answer after each change that differs.
+  /// - Complexity: The first answer reads the entities of the query, and keeps their identifiers and the asked values
+  ///   while it is followed. A commit costs O(log *n*) for each touched entity, an element O(*g*) for *g* groups.
+  public func follow<M: Queryable, Answer: Equatable>(
+    _ question: Question<M, Answer>, of query: Query<M>
+  ) -> FollowedSequence<Answer> {
+    let line = Result<FollowedSource<LiveAnswer<M, Answer>>.Line, any Error> {
+      let hub = try StoreHub.hub(of: self)
+      return .init(begin: { hub.begin($0) }, shown: hub.shown)
+    }
+    let source = FollowedSource(line: line, scope: nil, first: .local) {
+      try query.validate()
+      return LiveAnswer(question, of: query)
+    }
+    return source.answers(to: question)
+  }
+}
+
+extension FollowedSource {
+  /// The answers that differ from the last one.
+  func answers<E, Answer: Equatable>(
+    to question: Question<E, Answer>
+  ) -> FollowedSequence<Answer> where Live == LiveAnswer<E, Answer> {
+    FollowedSequence(
+      FollowedObservation(source: self) {
+        let access = self.access
+        var seen: Answer?
+        return { value, _ in
+          let answer =
+            self.allows(access) ? try value.answer(to: question) : try question.answer([])
+          if let seen, seen == answer { return nil }
+          seen = answer
+          return answer
+        }
+      })
+  }
 }

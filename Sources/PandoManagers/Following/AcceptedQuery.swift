@@ -29,7 +29,10 @@ final class AcceptedQuery<E: Queryable>: Sendable {
   /// - Parameters:
   ///   - query: A valid query.
   ///   - contract: A condition for each entity; others are not shown.
-  init(_ query: Query<E>, contract: (any EntityContract<E>)? = nil) {
+  ///   - findsByType: Whether each change of the type counts, whatever the filter.
+  init(
+    _ query: Query<E>, contract: (any EntityContract<E>)? = nil, findsByType: Bool = false
+  ) {
     self.query = query
     self.contract = contract
     sorter = EntitySorter(query.order)
@@ -53,7 +56,7 @@ final class AcceptedQuery<E: Queryable>: Sendable {
     self.stored = stored
     ordersByChange = query.uniqueBy.isEmpty && query.nodeIdentifiers == nil
     needsStore = query.filter.needsStore
-    key = needsStore ? .type : Self.key(of: query)
+    key = needsStore || findsByType ? .type : Self.key(of: query)
   }
 
   /// Whether a change of a node inside an entity may add the entity to the result.

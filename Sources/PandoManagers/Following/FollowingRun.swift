@@ -59,6 +59,7 @@ struct FollowingRun: PipelineStep {
       #if InternalChecks
         views.checkInvariants(of: view, showing: value)
       #endif
+      view.willShow(value)
       view.state.commit(value, context: context)
       didShow()
     }

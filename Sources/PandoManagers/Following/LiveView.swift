@@ -64,6 +64,9 @@ protocol LiveView<Value>: AnyObject, Sendable {
   /// Whether a first value is not shown yet; the view then has the hub load it again.
   func delays(_ value: Value, in hub: StoreHub) -> Bool
 
+  /// Called before a value is published.
+  func willShow(_ value: Value)
+
   /// Called after a value was published.
   func didShow(_ value: Value, in hub: StoreHub)
 }
@@ -71,6 +74,8 @@ protocol LiveView<Value>: AnyObject, Sendable {
 extension LiveView {
   /// The state that observers read.
   var observed: ObservedState<Value?> { state.observed }
+
+  func willShow(_ value: Value) {}
 
   /// Ends all iterations.
   func finish() { observed.finish() }

@@ -99,7 +99,7 @@ extension Query {
   }
 
   /// Whether the order says which entities are in the result.
-  var hasWindow: Bool { limit != nil || offset > 0 || !uniqueBy.isEmpty }
+  package var hasWindow: Bool { limit != nil || offset > 0 || !uniqueBy.isEmpty }
 
   /// The query without groups, offset and limit.
   package var whole: Query {

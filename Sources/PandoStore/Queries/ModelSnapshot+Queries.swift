@@ -111,6 +111,34 @@ extension ModelSnapshot {
     }
   }
 
+  /// Passes each entity of a query with what it adds to the answer of a question.
+  func forEachPart<M: SimpleModel & Decodable>(
+    _ question: RecordQuestion, of query: RecordQuery, as type: M.Type,
+    computing: (Int, M) throws -> QueryValue, _ body: (ByteString, [QueryValue]) throws -> Void
+  ) throws {
+    var source = SnapshotSource.begin(reader)
+    defer { SnapshotSource.end(&source) }
+    try source.withValues(of: type, query, computing: computing) { source, computing in
+      try AnswerRun(source, computing).forEachPart(question, of: query, reader, body)
+    }
+  }
+
+  /// Returns what a node adds to the answer of a question; `nil` if it has no matching record.
+  func part<M: SimpleModel & Decodable>(
+    _ question: RecordQuestion, of query: RecordQuery, _ identifier: String, as type: M.Type,
+    computing: (Int, M) throws -> QueryValue
+  ) throws -> [QueryValue]? {
+    var source = SnapshotSource.begin(reader)
+    defer { SnapshotSource.end(&source) }
+    guard let node = try source.node(identifier), let number = try source.number(of: type) else {
+      return nil
+    }
+    return try source.withValues(of: type, query, computing: computing) { source, computing in
+      let key = RecordKey(type: number, node: node)
+      return try AnswerRun(source, computing).part(question, of: query, key, reader)
+    }
+  }
+
   /// Returns the identifiers of the result of a query, in its order.
   ///
   /// `computing` returns the value of a computed field of a model.

@@ -48,9 +48,7 @@ struct AnswerRun {
       purpose = .values(path)
     default: break
     }
-    // Doubles are added in the order of the query.
-    if case .sum = question.kind {} else { query = unordered(query) }
-    return try QueryRun(query, reader, purpose)
+    return try QueryRun(unordered(query), reader, purpose)
   }
 
   /// The query of the one record at an end of an index, if the rest of the filter allows it.
@@ -109,7 +107,7 @@ struct AnswerRun {
     return min(max(0, total - query.offset), query.limit ?? .max)
   }
 
-  /// Counts record by record, in the order of the query.
+  /// Counts record by record.
   @inline(never)
   private func tally(
     _ question: RecordQuestion, _ run: inout QueryRun, _ reader: borrowing StoreReader
@@ -118,22 +116,65 @@ struct AnswerRun {
     for match in try run.find(reader, source, computing: computing) {
       var body = unsafe match.body
       try question.add(to: &tally) { field in
-        switch field {
-        case .identifier: return .string(try reader.identifier(of: match.node))
-        case .computed(let number, _), .computedChild(let number):
-          return try computing(number, match.node)
-        case .children: return .composite
-        case .named(let path), .child(let path):
-          if unsafe body == nil {
-            unsafe body = try source.body(of: RecordKey(type: run.type, node: match.node))
-          }
-          guard let bytes = unsafe body else { return .null }
-          // The bytes live as long as the reader's snapshot.
-          return try path.value(in: unsafe Span(_unsafeBytes: bytes), source)
-        }
+        try unsafe value(of: field, RecordKey(type: run.type, node: match.node), &body, reader)
       }
     }
     return tally
+  }
+
+  /// The value of a field of a record, whose body is read if it is `nil` and needed.
+  private func value(
+    of field: RecordField, _ key: RecordKey, _ body: inout UnsafeRawBufferPointer?,
+    _ reader: borrowing StoreReader
+  ) throws -> QueryValue {
+    switch field {
+    case .identifier: return .string(try reader.identifier(of: key.node))
+    case .computed(let number, _), .computedChild(let number):
+      return try computing(number, key.node)
+    case .children: return .composite
+    case .named(let path), .child(let path):
+      if unsafe body == nil { unsafe body = try source.body(of: key) }
+      guard let bytes = unsafe body else { return .null }
+      // The bytes live as long as the reader's snapshot.
+      return try path.value(in: unsafe Span(_unsafeBytes: bytes), source)
+    }
+  }
+
+  /// Passes each entity of a query with what it adds to an answer.
+  @inline(never)
+  func forEachPart(
+    _ question: RecordQuestion, of query: RecordQuery, _ reader: borrowing StoreReader,
+    _ body: (ByteString, [QueryValue]) throws -> Void
+  ) throws {
+    var run = try QueryRun(query, reader)
+    for match in try run.find(reader, source, computing: computing) {
+      var bytes = unsafe match.body
+      let part = try question.fields.map { field in
+        try unsafe value(of: field, RecordKey(type: run.type, node: match.node), &bytes, reader)
+      }
+      try body(ByteString(try reader.identifier(of: match.node)), part)
+    }
+  }
+
+  /// What a record adds to an answer; `nil` if it does not match or does not exist.
+  @inline(never)
+  func part(
+    _ question: RecordQuestion, of query: RecordQuery, _ key: RecordKey,
+    _ reader: borrowing StoreReader
+  ) throws -> [QueryValue]? {
+    guard let body = try unsafe source.body(of: key) else { return nil }
+    let filter = BodyFilter(query.filter)
+    // The bytes live as long as the reader's snapshot.
+    guard try filter.mayMatch(unsafe Span(_unsafeBytes: body), source) else { return nil }
+    func value(_ field: RecordField) throws -> QueryValue {
+      if case .children = field {
+        return try reader.children(in: unsafe Span(_unsafeBytes: body))
+      }
+      var known = unsafe Optional(body)
+      return try unsafe self.value(of: field, key, &known, reader)
+    }
+    for condition in filter.rest where try !condition.matches(value) { return nil }
+    return try question.fields.map(value)
   }
 
   /// The number of rows for each value of the ordering field.

@@ -25,6 +25,9 @@ package struct Measure<Field: Sendable>: Sendable {
     }
   }
 
+  /// The fields that it reads: those of the groups, the outermost first, and the counted one.
+  var fields: [Field] { groups + (field.map { [$0] } ?? []) }
+
   /// The same in groups.
   func grouped(by field: Field) -> Measure {
     var measure = self

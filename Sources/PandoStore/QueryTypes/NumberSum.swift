@@ -1,4 +1,4 @@
-/// A sum of numbers: of integers, decimals and durations exactly, of doubles in the order of the query.
+/// The exact sum of numbers: integers, decimals, durations and doubles.
 ///
 /// ``Summable`` turns it into the type of an answer.
 ///
@@ -20,21 +20,27 @@ public struct NumberSum: Sendable {
   private var whole: Int128 = 0
   /// The others, as multiples of powers of ten, by exponent.
   private var multiples: [Int: Multiple] = [:]
-  private var doubles: Double?
+  private var doubles = DoubleSum()
 
   package init() {}
 
   /// Adds a value; only numbers count.
-  package mutating func add(_ value: QueryValue) {
+  package mutating func add(_ value: QueryValue) { change(by: value, isAdded: true) }
+
+  /// Takes away a value that was added.
+  mutating func remove(_ value: QueryValue) { change(by: value, isAdded: false) }
+
+  private mutating func change(by value: QueryValue, isAdded: Bool) {
     guard value.kind == .number else { return }
-    count += 1
+    count += isAdded ? 1 : -1
     switch value {
-    case .integer(let value): add(isNegative: value < 0, UInt128(value.magnitude))
-    case .unsigned(let value): add(isNegative: false, UInt128(value))
-    case .wideInteger(let isNegative, let magnitude): add(isNegative: isNegative, magnitude)
+    case .integer(let value): add(isNegative: (value < 0) == isAdded, UInt128(value.magnitude))
+    case .unsigned(let value): add(isNegative: !isAdded, UInt128(value))
+    case .wideInteger(let isNegative, let magnitude):
+      add(isNegative: isNegative == isAdded, magnitude)
     case .decimal(let isNegative, let magnitude, let exponent):
-      multiples[exponent, default: Multiple()].add(isNegative: isNegative, magnitude)
-    case .double(let value): doubles = (doubles ?? 0) + value
+      multiples[exponent, default: Multiple()].add(isNegative: isNegative == isAdded, magnitude)
+    case .double(let value): if isAdded { doubles.add(value) } else { doubles.remove(value) }
     default: break
     }
   }
@@ -46,7 +52,7 @@ public struct NumberSum: Sendable {
     for (exponent, multiple) in other.multiples {
       multiples[exponent, default: Multiple()].add(multiple)
     }
-    if let added = other.doubles { doubles = (doubles ?? 0) + added }
+    doubles.add(other.doubles)
   }
 
   private mutating func add(isNegative: Bool, _ magnitude: UInt128) {
@@ -66,16 +72,17 @@ public struct NumberSum: Sendable {
   ///
   /// `nil` if the exact number has more digits than a `Decimal` holds, or is too large for one.
   public var value: QueryValue? {
-    if multiples.isEmpty, doubles == nil { return QueryValue(whole) }
-    if doubles != nil { return .double(nearest) }
+    if multiples.isEmpty, doubles.count == 0 { return QueryValue(whole) }
+    if doubles.count > 0 { return .double(nearest) }
     guard let number = exact.number, number.decimal != nil else { return nil }
     return QueryValue(number)
   }
 
-  /// The sum as a double; the nearest one if no double was added.
+  /// The sum as a double: the nearest one to the exact sum of the doubles, and that to the sum of the others.
   public var nearest: Double {
+    if multiples.isEmpty, whole == 0 { return doubles.value }
     let exact = exact
-    return (exact.number?.nearest ?? exact.approximation) + (doubles ?? 0)
+    return (exact.number?.nearest ?? exact.approximation) + doubles.value
   }
 
   /// The sum of integers and decimal numbers, without zeros at its end.

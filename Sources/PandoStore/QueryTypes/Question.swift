@@ -28,7 +28,7 @@ public struct Question<E: Queryable, Answer: Sendable>: Sendable {
   }
 
   /// Makes the answer of what has been counted.
-  func answer(_ tally: Tally) throws(QueryError) -> Answer { try make(tally) }
+  package func answer(_ tally: Tally) throws(QueryError) -> Answer { try make(tally) }
 
   /// Answers from the entities that a query gave.
   ///
@@ -84,8 +84,8 @@ extension Question {
 
   /// The sum of a field, in the type ``Summable/Sum`` of the field.
   ///
-  /// Null and not-a-number do not count; of nothing the sum is 0. Integers, decimals and durations are
-  /// added exactly, doubles in the order of the query.
+  /// Null and not-a-number do not count; of nothing the sum is 0. Numbers are added exactly, so their order has no
+  /// effect; the sum of doubles is rounded once.
   ///
   /// - Parameter keyPath: The place of the number in the entity.
   /// - Returns: The question; its answer throws ``QueryError`` `overflow` if the sum does not fit its

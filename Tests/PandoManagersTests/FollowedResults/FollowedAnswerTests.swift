@@ -1,0 +1,168 @@
+import Foundation
+import PandoFixtures
+import PandoModels
+import PandoStore
+import PandoSystem
+import Testing
+
+@testable import PandoManagers
+@testable import PandoManagersFixtures
+
+@Embedded private enum WorkStatus: String, CaseIterable { case open, held, done }
+
+@Model private struct TeamMember {
+  @Key var id: Int
+  var team: String
+}
+
+@Model private struct WorkItem {
+  @Key var id: Int
+  @Indexed var status: WorkStatus
+  var hours: Int
+  var price: Decimal
+  var weight: Double
+  var due: Date?
+  var owner: TeamMember?
+}
+
+/// Followed answers beside asked ones, after every commit.
+@Suite struct FollowedAnswerTests {
+  /// One followed question: takes its next answer and compares it with the asked one.
+  private struct Observer {
+    let name: String
+    let check: () async throws -> Void
+  }
+
+  private static func observer<Answer: Equatable & Sendable>(
+    _ name: String, _ question: Question<WorkItem, Answer>, _ query: Query<WorkItem>,
+    _ store: ModelStore
+  ) -> Observer {
+    let values = Locked(store.follow(question, of: query).makeAsyncIterator())
+    let last = Locked<Answer?>(nil)
+    return Observer(name: name) {
+      let asked = try await store.read { try $0.answer(question, to: query) }
+      if last.withLock({ $0 }) == asked { return }
+      var iterator = values.withLock { $0 }
+      let told = try await iterator.next()
+      values.withLock { $0 = iterator }
+      try #require(told == asked, "\(name)")
+      last.withLock { $0 = asked }
+    }
+  }
+
+  private static func observers(_ store: ModelStore) -> [Observer] {
+    let all = Query<WorkItem>.all
+    let open = Query<WorkItem>(filter: \.status == .open)
+    let ofTeam = Query<WorkItem>(filter: \.owner?.team == "a")
+    let dear = Query<WorkItem>(filter: \.hours > 3 && \.price < 6 || \.status == .done)
+    let newest = Query<WorkItem>(order: [.descending(\.due)], limit: 4)
+    let named = Query<WorkItem>(filter: .keys([WorkItem.key(3), WorkItem.key(8)]))
+    let queries = [all, open, ofTeam, dear, newest, named]
+    let held = Query<WorkItem>(filter: .holds(\.owner, TeamMember.key(1)))
+    return (queries + [held]).enumerated().flatMap { number, query in
+      [
+        observer("\(number) count", .count, query, store),
+        observer("\(number) exists", .exists, query, store),
+        observer("\(number) sum", .sum(\.hours), query, store),
+        observer("\(number) sum of decimals", .sum(\.price), query, store),
+        observer("\(number) sum of doubles", .sum(\.weight), query, store),
+        observer("\(number) average", .average(\.weight), query, store),
+        observer("\(number) min", .min(\.due), query, store),
+        observer("\(number) max", .max(\.price), query, store),
+        observer("\(number) counts", .count.grouped(by: \.status), query, store),
+        observer("\(number) sums", .sum(\.price).grouped(by: \.hours), query, store),
+        observer(
+          "\(number) two levels", .max(\.weight).grouped(by: \.hours).grouped(by: \.status), query,
+          store),
+        observer("\(number) by team", .count.grouped(by: \.owner?.team), query, store),
+      ]
+    }
+  }
+
+  @Test(arguments: seeds(6))
+  func `an answer is the asked one after every commit`(seed: UInt64) async throws {
+    let models: [any SimpleModel.Type] =
+      seed.isMultiple(of: 2) ? [WorkItem.self, TeamMember.self] : []
+    let store = try ModelStore.inMemory(models: models)
+    var random = SeededGenerator(seed: seed)
+    let observers = Self.observers(store)
+    for step in 0..<60 {
+      let jobs = (0..<([1, 1, 2, 12].randomElement(using: &random) ?? 1)).map { _ in
+        Self.job(&random)
+      }
+      let gone = Int.random(in: 0..<20, using: &random)
+      let owner = TeamMember(
+        id: Int.random(in: 0..<3, using: &random),
+        team: ["a", "b"].randomElement(using: &random) ?? "")
+      let kind = Int.random(in: 0..<5, using: &random)
+      try await store.write { transaction in
+        switch kind {
+        case 0: try transaction.deleteIfPresent(WorkItem.key(gone))
+        case 1: try transaction.set(owner)
+        default: for job in jobs { try transaction.set(job) }
+        }
+      }
+      for observer in observers {
+        do {
+          try await observer.check()
+        } catch {
+          Issue.record(error, "seed \(seed), step \(step), \(observer.name)")
+          return
+        }
+      }
+    }
+    await store.close()
+  }
+
+  private static func job(_ random: inout SeededGenerator) -> WorkItem {
+    let weights = [0.1, 0.2, 0.3, 1e17, -1e17, 3.5, .infinity]
+    let date = Date(timeIntervalSince1970: Double(Int.random(in: 0..<9, using: &random)))
+    let owner = TeamMember(
+      id: Int.random(in: 0..<3, using: &random),
+      team: ["a", "b"].randomElement(using: &random) ?? "")
+    return WorkItem(
+      id: Int.random(in: 0..<20, using: &random),
+      status: WorkStatus.allCases.randomElement(using: &random) ?? .open,
+      hours: Int.random(in: 0..<6, using: &random),
+      price: Decimal(Int.random(in: 0..<1_000, using: &random)) / 100,
+      weight: weights.randomElement(using: &random) ?? 0,
+      due: Bool.random(using: &random) ? date : nil,
+      owner: Bool.random(using: &random) ? owner : nil)
+  }
+
+  @Test func `a commit that concerns no question reads nothing for it`() async throws {
+    try await Following.run { following in
+      let store = following.store
+      try await following.set(Track(1, genre: "jazz"))
+      var count = store.follow(.count, of: Query<Track>(filter: \.genre == "jazz"))
+        .makeAsyncIterator()
+      #expect(try await count.next() == 1)
+      let before = following.hub.tally
+      try await following.set(Track(2, genre: "rock"))
+      try await following.set(Track(1, "other", genre: "jazz"), Track(3, genre: "jazz"))
+      #expect(try await count.next() == 2)
+      // The third commit alone touched matching tracks: two.
+      #expect(following.hub.tally.evaluations - before.evaluations == 2)
+      #expect(following.hub.tally.refills == before.refills)
+    }
+  }
+
+  @Test func `a sum that does not fit ends the iteration with an error`() async throws {
+    let store = try ModelStore.inMemory()
+    var sum = store.follow(.sum(\WorkItem.hours), of: .all).makeAsyncIterator()
+    #expect(try await sum.next() == 0)
+    try await store.write { transaction in
+      for id in 1...2 {
+        try transaction.set(
+          WorkItem(id: id, status: .open, hours: .max, price: 1, weight: 1, due: nil, owner: nil))
+      }
+    }
+    do {
+      _ = try await sum.next()
+      Issue.record("the sum fits")
+    } catch let error as QueryError {
+      #expect(error.code == .overflow)
+    }
+    await store.close()
+  }
+}
