@@ -34,8 +34,7 @@ extension ConsistencyManager {
   func catchUp(_ holders: [ListenerHolder]) {
     guard !holders.isEmpty else { return }
     enqueue { scope in
-      let changes = holders.ordered { $0.number < $1.number }.compactMap { $0.catchUp(scope) }
-      scope.publish(changes, LiveUpdate())
+      scope.publish(holders.ordered { $0.number < $1.number }.compactMap { $0.catchUp(scope) })
     }
   }
 

@@ -73,6 +73,12 @@ struct JoinJournal {
     }
   }
 
+  /// Returns true if an update after a number has changed a node.
+  func hasChanged(_ nodes: [TreeNodes.Node], since number: UInt64) -> Bool {
+    if entries.isEmpty { return false }
+    return nodes.contains { (entries[$0.identifier]?.changed ?? 0) > number }
+  }
+
   /// Adds the changes of a node to an update.
   ///
   /// - Parameters:

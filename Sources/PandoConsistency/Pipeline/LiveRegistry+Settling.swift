@@ -19,7 +19,9 @@ extension LiveRegistry {
   /// The minimum count of settled rows for which a comparison with one of them pays.
   private static let settledCountMinimum = 4
   /// The maximum count of nodes of a representative row, because its tree is searched.
-  private static let askedNodeCountMaximum = 64
+  static let askedNodeCountMaximum = 64
+  /// The maximum count of rows that are looked through because they are not settled on a node.
+  private static let unsettledCountMaximum = 4
 
   /// Finds rows to decide if an update changes anything for the settled rows.
   ///
@@ -130,15 +132,16 @@ extension LiveRegistry {
 
   /// Registers the nodes of a new row, and settles the row on nodes without settled rows.
   ///
+  /// - Parameters:
+  ///   - nodes: The nodes of a plain tree.
+  ///   - holder: The number of the row's holder.
+  ///   - row: The row.
   /// - Returns: The nodes that have settled rows. If their contents are equal, the caller passes
-  ///   them to ``settle(_:)``. A tree with several occurrences of a node has none, because they may
-  ///   differ.
+  ///   them to ``settle(_:)``.
   mutating func setFirstNodes(_ nodes: [Node], of holder: UInt64, row: LiveRow) -> [Candidate] {
     let isNew = rowNumber(holder, row) == nil
     setNodes(nodes, of: holder, row: row)
-    guard isNew, let number = rowNumber(holder, row),
-      rows[number].links.count == nodes.count, nodes.count <= Self.askedNodeCountMaximum
-    else { return [] }
+    guard isNew, let number = rowNumber(holder, row) else { return [] }
     var candidates: [Candidate] = []
     for index in nodes.indices {
       let link = rows[number].links[index]
@@ -150,6 +153,54 @@ extension LiveRegistry {
       }
     }
     return candidates
+  }
+
+  /// Finds rows that represent all other rows with some nodes.
+  ///
+  /// - Parameters:
+  ///   - nodes: The nodes of a plain tree.
+  ///   - own: A row that does not count; `nil` to leave out rows that wait for a node.
+  /// - Returns: The nodes that other rows contain; `nil` if a node has no such representative,
+  ///   because rows are not settled on it or contain it in another type.
+  func candidates(
+    for nodes: [Node], besides own: (holder: UInt64, row: LiveRow)?
+  ) -> [Candidate]? {
+    let ownNumber = own.flatMap { rowNumber($0.holder, $0.row) }
+    var candidates: [Candidate] = []
+    for index in nodes.indices {
+      guard let entry = entryNumbers[nodes[index].identifier] else { continue }
+      guard entries[entry].otherTypes == nil, entries[entry].type == nodes[index].type,
+        entries[entry].slots.count - entries[entry].settledCount <= Self.unsettledCountMaximum
+      else { return nil }
+      for position in entries[entry].settledCount..<entries[entry].slots.count {
+        let slot = entries[entry].slots[position]
+        if slot.row == ownNumber { continue }
+        if own != nil || rows[slot.row].links[Int(slot.link)].isInTree { return nil }
+      }
+      guard let first = entries[entry].slots.first,
+        entries[entry].settledCount > (first.row == ownNumber ? 1 : 0)
+      else { continue }
+      guard let spokesman = spokesman(for: entry) else { return nil }
+      candidates.append(Candidate(index: index, row: first.row, spokesman: spokesman))
+    }
+    return candidates
+  }
+
+  /// Sets the nodes of a row, and settles it on all of them.
+  ///
+  /// - Parameters:
+  ///   - nodes: The nodes of a plain tree, whose contents are those of the settled rows.
+  ///   - holder: The number of the row's holder.
+  ///   - row: The row, which waits for no node.
+  mutating func setAgreedNodes(_ nodes: [Node], of holder: UInt64, row: LiveRow) {
+    setNodes(nodes, of: holder, row: row)
+    guard let number = rowNumber(holder, row) else { return }
+    for index in rows[number].links.indices {
+      let link = rows[number].links[index]
+      if Int(link.position) >= entries[link.entry].settledCount {
+        settle(Int(link.position), ofEntry: link.entry)
+      }
+    }
   }
 
   /// Settles a new row on nodes whose contents equal those of the settled rows.

@@ -18,6 +18,20 @@ extension PipelineScope {
   /// repeated.
   package func canJoin(since number: UInt64) -> Bool { journal.isComplete(since: number) }
 
+  /// Combines a tree from a cache with the newer data of updates and live trees.
+  ///
+  /// - Parameters:
+  ///   - tree: The answer of the cache.
+  ///   - number: The join number of the request.
+  /// - Returns: The tree; `nil` if its root was deleted meanwhile.
+  package func join(_ tree: any SimpleModel, since number: UInt64) -> NewTree? {
+    var new = NewTree(tree)
+    new.agrees =
+      overlay.gone.isEmpty && !journal.hasChanged(new.nodes, since: number)
+      && agrees(new, besides: nil)
+    return new.agrees ? new : join([tree], since: number)[0].map { NewTree($0) }
+  }
+
   /// Combines trees from a cache with the newer data of updates and live trees.
   ///
   /// - Parameters:

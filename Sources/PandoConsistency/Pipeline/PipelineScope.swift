@@ -170,27 +170,44 @@ package final class PipelineScope: @unchecked Sendable {
       })
   }
 
-  /// Publishes changes in one step and queues their callbacks.
-  package func publish(_ changes: [any StagedChange], _ update: LiveUpdate) {
-    publish(StagedUpdate(changes: changes, update: update))
-  }
-
   private func publish(_ staged: StagedUpdate) {
     if !staged.changes.isEmpty { context.pipeline.publishing.writing { staged.publish() } }
     tell(staged)
   }
 
-  /// Queues the callbacks of a published update.
-  package func tell(_ staged: StagedUpdate) {
+  /// Publishes changes that belong to no update in one step, and queues their callbacks.
+  package func publish(_ changes: [any StagedChange]) {
+    if !changes.isEmpty {
+      context.pipeline.publishing.writing { for change in changes { change.publish() } }
+    }
+    tell(changes)
+  }
+
+  /// Publishes a change without callbacks.
+  package func publish(_ body: () -> Void) {
+    context.pipeline.publishing.writing(body)
+    checkInvariants()
+  }
+
+  private func checkInvariants() {
     #if InternalChecks
       context.registry.withLock { $0.checkInvariants() }
       overlay.checkInvariants { liveModels(of: $0, asksListeners: false) }
     #endif
+  }
+
+  private func tell(_ changes: [any StagedChange]) {
+    checkInvariants()
+    if changes.contains(where: \.isTold) { deliver { Delivery.deliver(changes) } }
+  }
+
+  /// Queues the callbacks of a published update.
+  package func tell(_ staged: StagedUpdate) {
     let (changes, update) = (staged.changes, staged.update)
     guard let tellListeners = staged.tellListeners, !update.carriesNothing else {
-      if changes.contains(where: \.isTold) { deliver { Delivery.deliver(changes) } }
-      return
+      return tell(changes)
     }
+    checkInvariants()
     deliver {
       Delivery.deliver(changes)
       tellListeners(update)
@@ -329,25 +346,49 @@ package final class PipelineScope: @unchecked Sendable {
   ///   - holder: The owner, which has no registered tree.
   ///   - row: The row of the tree.
   ///   - tree: The tree.
-  package func registerFirst(_ holder: any LiveHolder, row: LiveRow, _ tree: any SimpleModel) {
-    guard let root = ModelTypes.asModel(tree) else {
-      return setTrees(holder, row: row, [tree])
-    }
-    var nodes: [LiveRegistry.Node] = []
-    var models: [any Model] = []
-    TreeNodes.forEach(of: root) { model, identifier in
-      nodes.append((ByteString(identifier), type(of: model)))
-      models.append(model)
+  package func registerFirst(_ holder: any LiveHolder, row: LiveRow, _ tree: NewTree) {
+    guard tree.isPlain else { return setTrees(holder, row: row, [tree.root]) }
+    if tree.agrees {
+      return registry { $0.setAgreedNodes(tree.nodes, of: holder.number, row: row) }
     }
     var candidates: [LiveRegistry.Candidate] = []
-    registry { candidates = $0.setFirstNodes(nodes, of: holder.number, row: row) }
-    guard !candidates.isEmpty else { return }
-    // Compared outside the lock, because the comparison runs the models' own code.
-    candidates.removeAll { candidate in
-      guard let other = candidate.spokesman.node else { return true }
-      return !other.isEqual(to: models[candidate.index])
-    }
+    registry { candidates = $0.setFirstNodes(tree.nodes, of: holder.number, row: row) }
+    candidates.removeAll { !tree.isEqual(to: $0) }
     if !candidates.isEmpty { registry { $0.settle(candidates) } }
+  }
+
+  /// Replaces the tree of a row by one that its holder has set, if an update with the tree would
+  /// change no other live tree and have no listener.
+  ///
+  /// - Parameters:
+  ///   - holder: The owner.
+  ///   - row: The row of the tree.
+  ///   - tree: The tree.
+  /// - Returns: `false` if an update is needed; then nothing is registered.
+  package func registerAlone(
+    _ holder: any LiveHolder, row: LiveRow, _ tree: any SimpleModel
+  ) -> Bool {
+    guard !journal.isOpen, overlay.gone.isEmpty, context.reporter.updatesTelling() == nil else {
+      return false
+    }
+    let new = NewTree(tree)
+    guard agrees(new, besides: (holder.number, row)) else { return false }
+    registry { $0.setAgreedNodes(new.nodes, of: holder.number, row: row) }
+    return true
+  }
+
+  /// Returns true if all live trees that contain a node of a new tree have its content.
+  ///
+  /// - Parameters:
+  ///   - tree: The new tree.
+  ///   - own: The row of the tree that it replaces, which does not count; `nil` to leave out rows
+  ///     that wait for a node.
+  /// - Returns: `false` also if comparisons with few trees do not suffice.
+  func agrees(_ tree: NewTree, besides own: (holder: UInt64, row: LiveRow)?) -> Bool {
+    guard tree.isPlain,
+      let candidates = context.registry.withLock({ $0.candidates(for: tree.nodes, besides: own) })
+    else { return false }
+    return candidates.allSatisfy(tree.isEqual)
   }
 
   /// Replaces the tree of a row in the registry by a regenerated one.
@@ -443,7 +484,7 @@ package struct StagedUpdate {
 
   fileprivate init(
     changes: [any StagedChange], update: LiveUpdate,
-    tellListeners: (@Sendable (LiveUpdate) -> Void)? = nil
+    tellListeners: (@Sendable (LiveUpdate) -> Void)?
   ) {
     self.changes = changes
     self.update = update

@@ -76,9 +76,7 @@ public final class BatchDataProviderListener: Sendable {
     let ends = members.compactMap { $0.object?.resumeForBatch() }
     guard !ends.isEmpty else { return }
     dataModelManager.consistencyManager.enqueue { scope in
-      let resumed = ends.compactMap { $0(scope) }
-      guard let newest = resumed.map(\.update).max(by: { $0.date < $1.date }) else { return }
-      scope.publish(resumed.map(\.change), newest)
+      scope.publish(ends.compactMap { $0(scope) })
     }
   }
 }

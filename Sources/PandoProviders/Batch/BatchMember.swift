@@ -13,16 +13,5 @@ protocol BatchMember: AnyDataProvider {
   ///
   /// - Returns: A closure that stages the changes on the pipeline; `nil` if the provider stays
   ///   paused.
-  func resumeForBatch() -> (@Sendable (PipelineScope) -> ResumedMember?)?
-}
-
-/// The staged changes at the end of a pause.
-final class ResumedMember {
-  let change: any StagedChange
-  let update: LiveUpdate
-
-  init(change: any StagedChange, update: LiveUpdate) {
-    self.change = change
-    self.update = update
-  }
+  func resumeForBatch() -> (@Sendable (PipelineScope) -> (any StagedChange)?)?
 }

@@ -13,7 +13,7 @@ extension CollectionDataProvider: AnyDataProvider, BatchMember {
 
   func pauseForBatch() { pause(.batch) }
 
-  func resumeForBatch() -> (@Sendable (PipelineScope) -> ResumedMember?)? {
+  func resumeForBatch() -> (@Sendable (PipelineScope) -> (any StagedChange)?)? {
     guard let seat = beginResume(.batch) else { return nil }
     return { _ in seat.collection.endPause(of: seat.member) }
   }

@@ -58,7 +58,7 @@ extension CollectionDataProvider {
       } else if let seat = beginResume(.owner) {
         dataModelManager.consistencyManager.enqueue { scope in
           guard let resumed = seat.collection.endPause(of: seat.member) else { return }
-          scope.publish([resumed.change], resumed.update)
+          scope.publish([resumed])
         }
       }
     }

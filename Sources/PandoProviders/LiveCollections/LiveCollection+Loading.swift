@@ -150,7 +150,7 @@ extension LiveCollection {
       change.read = joined(models, since: number, scope)
       let (isLoaded, isApart) = state.withLock { ($0.isLoaded, $0.stored.isApart) }
       if !isLoaded { change.telling = .nobody }
-      scope.publish([stageWhole(change, isApart: isApart, scope)], change.update)
+      scope.publish([stageWhole(change, isApart: isApart, scope)])
     }
     let (waiters, data) = state.withLock { state in
       (exchange(&state.waiters, with: []), state.isPresent ? state.list.models : nil)
@@ -177,7 +177,7 @@ extension LiveCollection {
     let isPending = state.withLock { $0.pending.contains { $0.operation === operation } }
     guard isPending else { return }
     staged.structure = .failed(operation)
-    scope.publish([staged], update)
+    scope.publish([staged])
     // The elements that the edit was to replace were never loaded.
     if state.withLock({ !$0.isLoaded && $0.pending.isEmpty && $0.waiters.isEmpty }) {
       load(readsFirst: true, scope)

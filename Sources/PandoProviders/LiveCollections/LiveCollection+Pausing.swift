@@ -31,14 +31,14 @@ extension LiveCollection {
   /// Its delegate receives all changes of the pause as one.
   ///
   /// - Returns: `nil` if the member was paused again, or has left.
-  func endPause(of member: UInt64) -> ResumedMember? {
+  func endPause(of member: UInt64) -> (any StagedChange)? {
     guard withMember(member, { $0.members[$1].isOnItsWayBack }) ?? false else { return nil }
     var update = LiveUpdate()
     // `thaw` computes the date of the change itself.
     update.date = .distantPast
     var staged = StagedList(self, update)
     staged.structure = .resumed(member)
-    return ResumedMember(change: staged, update: update)
+    return staged
   }
 
   /// Returns true if the member is paused; `nil` if it is not a member.

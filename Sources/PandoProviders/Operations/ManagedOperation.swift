@@ -30,6 +30,11 @@ protocol ManagedOperation: LiveOperation {
   /// With a store, the data of the commit are added.
   func makeUpdate() -> LiveUpdate
 
+  /// Carries out the change, if no other live tree and no listener needs an update for it. Pipeline.
+  ///
+  /// - Returns: `false` if ``makeUpdate()`` is needed.
+  func carryOutAlone(_ scope: PipelineScope) -> Bool
+
   /// Carries out the change in the store. Writer thread; called again if the flush runs again.
   func write(_ transaction: inout ModelTransaction) throws
 
@@ -67,6 +72,7 @@ extension ManagedOperation {
 
   var collectionKey: String? { nil }
   func attach(_ scope: PipelineScope) {}
+  func carryOutAlone(_ scope: PipelineScope) -> Bool { false }
 
   func finish(_ scope: PipelineScope) {}
 }
@@ -77,6 +83,10 @@ extension PipelineScope {
   /// - Returns: `false` if the operation has failed, because one of its trees is invalid.
   @discardableResult
   func carryOut(_ operation: any ManagedOperation) -> Bool {
+    if operation.carryOutAlone(self) {
+      operation.finish(self)
+      return true
+    }
     var update = operation.makeUpdate()
     update.operation = operation
     if let refusal = update.refusal {

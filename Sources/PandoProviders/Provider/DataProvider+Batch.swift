@@ -13,7 +13,7 @@ extension DataProvider: AnyDataProvider, BatchMember {
 
   func pauseForBatch() { holder.pause(.batch) }
 
-  func resumeForBatch() -> (@Sendable (PipelineScope) -> ResumedMember?)? {
+  func resumeForBatch() -> (@Sendable (PipelineScope) -> (any StagedChange)?)? {
     guard holder.beginResume(.batch) else { return nil }
     return { [holder] _ in holder.finishResume() }
   }

@@ -121,7 +121,7 @@ extension ModelHolder {
           self.fetch(request, from: cache, cacheKey, context, scope)
         } else if case .success(let model) = result {
           request.finish(loaded: fetch.isDeleted ? nil : model, scope) {
-            scope.join([$0], since: fetch.joinsSince)[0]
+            scope.join($0, since: fetch.joinsSince)
           }
         } else {
           request.finish(result, scope)
@@ -152,25 +152,24 @@ extension ModelHolder {
   ///
   /// - Returns: The answer, or the newer data.
   fileprivate func apply(
-    _ model: (any SimpleModel)?, _ request: FetchRequest, _ scope: PipelineScope
+    _ tree: NewTree?, _ request: FetchRequest, _ scope: PipelineScope
   ) -> (any SimpleModel)? {
     let (base, waitingFor, isNewest) = state.withLock { state in
       (state.base, state.waitingFor, request.action > state.applied)
     }
     guard isNewest else { return data }
-    guard model != nil || request.listensWhenAbsent else { return nil }
+    guard tree != nil || request.listensWhenAbsent else { return nil }
     if let waitingFor { unregisterAbsent(waitingFor, scope) }
-    if base == nil, let model {
-      scope.registerFirst(self, row: Self.treeRow, model)
+    if base == nil, let tree {
+      scope.registerFirst(self, row: Self.treeRow, tree)
     } else {
-      scope.register(self, row: Self.treeRow, old: base, new: model)
+      scope.register(self, row: Self.treeRow, old: base, new: tree?.root)
     }
-    let awaited = model == nil ? request.identifier : nil
+    let awaited = tree == nil ? request.identifier : nil
     if let awaited { registerAbsent(awaited, scope) }
-    let update = LiveUpdate()
     let kind = StagedModel.Kind.answered(
-      request.action, awaited: awaited, tells: request.tellsDelegate && model != nil)
-    scope.publish([StagedModels(self, kind, update, model: model)], update)
+      request.action, awaited: awaited, tells: request.tellsDelegate && tree != nil)
+    scope.publish([StagedModels(self, kind, nil, model: tree?.root)])
     return data
   }
 }
@@ -211,16 +210,16 @@ struct FetchRequest: Sendable {
   ///   - other: Returns the model to show if there is none.
   func finish(
     loaded model: (any SimpleModel)?, _ scope: PipelineScope,
-    join: (any SimpleModel) -> (any SimpleModel)?, other: () -> (any SimpleModel)? = { nil }
+    join: (any SimpleModel) -> NewTree?, other: () -> (any SimpleModel)? = { nil }
   ) {
     let key = ByteString(identifier)
     let wasHidden = model != nil && scope.overlay.hides(key)
     if wasHidden { scope.overlay.release([key]) }
     let joined = model.flatMap(join)
-    let shown = holder.apply(joined ?? other(), self, scope)
+    let shown = holder.apply(joined ?? other().map { NewTree($0) }, self, scope)
     if wasHidden, let joined {
       var update = LiveUpdate()
-      update.addStored(joined, identifier)
+      update.addStored(joined.root, identifier)
       scope.apply(update)
     }
     answer(.success(shown), scope)
@@ -234,7 +233,7 @@ struct FetchRequest: Sendable {
       if listensWhenAbsent { _ = holder.apply(nil, self, scope) }
       answer(.failure(error), scope)
     case .success(let model):
-      answer(.success(holder.apply(model, self, scope)), scope)
+      answer(.success(holder.apply(model.map { NewTree($0) }, self, scope)), scope)
     }
   }
 }
@@ -260,7 +259,7 @@ final class StoreFetch: StoreLoad {
   func finish(_ error: (any Error)?, _ scope: PipelineScope) {
     if let error { return request.finish(.failure(error), scope) }
     request.finish(loaded: found.withLock { $0 }, scope) {
-      scope.joinStored([$0])[0]
+      scope.joinStored([$0])[0].map { NewTree($0) }
     } other: {
       // Other providers may show a model that was set in memory only.
       scope.overlay.isUsed ? scope.liveModel(request.identifier, as: request.holder.type) : nil

@@ -38,7 +38,7 @@ extension ModelHolder {
     guard beginResume(reason) else { return }
     manager.consistencyManager.enqueue { [self] scope in
       guard let resumed = finishResume() else { return }
-      scope.publish([resumed.change], resumed.update)
+      scope.publish([resumed])
     }
   }
 
@@ -70,7 +70,7 @@ extension ModelHolder {
   /// Ends a pause; on the pipeline.
   ///
   /// - Returns: The staged callback; `nil` if none is due.
-  func finishResume() -> ResumedMember? {
+  func finishResume() -> (any StagedChange)? {
     while true {
       let end = state.withLock { state -> PauseEnd? in
         guard let pause = state.pause, !pause.isPaused else { return nil }
@@ -80,18 +80,14 @@ extension ModelHolder {
       guard let end else { return nil }
       // Compared outside the lock, because the comparison runs the model's own code.
       let differs = !Self.same(end.baseline, end.current)
-      let update = state.withLock { state -> LiveUpdate?? in
+      let change = state.withLock { state -> StagedModels?? in
         let pause = end.pause
         guard state.pause === pause, !pause.isPaused, state.epoch == end.epoch else { return nil }
         state.rare?.pause = nil
         guard differs || pause.mustTell else { return .some(nil) }
-        var update = LiveUpdate()
-        update.context = pause.context
-        if let date = pause.date { update.date = date }
-        return update
+        return StagedModels(self, .resumed, pause.context, pause.date ?? Date())
       }
-      guard let update else { continue }
-      return update.map { ResumedMember(change: StagedModels(self, .resumed, $0), update: $0) }
+      if let change { return change }
     }
   }
 }

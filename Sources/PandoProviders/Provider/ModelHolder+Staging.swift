@@ -35,7 +35,8 @@ extension ModelHolder {
       group.append(staged)
       return nil
     }
-    let change = StagedModels(update, manager, reserving: scope.affectedCount)
+    let change = StagedModels(
+      StagedModel.Cause(update.context, update.date, manager), reserving: scope.affectedCount)
     change.append(staged)
     scope.begin(change)
     return change
@@ -83,6 +84,26 @@ extension ModelHolder {
     if let waitingFor = seen.waitingFor { unregisterAbsent(waitingFor, scope) }
     return StagedModel(
       self, .own(operation, isOther: own.isOther), model: own.model, after: seen.clear)
+  }
+
+  /// Commits an own set, if no other live tree and no listener needs the update.
+  ///
+  /// - Returns: `false` if an update must carry it out.
+  func commitAlone(_ operation: SetOperation, _ scope: PipelineScope) -> Bool {
+    let clear = state.withLock { state -> UInt32? in
+      let isAlone =
+        state.pending.find(operation) != nil && state.waitingFor == nil
+        && state.rare?.fetches.isEmpty ?? true
+      return isAlone ? state.lastClear : nil
+    }
+    guard operation.isWritten, let clear,
+      scope.registerAlone(self, row: Self.treeRow, operation.root)
+    else { return false }
+    var change = StagedModel(
+      self, .own(operation, isOther: false), model: operation.root, after: clear)
+    let cause = StagedModel.Cause(operation.context, operation.date, manager)
+    scope.publish { _ = change.publish(cause) }
+    return true
   }
 
   /// Stages the commit of an own set whose root was deleted meanwhile.

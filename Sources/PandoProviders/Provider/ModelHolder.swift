@@ -232,9 +232,7 @@ extension ModelHolder {
       return .some(state.current)
     }
     guard let shown, !Self.same(shown, operation.root) else { return }
-    var update = LiveUpdate()
-    update.context = operation.context
-    scope.publish([StagedModels(self, .replay, update)], update)
+    scope.publish([StagedModels(self, .replay, operation.context)])
   }
 }
 

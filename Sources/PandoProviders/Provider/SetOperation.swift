@@ -35,6 +35,8 @@ final class SetOperation: ManagedOperation {
     LiveUpdate(setting: [root], context: context, date: date, keepsNodes: true)
   }
 
+  func carryOutAlone(_ scope: PipelineScope) -> Bool { modelHolder.commitAlone(self, scope) }
+
   func write(_ transaction: inout ModelTransaction) throws { try transaction.setTree(root) }
 
   func write(to cache: any CacheDelegate) async throws { try await cache.set(root, context) }

@@ -28,6 +28,12 @@ struct StagedModel {
     let context: (any Sendable)?
     let date: Date
     let limit: Int32
+
+    init(_ context: (any Sendable)?, _ date: Date, _ manager: DataModelManager) {
+      self.context = context
+      self.date = date
+      limit = Int32(clamping: manager.limits.undeliveredCallbacksMaximum)
+    }
   }
 
   private let holder: ModelHolder

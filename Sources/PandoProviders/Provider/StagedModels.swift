@@ -1,3 +1,4 @@
+import FoundationEssentials
 import PandoConsistency
 import PandoModels
 import PandoSystem
@@ -12,19 +13,17 @@ final class StagedModels: StagedChange, @unchecked Sendable {
   private(set) var batches: [any LiveBatch] = []
 
   /// Creates an empty change with room for the affected providers.
-  init(_ update: borrowing LiveUpdate, _ manager: DataModelManager, reserving count: Int = 1) {
+  init(_ cause: StagedModel.Cause, reserving count: Int = 1) {
     members.reserveCapacity(count)
-    cause = StagedModel.Cause(
-      context: update.context, date: update.date,
-      limit: Int32(clamping: manager.limits.undeliveredCallbacksMaximum))
+    self.cause = cause
   }
 
   /// Creates the change of one provider.
   convenience init(
-    _ holder: ModelHolder, _ kind: StagedModel.Kind, _ update: borrowing LiveUpdate,
-    model: (any SimpleModel)? = nil
+    _ holder: ModelHolder, _ kind: StagedModel.Kind, _ context: (any Sendable)?,
+    _ date: Date = Date(), model: (any SimpleModel)? = nil
   ) {
-    self.init(update, holder.manager)
+    self.init(StagedModel.Cause(context, date, holder.manager))
     append(StagedModel(holder, kind, model: model))
   }
 

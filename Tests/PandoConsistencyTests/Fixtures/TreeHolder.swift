@@ -19,7 +19,7 @@ final class TreeHolder: LiveHolder {
     manager.enqueue { [self] scope in
       scope.add(self)
       if isCompared {
-        scope.registerFirst(self, row: 0, tree)
+        scope.registerFirst(self, row: 0, NewTree(tree))
       } else {
         scope.register(self, row: 0, old: nil, new: tree)
       }

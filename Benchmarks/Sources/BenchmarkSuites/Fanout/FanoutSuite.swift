@@ -82,8 +82,8 @@ struct FanoutSuite {
           1,
           { latencies in
             latencies.time { register(forest) }
-            return forest.checksum
-          })
+            return 0
+          }, checksum: { forest.checksum })
         memory = ProcessCounters.allocatedByteCount - before
         return measurement
       }
