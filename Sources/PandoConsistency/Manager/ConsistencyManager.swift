@@ -138,6 +138,15 @@ public final class ConsistencyManager: Sendable {
     }
   }
 
+  /// Returns true if live trees contain or wait for one of some nodes.
+  package func containsAny(of nodes: [ByteString], or others: [ByteString]) -> Bool {
+    registry.withLock { registry in
+      guard !registry.entryNumbers.isEmpty else { return false }
+      return nodes.contains { registry.entryNumbers[$0] != nil }
+        || others.contains { registry.entryNumbers[$0] != nil }
+    }
+  }
+
   /// Returns all nodes that live trees contain or wait for, each with its types.
   package func liveNodes() -> [(identifier: ByteString, types: [any SimpleModel.Type])] {
     registry.withLock { registry in

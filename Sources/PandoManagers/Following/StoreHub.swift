@@ -161,10 +161,10 @@ extension StoreHub {
 
 extension StoreHub: StorePipelineMember {
   func plan(for write: CommitEffects) -> CommitPlan {
-    guard let changeSet = write.changeSet else { return .nothing }
+    guard write.isCommit else { return .nothing }
     let isWatched = watches.withLock { !$0.isEmpty }
     if views.isEmpty, !isWatched { return .nothing }
-    let touched = TouchedNodes(changeSet, write.content)
+    let touched = TouchedNodes(write)
     if isWatched, !touched.identifiers.isEmpty { return .read }
     return views.concerns(touched) ? .read : .nothing
   }

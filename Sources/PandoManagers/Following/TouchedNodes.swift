@@ -9,20 +9,22 @@ struct TouchedNodes {
   let deleted: Set<ByteString>
   /// Whether a node existed before.
   let hasUpdated: Bool
-  /// The models that the write was given; `nil` if they don't tell the stored values.
+  /// Whether a node may contain other nodes.
+  let mayHoldNodes: Bool
+  /// The model of the only touched node, if the write was given one node.
+  private let only: (any SimpleModel)?
+  /// The models that the write was given otherwise; `nil` if they don't tell the stored values.
   private let given: WrittenNodes?
 
-  init(_ changeSet: ChangeSet, _ content: WrittenContent) {
-    let (updated, inserted) = (changeSet.updated, changeSet.inserted)
-    hasUpdated = !updated.isEmpty
-    deleted = changeSet.deleted.isEmpty ? [] : Set(changeSet.deleted.map { ByteString($0) })
-    var identifiers: [ByteString] = []
-    identifiers.reserveCapacity(updated.count + inserted.count + deleted.count)
-    for identifier in updated { identifiers.append(ByteString(identifier)) }
-    for identifier in inserted { identifiers.append(ByteString(identifier)) }
-    identifiers += deleted
-    self.identifiers = identifiers
-    given = WrittenNodes(identifiers, in: content)
+  init(_ write: CommitEffects) {
+    hasUpdated = write.hasUpdated
+    deleted = write.deleted.isEmpty ? [] : Set(write.deleted)
+    identifiers = write.deleted.isEmpty ? write.changed : write.changed + write.deleted
+    mayHoldNodes = !write.content.areSingleNodes
+    let model = identifiers.count == 1 ? write.content.only : nil
+    // A write may also report a node as changed that it was not given.
+    only = model?.modelIdentifier.map { ByteString($0) } == identifiers.first ? model : nil
+    given = only == nil ? WrittenNodes(identifiers, in: write.content) : nil
   }
 
   /// The value of a node as a type: the entity, or `nil` inside for a deleted one.
@@ -30,7 +32,7 @@ struct TouchedNodes {
   /// - Returns: `nil` if the value has to be read.
   func entity<E: Queryable>(_ identifier: ByteString, as type: E.Type) -> E?? {
     if deleted.contains(identifier) { return .some(nil) }
-    guard let entity = given?[identifier] as? E else { return nil }
+    guard let entity = (only ?? given?[identifier]) as? E else { return nil }
     return entity
   }
 }

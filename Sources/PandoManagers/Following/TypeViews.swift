@@ -30,13 +30,7 @@ protocol AnyTypeViews: AnyObject, Sendable {
 ///
 /// A view that keeps an entity is found by its node (``ViewIndex``).
 final class TypeViews<E: Queryable>: AnyTypeViews {
-  private struct State {
-    var numbers: Set<UInt64> = []
-    var filters = FilterIndex()
-    var holdsNodes = false
-  }
-
-  private let state = Locked(State())
+  private let state = Locked(TypeViewsState())
   let countsHolders: Bool
 
   init(countsHolders: Bool = false) { self.countsHolders = countsHolders }
@@ -79,7 +73,7 @@ final class TypeViews<E: Queryable>: AnyTypeViews {
     let (isEmpty, fields) = state.withLock { ($0.filters.isEmpty, $0.filters.fields) }
     if isEmpty { return false }
     guard let entity = touched.entity(identifier, as: E.self) else { return true }
-    if let entity { note(entity) }
+    if let entity, touched.mayHoldNodes { note(entity) }
     // Key paths of user types are called outside the lock.
     let values = entity?.values(of: fields) ?? []
     return state.withLock { $0.filters.findsAny(values) }
@@ -107,6 +101,13 @@ final class TypeViews<E: Queryable>: AnyTypeViews {
     let values = entity?.values(of: fields) ?? []
     state.withLock { $0.filters.find(values, into: &numbers) }
   }
+}
+
+/// Not generic, because the compiler specializes no code for it otherwise.
+private struct TypeViewsState {
+  var numbers: Set<UInt64> = []
+  var filters = FilterIndex()
+  var holdsNodes = false
 }
 
 #if InternalChecks

@@ -61,8 +61,10 @@ final class CacheTable: Sendable {
   func drop(_ keys: [ByteString]) {
     state.withLock { state in
       guard state.entries.count > 0 else { return }
+      let hasChildren = !state.children.isEmpty
       for key in keys {
         state.remove(key)
+        guard hasChildren else { continue }
         for holder in state.children.holders(of: key) { state.remove(holder) }
       }
     }

@@ -74,7 +74,11 @@ final class StoreFollower: CommitFollower {
       state.withLock { state in
         guard state.processed < number else { return }
         if let changeSets {
-          for changeSet in changeSets { process(changeSet, &state) }
+          let commits = changeSets.map { changeSet -> Commit in
+            let keys = changeSet.updated + changeSet.inserted + changeSet.deleted
+            return (changeSet.commitNumber.value, keys.map { ByteString($0) })
+          }
+          process(commits.filter { $0.number > state.processed }, &state)
         } else {
           processAll(upTo: number, &state)
         }
@@ -129,14 +133,13 @@ final class StoreFollower: CommitFollower {
 
   func receive(_ flush: [CommitEffects]) {
     state.withLock { state in
-      for write in flush {
-        // After a commit of another process, the next reader finds both in the change log.
-        guard let changeSet = write.changeSet, changeSet.commitNumber.value == state.processed + 1
-        else {
-          continue
-        }
-        process(changeSet, &state)
+      // After a commit of another process, the next reader finds both in the change log.
+      var commits: [Commit] = []
+      for write in flush
+      where write.isCommit && write.commitValue == (commits.last?.number ?? state.processed) + 1 {
+        commits.append((write.commitValue, write.changed + write.deleted))
       }
+      process(commits, &state)
     }
   }
 
@@ -149,18 +152,19 @@ final class StoreFollower: CommitFollower {
 }
 
 extension StoreFollower {
-  private func process(_ changeSet: ChangeSet, _ state: inout State) {
-    guard changeSet.commitNumber.value > state.processed else { return }
-    let (updated, inserted, deleted) = (changeSet.updated, changeSet.inserted, changeSet.deleted)
-    var keys: [ByteString] = []
-    keys.reserveCapacity(updated.count + inserted.count + deleted.count)
-    for key in updated { keys.append(ByteString(key)) }
-    for key in inserted { keys.append(ByteString(key)) }
-    for key in deleted { keys.append(ByteString(key)) }
+  /// A commit and the nodes that it has changed.
+  private typealias Commit = (number: UInt64, keys: [ByteString])
+
+  /// Passes the next commits to the caches.
+  private func process(_ commits: [Commit], _ state: inout State) {
+    guard let last = commits.last else { return }
     // First the touches, then the caches: a concurrent fill of a cache sees one of the two.
-    touches.withLock { $0.touch(keys, by: changeSet.commitNumber.value) }
+    touches.withLock { touches in
+      for commit in commits { touches.touch(commit.keys, by: commit.number) }
+    }
+    let keys = commits.flatMap { $0.keys }
     for cache in state.caches.objects { cache.drop(keys) }
-    state.processed = changeSet.commitNumber.value
+    state.processed = last.number
   }
 
   private func processAll(upTo number: UInt64, _ state: inout State) {

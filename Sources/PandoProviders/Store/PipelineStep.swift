@@ -16,7 +16,7 @@ extension Pipeline {
   ///
   /// Called on the pipeline.
   package func publish(_ steps: [any PipelineStep]) {
-    if steps.contains(where: \.isVisible) {
+    if steps.contains(where: { $0.isVisible }) {
       publishing.writing { for step in steps { step.publish() } }
     }
     for step in steps { step.tell() }

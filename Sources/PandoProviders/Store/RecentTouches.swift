@@ -17,7 +17,7 @@ package struct RecentTouches: Sendable {
   package init() {}
 
   /// Records that a commit changes keys; commits are recorded in order.
-  package mutating func touch(_ keys: some Sequence<ByteString>, by number: UInt64) {
+  package mutating func touch(_ keys: [ByteString], by number: UInt64) {
     newest = number
     for key in keys { recent[key] = number }
     guard recent.count > Self.countMaximum else { return }

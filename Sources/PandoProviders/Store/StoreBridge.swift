@@ -158,7 +158,16 @@ final class StoreBridge: Sendable {
 }
 
 extension StoreBridge: StorePipelineMember {
-  func plan(for write: CommitEffects) -> CommitPlan { WritePlanning(self, write).plan }
+  func plan(for write: CommitEffects) -> CommitPlan {
+    mayShow(write) ? WritePlanning(self, write).plan : .nothing
+  }
+
+  /// Returns true if live trees or lists may show a part of a write.
+  private func mayShow(_ write: CommitEffects) -> Bool {
+    write.hasTicket || write.listCount > 0
+      || consistency.containsAny(of: write.changed, or: write.deleted)
+      || consistency.scope.overlay.isUsed || !unread.isEmpty || topics.mayHide
+  }
 
   func stage(_ write: CommitEffects, _ plan: any Sendable) -> (any PipelineStep)? {
     guard let update = plan as? LiveUpdate else { return nil }

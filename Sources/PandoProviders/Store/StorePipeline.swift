@@ -160,7 +160,7 @@ package final class StorePipeline: Sendable {
   /// The number of the last shown commit.
   package var shown: UInt64 { state.withLock { $0.shown } }
 
-  private var living: [any StorePipelineMember] { members.withLock(\.objects) }
+  private var living: [any StorePipelineMember] { members.withLock { $0.objects } }
 }
 
 extension StorePipeline: CommitFollower {
@@ -250,7 +250,7 @@ extension StorePipeline: CommitFollower {
         inbox.withLock { $0.isEmpty } && unread.withLock { $0.isEmpty } && !isReplaced
         && concernsNobody(flush, members)
       if passes {
-        for case let changeSet? in flush.lazy.map(\.changeSet) { advance(to: changeSet) }
+        for write in flush { advance(past: write) }
       }
     }
     if hasLooked { state.withLock { $0.passing.note(passes) } }
@@ -263,10 +263,10 @@ extension StorePipeline: CommitFollower {
     var next = shown + 1
     var left = Self.passingKeysMaximum
     for write in flush {
-      guard write.ticket == nil, write.failure == nil, let changeSet = write.changeSet,
-        changeSet.commitNumber.value == next
+      // A failed write has made no commit.
+      guard !write.hasTicket, write.isCommit, write.commitValue == next
       else { return false }
-      left -= changeSet.keyCount
+      left -= write.changed.count + write.deleted.count + write.listCount
       if left < 0 { return false }
       for member in members {
         guard case .nothing = member.plan(for: write) else { return false }
@@ -296,15 +296,14 @@ extension StorePipeline: CommitFollower {
       return
     }
     // A write without changes comes right after the commit that it read.
-    let isNext =
-      write.changeSet.map { $0.commitNumber.value == shown + 1 } ?? (write.commitValue == shown)
-    guard isNext, !isReplaced, unread.withLock({ $0.isEmpty }),
+    let next = write.isCommit ? shown + 1 : shown
+    guard write.commitValue == next, !isReplaced, unread.withLock({ $0.isEmpty }),
       let steps = steps(of: write, members)
     else {
       return readGroup(from: write)
     }
     pipeline.publish(steps)
-    if let changeSet = write.changeSet { advance(to: changeSet) }
+    if write.isCommit { advance(past: write) }
     for member in members { member.finish(write) }
   }
 
@@ -323,11 +322,13 @@ extension StorePipeline: CommitFollower {
     return plans.compactMap { $0.member.stage(write, $0.plan) }
   }
 
-  private func advance(to changeSet: ChangeSet) {
+  /// Counts the commit of a write as shown.
+  private func advance(past write: CommitEffects) {
     state.withLock { state in
-      state.shown = max(state.shown, changeSet.commitNumber.value)
+      state.shown = max(state.shown, write.commitValue)
       guard state.loadCount > 0 else { return state.touched.forget(upTo: state.shown) }
-      state.touched.touch(changeSet.keys, by: changeSet.commitNumber.value)
+      let lists = write.changeSet?.collections.map { ByteString($0.cacheKey) } ?? []
+      state.touched.touch(write.changed + write.deleted + lists, by: write.commitValue)
     }
   }
 }
@@ -468,16 +469,6 @@ extension StorePipeline {
 }
 
 extension ChangeSet {
-  /// The count of changed keys.
-  fileprivate var keyCount: Int {
-    updated.count + inserted.count + deleted.count + collections.count
-  }
-
-  /// The changed keys.
-  fileprivate var keys: [ByteString] {
-    (nodes + collections.map(\.cacheKey)).map { ByteString($0) }
-  }
-
   /// The changed nodes.
   var nodes: [String] { updated + inserted + deleted }
 }

@@ -14,6 +14,20 @@ package final class CommitEffects: Sendable {
   package let content: WrittenContent
   /// The error of a refused write, which has stored nothing.
   package let failure: (any Error)?
+  // For all followers, because a look into the change set copies it.
+
+  /// Whether the write has made the commit ``commitValue``.
+  package let isCommit: Bool
+  /// Whether it was submitted with a token.
+  package let hasTicket: Bool
+  /// The updated and inserted nodes.
+  package let changed: [ByteString]
+  /// The deleted nodes.
+  package let deleted: [ByteString]
+  /// Whether a node was updated.
+  package let hasUpdated: Bool
+  /// The number of changed ordered lists.
+  package let listCount: Int
 
   init(
     _ changeSet: ChangeSet?, ticket: (any Sendable)?, commitValue: UInt64,
@@ -26,6 +40,13 @@ package final class CommitEffects: Sendable {
     self.context = context
     self.content = content
     self.failure = failure
+    hasTicket = ticket != nil
+    isCommit = changeSet != nil
+    let (updated, inserted) = (changeSet?.updated ?? [], changeSet?.inserted ?? [])
+    hasUpdated = !updated.isEmpty
+    changed = (updated.isEmpty ? inserted : updated + inserted).map { ByteString($0) }
+    deleted = (changeSet?.deleted ?? []).map { ByteString($0) }
+    listCount = changeSet?.collections.count ?? 0
   }
 }
 
@@ -137,6 +158,14 @@ package struct WrittenContent: Sendable {
 }
 
 extension WrittenContent {
+  /// Whether the models certainly contain no other nodes.
+  package var areSingleNodes: Bool { models.allSatisfy { $0.areSingleNodes } }
+
+  /// The model of a write that has set one node and done nothing else.
+  package var only: (any SimpleModel)? {
+    isPlain && models.count == 1 && areSingleNodes && lists.isEmpty ? models[0].only : nil
+  }
+
   /// Whether the write has named no node.
   package var namesNothing: Bool {
     models.isEmpty && deletes.isEmpty && others.isEmpty && trees.isEmpty && names.isEmpty
@@ -196,6 +225,9 @@ package protocol GivenModels: Sendable {
   /// Whether they certainly contain no nodes, so that no search is needed.
   var areSingleNodes: Bool { get }
 
+  /// The model, if it was not given in an array.
+  var only: (any SimpleModel)? { get }
+
   /// Calls a closure with each, in order.
   func forEach(_ body: (any SimpleModel) -> Void)
 
@@ -206,6 +238,7 @@ package protocol GivenModels: Sendable {
 private struct GivenModel<M: SimpleModel>: GivenModels {
   let model: M
   let areSingleNodes: Bool
+  var only: (any SimpleModel)? { model }
 
   func forEach(_ body: (any SimpleModel) -> Void) { body(model) }
   func models<T>(as type: T.Type) -> [T]? { (model as? T).map { [$0] } }
@@ -214,6 +247,7 @@ private struct GivenModel<M: SimpleModel>: GivenModels {
 private struct GivenArray<M: SimpleModel>: GivenModels {
   let models: [M]
   var areSingleNodes: Bool { false }
+  var only: (any SimpleModel)? { nil }
 
   func forEach(_ body: (any SimpleModel) -> Void) { for model in models { body(model) } }
   func models<T>(as type: T.Type) -> [T]? { models as? [T] }

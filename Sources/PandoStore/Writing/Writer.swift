@@ -27,7 +27,7 @@ final class Writer: Sendable {
   private let process = getpid()
   /// The shared state of the present flush.
   nonisolated(unsafe) private var flush: Flush?
-  /// The effects of a flush whose closures have all run.
+  /// The effects of the present flush.
   nonisolated(unsafe) private var effects: [CommitEffects] = []
   /// The newest change sets of a flush whose closures have all run; `nil` if it has logged none.
   nonisolated(unsafe) private var newestChanges: NewestChanges?
@@ -155,7 +155,6 @@ extension Writer: GroupCommitOwner {
   private struct Flush {
     let context: WriteSession
     let isFollowed: Bool
-    var effects: [CommitEffects] = []
     /// Sends the writes to the log, if the store has one.
     var replicator: (any StoreReplicator)?
     /// When the first of them was queued.
@@ -216,6 +215,7 @@ extension Writer: GroupCommitOwner {
     let context = try unsafe WriteSession(transaction, core: core)
     let before = context.counters.commitNumber
     unsafe flush = Flush(context: context, isFollowed: core.feed.hasFollowers)
+    unsafe effects = []
     unsafe changeCount = 0
     defer {
       unsafe transaction.pointee.isRelief = context.state.isRelief
@@ -231,7 +231,6 @@ extension Writer: GroupCommitOwner {
     }
     try context.endFlush()
     unsafe newestChanges = context.state.newestChanges
-    unsafe effects = unsafe flush?.effects ?? []
     let last = context.counters.commitNumber
     unsafe history = context.state.history.map { ($0, last) }
     if last > before { core.feed.announce(before + 1...last) }
@@ -361,7 +360,7 @@ extension Writer: GroupCommitOwner {
     if changeSet == nil, job.ticket == nil, content.namesNothing || !core.feed.keepsUnchanged {
       return
     }
-    unsafe flush?.effects.append(
+    unsafe effects.append(
       CommitEffects(
         changeSet, ticket: job.ticket, commitValue: context.counters.commitNumber,
         context: job.context,
@@ -372,7 +371,7 @@ extension Writer: GroupCommitOwner {
   /// Keeps a refused write for the followers, at its position among the others.
   private func noteFailure(of job: WriteJob, _ error: any Error, _ context: WriteSession) {
     guard job.ticket != nil, unsafe flush?.isFollowed == true else { return }
-    unsafe flush?.effects.append(
+    unsafe effects.append(
       CommitEffects(
         nil, ticket: job.ticket, commitValue: context.counters.commitNumber, failure: error))
   }
