@@ -51,9 +51,13 @@ extension Expansion {
     add("CodingKeys", ["enum CodingKeys: String, CodingKey {"] + cases + ["}"])
   }
 
-  /// Adds the coding of `FieldCodable`.
+  /// Adds the coding of `FieldCodable`, with the fields in the order of records.
   mutating func addFieldCoding() {
-    let fields = declaration.storedFields
+    let fields = declaration.storedFields.sorted {
+      let (left, right) = (Array($0.storedName.utf8), Array($1.storedName.utf8))
+      return left.count == right.count
+        ? left.lexicographicallyPrecedes(right) : left.count < right.count
+    }
     add(
       "init(fields:)",
       ["init(fields: inout FieldSource) throws {"]

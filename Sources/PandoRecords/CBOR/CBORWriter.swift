@@ -173,6 +173,20 @@
     }
   }
 
+  /// Sets the count of a map that was begun with the head of an empty one.
+  mutating func setMapHead(_ fieldCount: Int, at offset: Int) {
+    precondition(offset < count, "a map at \(offset) of \(count) bytes")
+    guard fieldCount >= 24 else {
+      // In bounds by the line above.
+      return unsafe base.storeBytes(
+        of: 0xA0 | UInt8(fieldCount), toByteOffset: offset, as: UInt8.self)
+    }
+    insertHead(.map, UInt64(fieldCount), at: offset + 1)
+    // The inserted head moves down over the former one.
+    unsafe (base + offset).copyMemory(from: base + offset + 1, byteCount: count - offset - 1)
+    count -= 1
+  }
+
   /// Replaces the head of an item, which may then be shorter.
   mutating func replaceHead(
     _ major: CBORHead.Major, _ old: Int, by new: Int, at offset: Int

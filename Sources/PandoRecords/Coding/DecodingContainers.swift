@@ -256,7 +256,7 @@ struct UnkeyedRecordDecoder: UnkeyedDecodingContainer {
 
   mutating func decodeNil() throws -> Bool {
     try check()
-    guard try reader.takeNull() else { return false }
+    guard reader.takeNull() else { return false }
     currentIndex += 1
     return true
   }

@@ -37,6 +37,9 @@ extension DecodingSession {
       reader.advance(by: found.byteCount)
       return value
     }
+    if unsafe usesFields, let fields = unsafe traits.pointee.fields {
+      return try decodeFields(fields, as: type, from: &reader, level: level)
+    }
     let start = unsafe reader.position
     let value = try unsafe decodeInline(type, traits, from: reader, level: level)
     if let end = unsafe endOfMap(at: start) {
@@ -86,7 +89,8 @@ extension DecodingSession {
       return try unsafe decodeBelowLimit(type, traits, from: value, level: level)
     }
     if unsafe usesFields, let fields = unsafe traits.pointee.fields {
-      return try unsafe decodeFields(fields, as: type, traits, from: value, level: level + 1)
+      var reader = value
+      return try decodeFields(fields, as: type, from: &reader, level: level)
     }
     if let item = unsafe traits.pointee.item {
       do {
@@ -104,21 +108,17 @@ extension DecodingSession {
     return try Value(from: ValueDecoder(self, value, level: level + 1))
   }
 
-  /// Decodes a value that reads its own fields.
+  /// Decodes a value whose type is known at run time to read its own fields.
   private func decodeFields<Known: FieldCodable, Value>(
-    _ known: Known.Type, as type: Value.Type, _ traits: UnsafePointer<TypeTraits>,
-    from value: CBORReader, level: Int
+    _ known: Known.Type, as type: Value.Type, from reader: inout CBORReader, level: Int
   ) throws -> Value {
-    let outerMapCount = unsafe mapCount
-    defer { dropMaps(downTo: outerMapCount) }
-    var source = try unsafe FieldSource(
-      FieldReader.open(value, in: self, level: level, owner: traits))
     // Moved through memory of both types, because a cast would copy it: the traits of `Value`
     // ensure that it is the same type as `Known`.
     let (room, usedBefore) = unsafe takeRoom(
       byteCount: MemoryLayout<Value>.size, alignment: MemoryLayout<Value>.alignment)
     defer { unsafe giveBack(room, usedBefore: usedBefore) }
-    try unsafe room.assumingMemoryBound(to: Known.self).initialize(to: Known(fields: &source))
+    try unsafe room.assumingMemoryBound(to: Known.self)
+      .initialize(to: decodeInline(byFieldsOf: known, from: &reader, level: level))
     return unsafe room.assumingMemoryBound(to: Value.self).move()
   }
 
@@ -150,36 +150,58 @@ extension DecodingSession {
       return try unsafe decodeChild(
         type, traits, of: children, index: reference.node, at: value, level: level)
     }
-    guard let simpleModel = unsafe traits.pointee.simpleModel, let source = unsafe source else {
-      throw ModelError(
-        .typeMismatch, reason: "a reference to another node, where none can be followed")
-    }
     guard unsafe level < stackLimit else {
       return try onLargeStack(from: level) {
         try unsafe decodeReference(type, traits, reference, at: value, level: level)
       }
     }
-    let body = try unsafe source.body(of: reference, as: simpleModel)
+    let (body, outerLimit) = try unsafe beginNode(reference, traits, level: level)
+    defer { endNode(outerLimit) }
+    do {
+      return try unsafe decodeModel(type, traits, from: body, level: level)
+    } catch {
+      throw unsafe named(error, reference, traits)
+    }
+  }
+
+  /// Begins to decode the record of a child.
+  ///
+  /// - Returns: The body, and the limit that ``endNode(_:)`` restores.
+  private func beginNode(
+    _ reference: RecordReference, _ traits: UnsafePointer<TypeTraits>, level: Int
+  ) throws -> (body: CBORReader, outerLimit: Int) {
+    guard let simpleModel = unsafe traits.pointee.simpleModel, let source = unsafe source else {
+      throw ModelError(
+        .typeMismatch, reason: "a reference to another node, where none can be followed")
+    }
+    // The root is not a child.
+    guard unsafe childDepth < RecordLimits.maximumNodeDepth - 1 else {
+      throw unsafe named(EncodingSession.nodesTooDeep, reference, traits)
+    }
+    let body = unsafe CBORReader(try source.body(of: reference, as: simpleModel))
     let outerLimit = unsafe levelLimit
     unsafe levelLimit = level + RecordLimits.maximumNestingDepth
     unsafe childDepth += 1
-    defer {
-      unsafe childDepth -= 1
-      unsafe levelLimit = outerLimit
+    return (body, outerLimit)
+  }
+
+  private func endNode(_ outerLimit: Int) {
+    unsafe childDepth -= 1
+    unsafe levelLimit = outerLimit
+  }
+
+  /// An error of a child's record, with the identifier of the innermost child.
+  @inline(never)
+  private func named(
+    _ error: any Error, _ reference: RecordReference, _ traits: UnsafePointer<TypeTraits>
+  ) -> any Error {
+    guard let error = ModelError(coding: error), let type = unsafe traits.pointee.simpleModel else {
+      return error
     }
-    do {
-      // The root is not a child.
-      guard unsafe childDepth < RecordLimits.maximumNodeDepth else {
-        throw EncodingSession.nodesTooDeep
-      }
-      return try unsafe decodeModel(type, traits, from: CBORReader(body), level: level)
-    } catch {
-      guard let error = ModelError(coding: error) else { throw error }
-      guard error.identifier == nil, let identifier = source.identifier(of: reference) else {
-        throw error
-      }
-      throw error.about(identifier: identifier, typeName: simpleModel.modelTypeName)
+    guard error.identifier == nil, let identifier = unsafe source?.identifier(of: reference) else {
+      return error
     }
+    return error.about(identifier: identifier, typeName: type.modelTypeName)
   }
 
   /// Continues with a node on a larger stack.
@@ -231,5 +253,93 @@ extension DecodingSession {
     }
     // A model without identifier may be a mere wrapper of the child.
     return try unsafe decodeInline(type, traits, from: value, level: level)
+  }
+}
+
+/// Values that read their own fields, where the compiler knows it: no part of the path looks up a
+/// conformance or copies a value.
+extension DecodingSession {
+  /// Decodes a value, or a child by its reference.
+  func decodeFields<Value: FieldCodable>(
+    _ type: Value.Type, from reader: inout CBORReader, level: Int
+  ) throws -> Value {
+    if let found = try reader.peekReference() {
+      let traits = unsafe TypeTable.traits(of: type)
+      if unsafe traits.pointee.simpleModel != nil {
+        let value = reader
+        reader.advance(by: found.byteCount)
+        return try unsafe decodeNode(type, traits, found.reference, at: value, level: level)
+      }
+    }
+    return try decodeInline(byFieldsOf: type, from: &reader, level: level)
+  }
+
+  /// Decodes a value from the bytes in place.
+  fileprivate func decodeInline<Value: FieldCodable>(
+    byFieldsOf type: Value.Type, from reader: inout CBORReader, level: Int
+  ) throws -> Value {
+    guard unsafe level < levelLimit else {
+      let start = reader
+      try reader.skip()
+      return try unsafe decodeBelowLimit(
+        type, TypeTable.traits(of: type), from: start, level: level)
+    }
+    var fields = try FieldSource(reader, of: type, in: self, level: level + 1)
+    let outerMapCount = unsafe mapCount
+    defer { dropMaps(downTo: outerMapCount) }
+    let value = try Value(fields: &fields)
+    try fields.finish(&reader)
+    return value
+  }
+
+  private func decodeNode<Value: FieldCodable>(
+    _ type: Value.Type, _ traits: UnsafePointer<TypeTraits>, _ reference: RecordReference,
+    at value: CBORReader, level: Int
+  ) throws -> Value {
+    guard unsafe children == nil, unsafe level < stackLimit else {
+      return try unsafe decodeReference(type, traits, reference, at: value, level: level)
+    }
+    var (body, outerLimit) = try unsafe beginNode(reference, traits, level: level)
+    defer { endNode(outerLimit) }
+    do {
+      return try decodeFields(type, from: &body, level: level)
+    } catch {
+      throw unsafe named(error, reference, traits)
+    }
+  }
+
+  /// Decodes a list.
+  func decodeElementsByFields<Element: FieldCodable>(
+    from reader: inout CBORReader, level: Int
+  ) throws -> [Element] {
+    guard unsafe level < levelLimit else { throw EncodingSession.nestingTooDeep }
+    let head = try reader.head()
+    guard head.major == .array else { throw ModelError.mismatch("an array", head) }
+    let count = Int(head.argument)
+    // A few damaged bytes may claim any number of elements.
+    let reserved = min(count, Self.reservedCountMaximum)
+    var elements = try unsafe [Element](unsafeUninitializedCapacity: reserved) { room, made in
+      guard let first = room.baseAddress else { return }
+      while made < reserved {
+        // There is room for `reserved` elements.
+        try unsafe (first + made).initialize(
+          to: decodeElement(made, from: &reader, level: level + 1))
+        made += 1
+      }
+    }
+    for index in reserved..<count {
+      elements.append(try decodeElement(index, from: &reader, level: level + 1))
+    }
+    return elements
+  }
+
+  private func decodeElement<Element: FieldCodable>(
+    _ index: Int, from reader: inout CBORReader, level: Int
+  ) throws -> Element {
+    do {
+      return try decodeFields(Element.self, from: &reader, level: level)
+    } catch {
+      throw ModelError.located(error, inside: "[\(index)]")
+    }
   }
 }

@@ -26,13 +26,6 @@ struct EncodedContent: ~Copyable {
     key.withUTF8 { key in unsafe beginField(UnsafeRawBufferPointer(key)) }
   }
 
-  /// Begins a field with a name that is a compile-time constant.
-  @inline(__always)
-  mutating func beginField(_ key: StaticString) {
-    unsafe beginField(
-      UnsafeRawBufferPointer(start: key.utf8Start, count: key.utf8CodeUnitCount))
-  }
-
   private mutating func beginField(_ key: UnsafeRawBufferPointer) {
     let start = writer.count
     unsafe writer.append(text: key)

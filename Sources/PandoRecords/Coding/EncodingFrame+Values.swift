@@ -40,10 +40,15 @@ extension EncodingFrame {
     }
   }
 
-  /// Encodes a value into this frame with its own `encode(to:)`.
+  /// Encodes a value at the end of this frame's bytes.
   func encodeInline<Value: Encodable>(
     _ value: Value, slot: EncodingSlot, level: Int, splits: Bool
   ) throws -> EncodingOutcome {
+    if unsafe session.usesFields,
+      let fields = unsafe TypeTable.traits(of: Value.self).pointee.fields
+    {
+      return try writeFields(of: value, as: fields, slot: slot, level: level + 1, splits: splits)
+    }
     let frame = try unsafe session.makeFrame(in: self, slot: slot, level: level + 1, splits: splits)
     do {
       try frame.encodeContents(of: value)
@@ -56,21 +61,20 @@ extension EncodingFrame {
     }
   }
 
-  /// Encodes the contents of the value of this frame.
+  /// Encodes the contents of the value of this frame with its own `encode(to:)`.
   func encodeContents<Value: Encodable>(of value: Value) throws {
     if unsafe session.marksEnums, Self.isEnum(Value.self) { unsafe isMarkedEnum = true }
-    if unsafe session.usesFields,
-      let fields = unsafe TypeTable.traits(of: Value.self).pointee.fields
-    {
-      return try writeFields(of: value, as: fields)
-    }
     try value.encode(to: self)
   }
 
-  private func writeFields<Value, Known: FieldCodable>(
-    of value: Value, as type: Known.Type
-  ) throws {
-    var sink = try FieldSink(self)
+  /// Encodes a value that writes its own fields, at the end of this frame's bytes.
+  func writeFields<Value, Known: FieldCodable>(
+    of value: Value, as type: Known.Type, slot: EncodingSlot, level: Int, splits: Bool
+  ) throws -> EncodingOutcome {
+    let outerSplits = unsafe self.splits
+    unsafe self.splits = splits
+    defer { unsafe self.splits = outerSplits }
+    var sink = try FieldSink(self, level: level)
     try unsafe withUnsafePointer(to: value) { pointer in
       // The traits of `Value` ensure that it is the same type as `Known`.
       let known = unsafe UnsafeRawPointer(pointer).assumingMemoryBound(to: Known.self)
@@ -79,6 +83,8 @@ extension EncodingFrame {
       #endif
       try unsafe known.pointee.write(to: &sink)
     }
+    let isMarkedEnum = unsafe session.marksEnums && Self.isEnum(Value.self)
+    return try sink.finish(slot: slot, isMarkedEnum: isMarkedEnum)
   }
 
   /// Encodes the value of the latest field.

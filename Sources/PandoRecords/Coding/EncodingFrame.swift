@@ -36,7 +36,7 @@ import PandoModels
   @exclusivity(unchecked) private(set) var slot = EncodingSlot.required
   @exclusivity(unchecked) private(set) var level = 0
   /// Whether models with an identifier become separate records here.
-  @exclusivity(unchecked) private(set) var splits = false
+  @exclusivity(unchecked) var splits = false
   /// The number of references in the bytes.
   @exclusivity(unchecked) var referenceCount = 0
   /// Whether the value is an enum with payload and gets a tag.

@@ -178,8 +178,15 @@ final class EncodingSession {
       do {
         let frame = try makeFrame(in: parent, slot: .required, level: level + 1, splits: splits)
         do {
-          try frame.encodeContents(of: value)
-          try endNode(reference, frame, to: sink)
+          if let fields = unsafe traits.pointee.fields, unsafe usesFields {
+            _ = try frame.writeFields(
+              of: value, as: fields, slot: .required, level: level + 1, splits: splits)
+            unsafe frame.edges.normalize()
+            try unsafe sink.endNode(reference, body: frame.writer.buffer, edges: frame.edges)
+          } else {
+            try frame.encodeContents(of: value)
+            try endNode(reference, frame, to: sink)
+          }
           recycle(frame)
         } catch {
           frame.end()

@@ -57,18 +57,12 @@ import Synchronization
     describing owner: UnsafePointer<TypeTraits>?
   ) throws -> FieldReader {
     var reader = value
-    var head = try reader.head()
-    while head.major == .tag,
-      head.argument == RecordTag.optionalSlot || head.argument == RecordTag.entries
-    {
-      head = try reader.head()
-    }
-    guard head.major == .map else { throw ModelError.mismatch("a map of fields", head) }
+    let count = try reader.fieldCount()
     let index = unsafe session.makeFieldTable()
     unsafe index.pointee.level = level
     unsafe index.pointee.owner = unsafe owner
     unsafe index.pointee.start = value.position
-    try unsafe index.pointee.index(&reader, count: Int(head.argument))
+    try unsafe index.pointee.index(&reader, count: count)
     return unsafe FieldReader(index)
   }
 }
@@ -137,7 +131,7 @@ extension FieldReader {
   {
     guard var reader = try field(&name) else { return try defaultValue(type, name) }
     do {
-      if try reader.takeNull() { return nil }
+      if reader.takeNull() { return nil }
       return try session().decode(type, at: reader, level: level)
     } catch {
       throw ModelError.located(error, inside: name)
@@ -162,7 +156,7 @@ extension FieldReader {
   ) throws -> Known? {
     guard var reader = try field(&name) else { return try defaultValue(type, name) }
     do {
-      if try reader.takeNull() { return nil }
+      if reader.takeNull() { return nil }
       return try Known.decodeScalar(from: &reader)
     } catch {
       throw ModelError.located(error, inside: name)

@@ -4,7 +4,7 @@ extension Optional: RecordDecodable where Wrapped: Decodable {
   static func decodeRecord(
     from reader: inout CBORReader, in session: DecodingSession, level: Int
   ) throws -> Wrapped? {
-    if try reader.takeNull() { return nil }
+    if reader.takeNull() { return nil }
     return try session.decode(Wrapped.self, from: &reader, level: level)
   }
 }
@@ -45,7 +45,7 @@ extension Set: RecordDecodable where Element: Decodable {
 
 extension DecodingSession {
   /// The largest reserved capacity, because a few damaged bytes may claim any number of elements.
-  private static let reservedCountMaximum = 1024
+  static let reservedCountMaximum = 1024
 
   /// Reads the elements of an array.
   fileprivate func decodeElements<Element: Decodable>(

@@ -162,7 +162,7 @@ extension CBORReader {
   private mutating func node() throws -> WriteEffects.Node {
     try expect(4)
     return WriteEffects.Node(
-      try text(), offset: try takeNull() ? nil : try unsigned(), isAskedFor: try bool(),
+      try text(), offset: takeNull() ? nil : try unsigned(), isAskedFor: try bool(),
       records: try list { reader in
         try reader.expect(2)
         return WriteEffects.Record(typeName: try reader.text(), body: try reader.body())
@@ -185,8 +185,8 @@ extension CBORReader {
   private mutating func listEdit() throws -> WriteEffects.List {
     try expect(3)
     let cacheKey = try text()
-    if try takeNull() {
-      if try takeNull() { return WriteEffects.List(cacheKey, .removed) }
+    if takeNull() {
+      if takeNull() { return WriteEffects.List(cacheKey, .removed) }
       return WriteEffects.List(cacheKey, .whole(try list { try $0.element() }))
     }
     let steps = try list { try $0.step() }
@@ -211,7 +211,7 @@ extension CBORReader {
   }
 
   private mutating func element() throws -> WriteEffects.Element {
-    if try takeNull() { return .passing }
+    if takeNull() { return .passing }
     switch try arrayHead() {
     case 1: return .value(try body())
     case 2: return .node(identifier: try text(), typeName: try text())

@@ -130,7 +130,7 @@ enum ChangeLog {
     guard try reader.mapHead() == 7, try reader.text() == "date" else { return nil }
     let date = try unsafe RecordDecoder.decodeValue(Double.self, from: reader.item())
     guard try reader.text() == "author" else { return nil }
-    let author = try reader.takeNull() ? nil : try reader.text()
+    let author = reader.takeNull() ? nil : try reader.text()
     guard let deleted = try names("deleted", &reader), let updated = try names("updated", &reader),
       let inserted = try names("inserted", &reader), try reader.text() == "collections"
     else { return nil }
