@@ -58,10 +58,18 @@ extension Expansion {
       return left.count == right.count
         ? left.lexicographicallyPrecedes(right) : left.count < right.count
     }
+    // One assignment: the compiler copies a value whose initializer may throw between two.
+    let members = fields.map { "self.\($0.member)" }
+    let reads = fields.map { "fields.read(\($0.storedName.literal))" }
     add(
       "init(fields:)",
       ["init(fields: inout FieldSource) throws {"]
-        + fields.map { "  self.\($0.member) = try fields.read(\($0.storedName.literal))" } + ["}"])
+        + (fields.count < 2
+          ? zip(members, reads).map { "  \($0) = try \($1)" }
+          : ["  (", "    \(members.joined(separator: ", "))", "  ) = try ("]
+            + reads.dropLast().map { "    \($0)," } + ["    \(reads[reads.count - 1])", "  )"]) + [
+          "}"
+        ])
     add(
       "write(to:)",
       ["func write(to fields: inout FieldSink) throws {"]

@@ -47,9 +47,13 @@ import Testing
 
         extension Person: Model, KeyedModel, Codable, Equatable, Queryable, FieldCodable {
           public init(fields: inout FieldSource) throws {
-            self.id = try fields.read("id")
-            self.name = try fields.read("name")
-            self.isOnline = try fields.read("isOnline")
+            (
+              self.id, self.name, self.isOnline
+            ) = try (
+              fields.read("id"),
+              fields.read("name"),
+              fields.read("isOnline")
+            )
           }
 
           public func write(to fields: inout FieldSink) throws {
@@ -59,6 +63,22 @@ import Testing
           }
         }
         """#)
+  }
+
+  @Test func `fields are coded in the order of records`() {
+    let expanded = Expanded(
+      """
+      @Embedded struct Place {
+        var street: String
+        var zip: String
+        var city: String
+      }
+      """)
+    let places = ["zip", "city", "street"].map {
+      expanded.text.firstRange(of: "fields.read(\"\($0)\")")?.lowerBound
+    }
+    #expect(!places.contains(nil))
+    #expect(places.compactMap(\.self) == places.compactMap(\.self).sorted())
   }
 
   @Test func `what the type declares itself is not generated`() {

@@ -152,10 +152,43 @@ extension CBORReader {
 extension String {
   /// The text of the bytes; `nil` if they are not UTF-8.
   init?(utf8 bytes: UnsafeRawBufferPointer) {
+    if unsafe bytes.isASCII {
+      // Checks and copies once; the standard library's other initializers do so several times.
+      unsafe self.init(unsafeUninitializedCapacity: bytes.count) { room in
+        // The room has as many bytes.
+        unsafe UnsafeMutableRawBufferPointer(room).copyMemory(from: bytes)
+        return bytes.count
+      }
+      return
+    }
     // `String(validating:as:)` is generic and several times slower. The bytes are initialized, and
     // the spans end before this function does.
     let codeUnits = unsafe Span<UInt8>(_unsafeBytes: bytes)
     guard let text = try? UTF8Span(validating: codeUnits) else { return nil }
     self.init(copying: text)
+  }
+}
+
+extension UnsafeRawBufferPointer {
+  /// Whether all bytes are ASCII.
+  @inline(__always)
+  fileprivate var isASCII: Bool {
+    guard let first = baseAddress else { return true }
+    var seen: UInt64 = 0
+    var offset = 0
+    // Each load is in bounds.
+    while offset &+ 8 <= count {
+      seen |= unsafe first.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
+      offset &+= 8
+    }
+    if count >= 8 {
+      seen |= unsafe first.loadUnaligned(fromByteOffset: count &- 8, as: UInt64.self)
+    } else {
+      while offset < count {
+        seen |= UInt64(unsafe first.load(fromByteOffset: offset, as: UInt8.self))
+        offset &+= 1
+      }
+    }
+    return seen & 0x8080_8080_8080_8080 == 0
   }
 }

@@ -256,7 +256,7 @@ extension DecodingSession {
   }
 }
 
-/// Values that read their own fields, where the compiler knows it: no part of the path looks up a
+/// Values of static types that read their own fields: no part of the path looks up a
 /// conformance or copies a value.
 extension DecodingSession {
   /// Decodes a value, or a child by its reference.

@@ -9,7 +9,8 @@ import PandoSystem
 @safe final class DecodingSession {
   // No two of these are accessed at the same time: a session serves one thread, and no accessor
   // below calls a model during an access.
-  @exclusivity(unchecked) private(set) var source: (any RecordSource)?
+  /// The source of the decoding under way, which its caller keeps.
+  @exclusivity(unchecked) private(set) unowned(unsafe) var source: (any RecordSource)?
   /// The children of a live model, which have no records.
   @exclusivity(unchecked) private(set) var children: LiveChildren?
   /// Whether ``FieldCodable`` types read their own fields.

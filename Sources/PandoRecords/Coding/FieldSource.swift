@@ -27,7 +27,9 @@ import PandoModels
   /// Begins to read the fields of a value.
   ///
   /// - Throws: ``CBORError``; `ModelError` if the value is not a map.
-  init(_ value: CBORReader, of type: Any.Type, in session: DecodingSession, level: Int) throws {
+  init(_ value: CBORReader, of type: Any.Type, in session: __shared DecodingSession, level: Int)
+    throws
+  {
     unsafe self.session = session
     self.value = value
     self.type = type

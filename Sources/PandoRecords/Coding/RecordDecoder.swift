@@ -89,8 +89,9 @@ package struct RecordDecoder {
 ///
 /// - Note: One thread at a time.
 @safe package final class KeptRecordDecoder {
-  /// The session for the next decoding; `nil` while one is under way.
-  @exclusivity(unchecked) private var session: DecodingSession?
+  @exclusivity(unchecked) private var session = DecodingSession()
+  /// Whether a decoding is under way.
+  @exclusivity(unchecked) private var isInUse = false
 
   package init() {}
 
@@ -105,10 +106,16 @@ package struct RecordDecoder {
   package func decode<Value: Decodable>(
     _ type: Value.Type, from body: UnsafeRawBufferPointer, source: any RecordSource
   ) throws -> Value {
-    var session = unsafe self.session ?? DecodingSession()
-    unsafe self.session = nil
-    session.begin(source: source)
-    defer { if DecodingSession.finish(&session) { unsafe self.session = session } }
+    // A model reads another one while it is made.
+    guard unsafe !isInUse else {
+      return try unsafe RecordDecoder(source: source).decode(type, from: body)
+    }
+    unsafe isInUse = true
+    unsafe session.begin(source: source)
+    defer {
+      if unsafe !DecodingSession.finish(&session) { unsafe session = DecodingSession() }
+      unsafe isInUse = false
+    }
     return try unsafe session.decodeWhole(type, from: body)
   }
 }
