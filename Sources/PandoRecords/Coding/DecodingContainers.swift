@@ -34,9 +34,9 @@ extension ValueDecoder: Decoder {
   var codingPath: [any CodingKey] { [] }
 
   func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
-    let map = try unsafe FieldReader.open(
-      reader(), in: session, level: level, owner: session.owner)
-    return unsafe map.index.pointee.container(map, keyedBy: type)
+    let map = try unsafe FieldReader(
+      reader(), in: session, level: level, history: session.owner?.pointee.history)
+    return KeyedDecodingContainer(KeyedRecordDecoder<Key>(map: map))
   }
 
   func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
@@ -79,21 +79,6 @@ extension ValueDecoder {
 /// Reads the fields of a map; generic only in the type of the keys.
 struct KeyedRecordDecoder<Key: CodingKey>: KeyedDecodingContainerProtocol {
   let map: FieldReader
-  /// The lease of a container inside another.
-  private let lease: FieldReaderLease?
-
-  /// Makes the container of a whole value.
-  init(map: FieldReader) {
-    self.map = map
-    lease = nil
-  }
-
-  /// Makes a container inside another one.
-  init(nested map: FieldReader) {
-    self.map = map
-    lease = FieldReaderLease(map)
-  }
-
   /// Always empty: errors get their path while they propagate.
   var codingPath: [any CodingKey] { [] }
 
@@ -121,8 +106,8 @@ struct KeyedRecordDecoder<Key: CodingKey>: KeyedDecodingContainerProtocol {
     try map.inside(key.stringValue) { reader in
       let session = try map.session()
       let level = try session.nestedLevel(map.level)
-      let nested = try FieldReader.openNested(reader, in: session, level: level)
-      return KeyedDecodingContainer(KeyedRecordDecoder<NestedKey>(nested: nested))
+      let nested = try FieldReader(reader, in: session, level: level)
+      return KeyedDecodingContainer(KeyedRecordDecoder<NestedKey>(map: nested))
     }
   }
 
@@ -272,8 +257,8 @@ struct UnkeyedRecordDecoder: UnkeyedDecodingContainer {
   ) throws -> KeyedDecodingContainer<NestedKey> {
     try next { session, reader, level in
       let level = try session.nestedLevel(level)
-      let map = try FieldReader.openNested(reader.itemReader(), in: session, level: level)
-      return KeyedDecodingContainer(KeyedRecordDecoder<NestedKey>(nested: map))
+      let map = try FieldReader(reader.itemReader(), in: session, level: level)
+      return KeyedDecodingContainer(KeyedRecordDecoder<NestedKey>(map: map))
     }
   }
 

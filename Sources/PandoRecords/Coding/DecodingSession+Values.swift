@@ -40,13 +40,8 @@ extension DecodingSession {
     if unsafe usesFields, let fields = unsafe traits.pointee.fields {
       return try decodeFields(fields, as: type, from: &reader, level: level)
     }
-    let start = unsafe reader.position
     let value = try unsafe decodeInline(type, traits, from: reader, level: level)
-    if let end = unsafe endOfMap(at: start) {
-      unsafe reader.advance(by: end - start)
-    } else {
-      try reader.skip()
-    }
+    try reader.skip()
     return value
   }
 
@@ -99,12 +94,9 @@ extension DecodingSession {
         // Read again below by `init(from:)`, whose error counts.
       }
     }
-    let (outerMapCount, outerOwner) = unsafe (mapCount, owner)
+    let outerOwner = unsafe owner
     unsafe owner = traits
-    defer {
-      unsafe owner = outerOwner
-      dropMaps(downTo: outerMapCount)
-    }
+    defer { unsafe owner = outerOwner }
     return try Value(from: ValueDecoder(self, value, level: level + 1))
   }
 
@@ -285,8 +277,6 @@ extension DecodingSession {
         type, TypeTable.traits(of: type), from: start, level: level)
     }
     var fields = try FieldSource(reader, of: type, in: self, level: level + 1)
-    let outerMapCount = unsafe mapCount
-    defer { dropMaps(downTo: outerMapCount) }
     let value = try Value(fields: &fields)
     try fields.finish(&reader)
     return value

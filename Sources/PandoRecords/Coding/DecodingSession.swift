@@ -4,8 +4,7 @@ import PandoSystem
 /// The shared state of the decoders of one decoding.
 ///
 /// `source` to `hasEnded` are set by ``begin(source:usingFields:)`` and reset by ``end(_:)``;
-/// `owner` to `childDepth` follow the value under way. `maps`, `spare` and `lastMap` are the
-/// indexes; `madeBytes` and `room` are memory. One thread uses a session.
+/// `owner` to `childDepth` follow the value under way. `madeBytes` and `room` are memory. One thread uses a session.
 @safe final class DecodingSession {
   // No two of these are accessed at the same time: a session serves one thread, and no accessor
   // below calls a model during an access.
@@ -15,8 +14,6 @@ import PandoSystem
   @exclusivity(unchecked) private(set) var children: LiveChildren?
   /// Whether ``FieldCodable`` types read their own fields.
   @exclusivity(unchecked) private(set) var usesFields = true
-  /// Whether a keyed container without other references is reused for the next map.
-  @exclusivity(unchecked) private(set) var keepsContainers: Bool
   @exclusivity(unchecked) private(set) var hasEnded = false
   /// The traits of the type under way, whose fields a container has.
   @exclusivity(unchecked) var owner: UnsafePointer<TypeTraits>?
@@ -26,13 +23,6 @@ import PandoSystem
   @exclusivity(unchecked) var stackLimit = LargeStack.firstLevel
   /// The nesting depth of the children under way.
   @exclusivity(unchecked) var childDepth = 0
-  /// The maps under way, the innermost first, linked by `next`.
-  @exclusivity(unchecked) private(set) var maps: UnsafeMutablePointer<FieldTable>?
-  @exclusivity(unchecked) private(set) var mapCount = 0
-  /// Indexes for reuse, linked by `next`.
-  @exclusivity(unchecked) private var spare: UnsafeMutablePointer<FieldTable>?
-  /// The range of the last dropped map.
-  @exclusivity(unchecked) private var lastMap: (start: UnsafeRawPointer, end: UnsafeRawPointer)?
   /// Bytes made for arrays that are read from byte strings; they live as long as the session.
   @exclusivity(unchecked) private var madeBytes: [UnsafeMutableRawBufferPointer] = unsafe []
   /// Room for the values under way, children above their parents.
@@ -42,18 +32,13 @@ import PandoSystem
   private static let roomByteCount = 4096
   private static let roomAlignment = 16
 
-  init(keepingContainers: Bool = unsafe FieldTable.areContainersReferences) {
-    unsafe keepsContainers = keepingContainers
+  init() {
     unsafe room = .allocate(byteCount: Self.roomByteCount, alignment: Self.roomAlignment)
   }
 
   deinit {
     unsafe room.deallocate()
     freeMadeBytes()
-    while let index = unsafe spare {
-      unsafe spare = unsafe index.pointee.next
-      unsafe SpareFieldIndexes.put(index)
-    }
   }
 
   /// Makes a session, or reuses one that this thread has ended.
@@ -62,16 +47,13 @@ import PandoSystem
   ///   - source: The source of referenced records.
   ///   - children: The children of a live model, which have no records.
   ///   - usingFields: Whether ``FieldCodable`` types read their own fields.
-  ///   - keepingContainers: Whether a keyed container may be reused for several maps.
   /// - Returns: A session; ``end(_:)`` ends it.
   static func begin(
-    source: (any RecordSource)? = nil, children: LiveChildren? = nil, usingFields: Bool = true,
-    keepingContainers: Bool = unsafe FieldTable.areContainersReferences
+    source: (any RecordSource)? = nil, children: LiveChildren? = nil, usingFields: Bool = true
   ) -> DecodingSession {
     let session = ThreadSlot.decoding.take() ?? DecodingSession()
     session.begin(source: source, usingFields: usingFields)
     unsafe session.children = children
-    unsafe session.keepsContainers = keepingContainers
     return session
   }
 
@@ -96,8 +78,6 @@ import PandoSystem
   static func finish(_ session: inout DecodingSession) -> Bool {
     unsafe session.hasEnded = true
     unsafe session.owner = nil
-    unsafe session.lastMap = nil
-    session.dropMaps(downTo: 0)
     unsafe session.source = nil
     if unsafe session.children != nil { unsafe session.children = nil }
     guard isKnownUniquelyReferenced(&session) else { return false }
@@ -137,49 +117,6 @@ import PandoSystem
   /// Checks that the bytes are still valid.
   func checkAlive() throws {
     if unsafe hasEnded { throw ModelError.snapshotEnded }
-  }
-
-  /// Returns an index for a map, valid until ``dropMaps(downTo:)``.
-  func makeFieldTable() -> UnsafeMutablePointer<FieldTable> {
-    let index: UnsafeMutablePointer<FieldTable>
-    if let found = unsafe spare {
-      unsafe spare = unsafe found.pointee.next
-      unsafe index = unsafe found
-    } else {
-      unsafe index = unsafe SpareFieldIndexes.take(for: self)
-    }
-    unsafe index.pointee.next = unsafe maps
-    unsafe maps = unsafe index
-    unsafe mapCount += 1
-    return unsafe index
-  }
-
-  /// Drops the latest indexes down to a number.
-  func dropMaps(downTo count: Int) {
-    while unsafe mapCount > count { dropMap() }
-  }
-
-  /// Drops the latest index.
-  private func dropMap() {
-    guard let index = unsafe maps else { preconditionFailure("a map to drop") }
-    unsafe maps = unsafe index.pointee.next
-    unsafe mapCount -= 1
-    unsafe lastMap = unsafe (index.pointee.start, index.pointee.mapEnd)
-    unsafe index.pointee.retire()
-    unsafe index.pointee.next = unsafe spare
-    unsafe spare = unsafe index
-  }
-
-  /// Releases an index; drops it as soon as it is the latest.
-  func release(_ index: UnsafeMutablePointer<FieldTable>) {
-    unsafe index.pointee.isReleased = true
-    while let last = unsafe maps, unsafe last.pointee.isReleased { dropMap() }
-  }
-
-  /// The end of the map at an address, if it was dropped last.
-  func endOfMap(at start: UnsafeRawPointer) -> UnsafeRawPointer? {
-    guard let map = unsafe lastMap, unsafe map.start == start else { return nil }
-    return unsafe map.end
   }
 
   /// Keeps a copy of bytes as long as the session lives.

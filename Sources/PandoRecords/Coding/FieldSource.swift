@@ -13,16 +13,10 @@ import PandoModels
 @safe public struct FieldSource: ~Copyable {
   /// Open as long as this value lives.
   unowned(unsafe) private let session: DecodingSession
-  /// Before the key of the next field; after the key of the present field while that is read.
-  private var reader: CBORReader
-  /// The number of fields that follow; -1 as soon as fields are found by the index.
-  private var rest: Int
-  /// The whole value, for the index.
-  private let value: CBORReader
+  /// Before the key of a field; before its value while that is read.
+  private var cursor: FieldCursor
   private let type: Any.Type
   private let level: Int
-  /// The index of the fields, made for the first field that does not follow.
-  private var map: FieldReader?
 
   /// Begins to read the fields of a value.
   ///
@@ -31,81 +25,57 @@ import PandoModels
     throws
   {
     unsafe self.session = session
-    self.value = value
     self.type = type
     self.level = level
-    reader = value
-    rest = try reader.fieldCount()
+    cursor = try FieldCursor(value)
   }
 
   /// Moves a reader behind the value.
   mutating func finish(_ reader: inout CBORReader) throws {
-    if rest > 0 { try skipRest() }
-    if let map { unsafe self.reader.advance(by: map.index.pointee.mapEnd - self.reader.position) }
-    reader = self.reader
-  }
-
-  @inline(never)
-  private mutating func skipRest() throws {
-    for _ in 0..<rest {
-      try reader.skip()
-      try reader.skip()
-    }
+    try cursor.finish()
+    reader = cursor.reader
   }
 
   /// Moves to the value of a field; `false` if the record has it neither by its present nor by a
   /// former name.
   @inline(__always)
   private mutating func find(_ name: StaticString) throws -> Bool {
-    if rest > 0, reader.take(key: name) {
-      rest &-= 1
-      return true
-    }
-    return try search(name)
+    try cursor.take(name) || search(name)
   }
 
-  /// The same for a field that does not follow at once.
+  /// The same for a field that is not the next one.
   @inline(never)
   private mutating func search(_ name: StaticString) throws -> Bool {
     let key = unsafe UnsafeBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount)
-    while rest > 0 {
-      rest -= 1
-      if try unsafe reader.takeKey(key) { return true }
-      try reader.skip()
-    }
-    rest = -1
-    let map =
-      try unsafe map
-      ?? .open(value, in: session, level: level, owner: TypeTable.traits(of: type))
-    self.map = map
-    var found = unsafe map.index.pointee.find(key)
-    if found == nil, map.hasHistory {
-      var name = name.description
-      found = try map.field(&name)
-    }
+    var found = try unsafe cursor.search(key)
+    if found == nil, let history { found = try cursor.searchFormer(name.description, history) }
     guard let found else { return false }
-    reader = found
+    cursor.reader = found
     return true
   }
 
-  /// An error of a field; further fields are found by the index.
+  /// The type, if it declares former names or defaults.
+  private var history: (any FieldHistory.Type)? {
+    unsafe TypeTable.traits(of: type).pointee.history
+  }
+
+  /// An error of a field, in whose value the cursor may be.
   @inline(never)
   private mutating func located(_ error: any Error, _ name: StaticString) -> any Error {
-    rest = -1
+    cursor.reset()
     return ModelError.located(error, inside: name.description)
   }
 
   /// The default of a required field that is missing.
   @inline(never)
   private func absent<Value: Decodable>(_ name: StaticString) throws -> Value {
-    guard let map else { preconditionFailure("a field is missing only in the index") }
-    return try map.absent(Value.self, name.description)
+    try MissingField.value(name.description, history)
   }
 
   /// The default of an optional field that is missing.
   @inline(never)
   private func defaultValue<Value: Decodable>(_ name: StaticString) throws -> Value? {
-    try map?.defaultValue(Value.self, name.description)
+    try MissingField.defaultValue(name.description, history)
   }
 
   /// Reads a field of a scalar type.
@@ -115,7 +85,7 @@ import PandoModels
   ) throws -> Known {
     guard try find(name) else { return try absent(name) }
     do {
-      return try Known.decodeScalar(from: &reader)
+      return try Known.decodeScalar(from: &cursor.reader)
     } catch {
       throw located(error, name)
     }
@@ -128,8 +98,8 @@ import PandoModels
   ) throws -> Known? {
     guard try find(name) else { return try defaultValue(name) }
     do {
-      if reader.takeNull() { return nil }
-      return try Known.decodeScalar(from: &reader)
+      if cursor.reader.takeNull() { return nil }
+      return try Known.decodeScalar(from: &cursor.reader)
     } catch {
       throw located(error, name)
     }
@@ -149,7 +119,7 @@ extension FieldSource {
   ) throws -> Value {
     guard try find(name) else { return try absent(name) }
     do {
-      return try unsafe session.decode(type, from: &reader, level: level)
+      return try unsafe session.decode(type, from: &cursor.reader, level: level)
     } catch {
       throw located(error, name)
     }
@@ -167,8 +137,8 @@ extension FieldSource {
   ) throws -> Value? {
     guard try find(name) else { return try defaultValue(name) }
     do {
-      if reader.takeNull() { return nil }
-      return try unsafe session.decode(Value.self, from: &reader, level: level)
+      if cursor.reader.takeNull() { return nil }
+      return try unsafe session.decode(Value.self, from: &cursor.reader, level: level)
     } catch {
       throw located(error, name)
     }
@@ -182,7 +152,7 @@ extension FieldSource {
   public mutating func read<Value: FieldCodable>(_ name: StaticString) throws -> Value {
     guard try find(name) else { return try absent(name) }
     do {
-      return try unsafe session.decodeFields(Value.self, from: &reader, level: level)
+      return try unsafe session.decodeFields(Value.self, from: &cursor.reader, level: level)
     } catch {
       throw located(error, name)
     }
@@ -196,8 +166,8 @@ extension FieldSource {
   public mutating func read<Value: FieldCodable>(_ name: StaticString) throws -> Value? {
     guard try find(name) else { return try defaultValue(name) }
     do {
-      if reader.takeNull() { return nil }
-      return try unsafe session.decodeFields(Value.self, from: &reader, level: level)
+      if cursor.reader.takeNull() { return nil }
+      return try unsafe session.decodeFields(Value.self, from: &cursor.reader, level: level)
     } catch {
       throw located(error, name)
     }
@@ -211,55 +181,10 @@ extension FieldSource {
   public mutating func read<Element: FieldCodable>(_ name: StaticString) throws -> [Element] {
     guard try find(name) else { return try absent(name) }
     do {
-      return try unsafe session.decodeElementsByFields(from: &reader, level: level)
+      return try unsafe session.decodeElementsByFields(from: &cursor.reader, level: level)
     } catch {
       throw located(error, name)
     }
-  }
-}
-
-extension CBORReader {
-  /// Reads the head of a map of fields, maybe inside the tags that describe its loss.
-  ///
-  /// - Returns: The number of fields.
-  /// - Throws: ``CBORError``; `ModelError` for another item.
-  @inline(__always)
-  mutating func fieldCount() throws -> Int {
-    var head = try head()
-    while head.major == .tag,
-      head.argument == RecordTag.optionalSlot || head.argument == RecordTag.entries
-    {
-      head = try self.head()
-    }
-    guard head.major == .map else { throw ModelError.mismatch("a map of fields", head) }
-    return Int(head.argument)
-  }
-
-  /// Reads a key of less than 24 bytes if it is next.
-  @inline(__always)
-  fileprivate mutating func take(key: StaticString) -> Bool {
-    let count = key.utf8CodeUnitCount
-    // In bounds: the head and the key are before the end.
-    guard count < 24, count < remaining,
-      unsafe position.load(as: UInt8.self) == 0x60 | UInt8(truncatingIfNeeded: count),
-      unsafe FieldLocation(key: position + 1, keyCount: count).hasKey(key.utf8Start, count: count)
-    else { return false }
-    advance(by: 1 &+ count)
-    return true
-  }
-
-  /// Reads a key of any kind.
-  ///
-  /// - Returns: Whether it is a certain text.
-  fileprivate mutating func takeKey(_ key: UnsafeBufferPointer<UInt8>) throws(CBORError) -> Bool {
-    guard let count = try textCount() else {
-      try skip()
-      return false
-    }
-    let found = unsafe FieldLocation(key: position, keyCount: count)
-    advance(by: count)
-    guard let bytes = key.baseAddress else { return count == 0 }
-    return unsafe found.hasKey(bytes, count: key.count)
   }
 }
 

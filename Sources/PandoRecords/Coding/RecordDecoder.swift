@@ -58,22 +58,15 @@ package struct RecordDecoder {
   ///   - type: The type to decode.
   ///   - body: The bytes.
   ///   - usingFields: Whether ``FieldCodable`` types read their own fields.
-  ///   - keepingContainers: Whether a keyed container may be reused for several maps.
   /// - Returns: The value.
   /// - Throws: `ModelError` that names the field.
   package static func decodeValue<Value: Decodable>(
-    _ type: Value.Type, from body: [UInt8], usingFields: Bool = true,
-    keepingContainers: Bool = canKeepContainers
+    _ type: Value.Type, from body: [UInt8], usingFields: Bool = true
   ) throws -> Value {
     try unsafe body.withUnsafeBytes {
-      try unsafe decode(type, from: $0) {
-        DecodingSession.begin(usingFields: usingFields, keepingContainers: keepingContainers)
-      }
+      try unsafe decode(type, from: $0) { DecodingSession.begin(usingFields: usingFields) }
     }
   }
-
-  /// Whether keyed containers can be reused, because their layout is the expected one.
-  package static var canKeepContainers: Bool { unsafe FieldTable.areContainersReferences }
 
   /// Decodes a value in a session of its own.
   static func decode<Value: Decodable>(

@@ -24,8 +24,6 @@ struct TypeTraits {
   let item: (any RecordItemDecodable.Type)?
   /// The type, if it declares defaults or former names of fields.
   let history: (any FieldHistory.Type)?
-  /// The positions of its fields, if it decodes them itself.
-  let hints: FieldHints?
   /// Whether values may be of a subclass.
   let isClass: Bool
   /// Whether its values have places for children, if values with identifiers are nodes.
@@ -43,7 +41,6 @@ struct TypeTraits {
     let history = type as? any FieldHistory.Type
     let isSilent = history.map { $0.fieldDefaults.isEmpty && $0.formerFieldNames.isEmpty }
     self.history = isSilent == false ? history : nil
-    hints = decodable == nil ? FieldHints() : nil
     isClass = type is AnyClass
     childPlaces = model == nil ? nil : ChildPlaces()
     defaultMerge = model == nil ? nil : DefaultMerge()

@@ -57,27 +57,6 @@ import Testing
     }
   }
 
-  @Test func `containers have the layout that is expected of this compiler`() {
-    #expect(RecordDecoder.canKeepContainers)
-  }
-
-  /// With containers that serve several maps, where their layout allows it, and without.
-  @Test(arguments: Set([RecordDecoder.canKeepContainers, false]))
-  func `what is decoded does not depend on how containers are kept`(isKeeping: Bool) throws {
-    let image = Image(modelIdentifier: "i", url: "u")
-    let people = (0..<20).map { Person(id: $0, name: "name \($0)", image: image) }
-    let body = try RecordEncoder.encodeValue(people).body
-    let copy = try RecordDecoder.decodeValue(
-      [Person].self, from: body, keepingContainers: isKeeping)
-    #expect(copy == people)
-    let keepers = try RecordDecoder.decodeValue(
-      [Keeper].self, from: bytes("82a1616101a1616102"), keepingContainers: isKeeping)
-    for keeper in keepers {
-      #expect(throws: ModelError.self) { try keeper.fields?.decode(Int.self, forKey: .a) }
-      #expect(keeper.fields?.contains(.a) == false)
-    }
-  }
-
   final class Peeker: Decodable {
     nonisolated(unsafe) static var earlier: [KeyedDecodingContainer<Keeper.Keys>] = []
     let own: Int
@@ -92,14 +71,16 @@ import Testing
     }
   }
 
-  @Test func `a container kept from an earlier value of the same decoding refuses`() throws {
+  @Test func `a container kept from an earlier value reads it until the decoding ends`() throws {
     let values = try RecordDecoder.decodeValue(
       [Peeker].self, from: bytes("83a1616101a1616102a1616103"))
+    let kept = Peeker.earlier
     Peeker.earlier = []
     #expect(values.map(\.own) == [1, 2, 3])
-    #expect(values.map(\.earlier.count) == [0, 1, 2])
-    for result in values.flatMap(\.earlier) {
-      #expect(throws: ModelError.self) { try result.get() }
+    #expect(try values.map { try $0.earlier.map { try $0.get() } } == [[], [1], [1, 2]])
+    #expect(kept.count == 3)
+    for container in kept {
+      #expect(throws: ModelError.self) { try container.decode(Int.self, forKey: .a) }
     }
   }
 
