@@ -9,13 +9,13 @@ import Pando
 struct CoderSuite {
   private let runner: Runner
   private let profiles: [Profile]
-  private let fieldProfiles: [FieldProfile]
+  private let declaredProfiles: [DeclaredProfile]
   private let roundCount: Int
 
   init(_ runner: Runner) {
     self.runner = runner
     profiles = ModelData(seed: runner.options.seed).people(1_000).map { Profile($0) }
-    fieldProfiles = profiles.map { FieldProfile($0) }
+    declaredProfiles = profiles.map { DeclaredProfile($0) }
     roundCount = runner.options.scaled(smoke: 2, standard: 40)
   }
 
@@ -23,10 +23,10 @@ struct CoderSuite {
   func run() throws {
     try runner.measure(
       workload(
-        "decode", "decode of an 8-field model", goals: [.json: 6], fieldGoals: [.json: 25],
+        "decode", "decode of an 8-field model", goals: [.json: 6], modelGoals: [.json: 25],
         [
           Workload.Contender(.pando) { try decodeWithPando(profiles) },
-          Workload.Contender(.pandoFields) { try decodeWithPando(fieldProfiles) },
+          Workload.Contender(.pandoModel) { try decodeWithPando(declaredProfiles) },
           Workload.Contender(.json) {
             let encoder = JSONEncoder()
             let bytes = try profiles.map { try encoder.encode($0) }
@@ -46,7 +46,7 @@ struct CoderSuite {
         "encode", "encode of an 8-field model",
         [
           Workload.Contender(.pando) { try encodeWithPando(profiles) },
-          Workload.Contender(.pandoFields) { try encodeWithPando(fieldProfiles) },
+          Workload.Contender(.pandoModel) { try encodeWithPando(declaredProfiles) },
           Workload.Contender(.json) {
             let encoder = JSONEncoder()
             return try timeEncoding { try encoder.encode($0) }
@@ -67,7 +67,7 @@ struct CoderSuite {
       return count + texts.filter { $0.utf8.count > 15 }.count
     }
     let needed = Double(textCount) / Double(profiles.count)
-    for system in [System.pando, .pandoFields] {
+    for system in [System.pando, .pandoModel] {
       guard let count = runner.entry(system, in: "decode")?.allocationCountPerOperation else {
         continue
       }
@@ -77,18 +77,18 @@ struct CoderSuite {
           title: "coder decode, \(system.title): allocations beyond the model's texts",
           value: count - needed, unit: "per model",
           // The list and the read itself cost a few for all models together.
-          goal: system == .pandoFields ? .atMost(0.05) : nil))
+          goal: system == .pandoModel ? .atMost(0.05) : nil))
     }
   }
 
   private func workload(
     _ name: String, _ operation: String, goals: [System: Double] = [:],
-    fieldGoals: [System: Double] = [:], _ contenders: [Workload.Contender]
+    modelGoals: [System: Double] = [:], _ contenders: [Workload.Contender]
   ) -> Workload {
     Workload(
       name: name, operation: operation,
       parameters: ["models": profiles.count, "operations": profiles.count * roundCount],
-      goals: goals, fieldGoals: fieldGoals, contenders: contenders)
+      goals: goals, modelGoals: modelGoals, contenders: contenders)
   }
 
   /// Decodes each model so many times; the checksum is of what came out.

@@ -21,7 +21,7 @@ enum KeyValueSystems {
     case .lmdb: return try peer(system, peer_lmdb, directory, durability)
     case .sqlite: return try peer(system, peer_sqlite, directory, durability)
     case .rocksdb: return try peer(system, peer_rocksdb, directory, durability)
-    case .pandoFields, .pandoBlob, .json, .propertyList:
+    case .pandoModel, .pandoBlob, .json, .propertyList:
       preconditionFailure("\(system.title) is no key-value system")
     }
   }

@@ -38,11 +38,11 @@ struct ModelSuite {
       parameters: ["models": count, "operations": lookupCount])
     try reading.measure(
       "get-model", "get of an 8-field model, a read transaction each", Person.self, each: true,
-      goal: 1.5, fieldGoal: 2, [reading.contender(.pandoFields, FieldPerson.self, each: true)])
+      goal: 1.5, modelGoal: 2, [reading.contender(.pandoModel, DeclaredPerson.self, each: true)])
     try reading.measure(
       "get-model-inside", "get of an 8-field model, one read transaction for all", Person.self,
-      each: false, goal: 1, fieldGoal: 1.5,
-      [reading.contender(.pandoFields, FieldPerson.self, each: false)])
+      each: false, goal: 1, modelGoal: 1.5,
+      [reading.contender(.pandoModel, DeclaredPerson.self, each: false)])
     try reading.measure(
       "get-projection-card", "get of it as a projection with 3 of its fields", PersonCard.self,
       each: false)
@@ -52,7 +52,7 @@ struct ModelSuite {
 
   private func measurePutPeople(_ people: [Person]) throws {
     let flat = FlatPeople(people)
-    let fieldPeople = people.map { FieldPerson($0) }
+    let declaredPeople = people.map { DeclaredPerson($0) }
     let identifiers = people.map(\.identifier)
     try runner.measure(
       Workload(
@@ -65,11 +65,11 @@ struct ModelSuite {
             try pando.get(
               Person.self, identifiers, each: false, ModelChecksum(isThorough: true))
           },
-          pando(people.count, .pandoFields) { pando, latencies in
-            try pando.put(fieldPeople, latencies)
+          pando(people.count, .pandoModel) { pando, latencies in
+            try pando.put(declaredPeople, latencies)
           } checksum: { pando in
             try pando.get(
-              FieldPerson.self, identifiers, each: false, ModelChecksum(isThorough: true))
+              DeclaredPerson.self, identifiers, each: false, ModelChecksum(isThorough: true))
           },
           sqlite(people.count) { sqlite, latencies in
             try sqlite.put(flat.rows[...], perCommit: flat.count, latencies)
@@ -91,7 +91,7 @@ struct ModelSuite {
     let flatNew = FlatTrees(new)
     try measurePut(
       "put-tree", "put of a new 3-node tree, one commit for all", new,
-      new.map { FieldMessage($0) }, goal: 1
+      new.map { DeclaredMessage($0) }, goal: 1
     ) { try $0.insert(flatNew, $1) }
     let pando = try runner.fixture("trees", of: .pando) { directory in
       try PandoModels(directory, durability).put(messages)
@@ -107,12 +107,12 @@ struct ModelSuite {
       parameters: ["trees": count, "operations": lookupCount])
     try reading.measure(
       "get-tree", "get of a 3-node tree, a read transaction each", Message.self, each: true,
-      goal: 1.5, fieldGoal: 2, [reading.contender(.pandoFields, FieldMessage.self, each: true)])
+      goal: 1.5, modelGoal: 2, [reading.contender(.pandoModel, DeclaredMessage.self, each: true)])
     try reading.measure(
       "get-tree-inside", "get of a 3-node tree, one read transaction for all", Message.self,
-      each: false, goal: 1.5, others: [.pandoBlob: 1 / 1.5], fieldGoal: 2,
+      each: false, goal: 1.5, others: [.pandoBlob: 1 / 1.5], modelGoal: 2,
       [
-        reading.contender(.pandoFields, FieldMessage.self, each: false),
+        reading.contender(.pandoModel, DeclaredMessage.self, each: false),
         try blobs(messages, reading.identifiers),
       ])
   }
@@ -146,7 +146,7 @@ struct ModelSuite {
     let flat = discussions.map { FlatDiscussion($0) }
     try measurePut(
       "put-tree-100", "put of a new 100-node tree, one commit for all", discussions,
-      discussions.map { FieldDiscussion($0) }, stride: 1
+      discussions.map { DeclaredDiscussion($0) }, stride: 1
     ) { try $0.insert(flat, $1) }
     let pando = try runner.fixture("discussions", of: .pando) { directory in
       try PandoModels(directory, durability).put(discussions)
@@ -163,14 +163,15 @@ struct ModelSuite {
     try reading.measure(
       "get-tree-100", "get of a 100-node tree, one read transaction for all", Discussion.self,
       each: false, stride: 1,
-      [reading.contender(.pandoFields, FieldDiscussion.self, each: false, stride: 1)])
+      [reading.contender(.pandoModel, DeclaredDiscussion.self, each: false, stride: 1)])
   }
 
   /// Measures the put of new trees into an empty database.
   private func measurePut<
-    M: Model & Codable & SQLiteReadable, Fields: Model & FieldCodable & Checksummed
+    M: Model & Codable & SQLiteReadable, Declared: Model & FieldCodable & Checksummed
   >(
-    _ name: String, _ operation: String, _ models: [M], _ fieldModels: [Fields], stride: Int = 4,
+    _ name: String, _ operation: String, _ models: [M], _ declaredModels: [Declared],
+    stride: Int = 4,
     goal: Double? = nil,
     _ insert: @escaping (SQLiteModels, Latencies) throws -> Void
   ) throws {
@@ -179,17 +180,17 @@ struct ModelSuite {
       Workload(
         name: name, operation: operation, parameters: ["trees": models.count],
         durability: durability, goals: goal.map { [.sqlite: $0] } ?? [:],
-        fieldGoals: goal.map { [.sqlite: $0] } ?? [:],
+        modelGoals: goal.map { [.sqlite: $0] } ?? [:],
         contenders: [
           pando(models.count, stride: stride) { pando, latencies in
             try pando.put(models, latencies)
           } checksum: { pando in
             try pando.get(M.self, identifiers, each: false, ModelChecksum(isThorough: true))
           },
-          pando(models.count, .pandoFields, stride: stride) { pando, latencies in
-            try pando.put(fieldModels, latencies)
+          pando(models.count, .pandoModel, stride: stride) { pando, latencies in
+            try pando.put(declaredModels, latencies)
           } checksum: { pando in
-            try pando.get(Fields.self, identifiers, each: false, ModelChecksum(isThorough: true))
+            try pando.get(Declared.self, identifiers, each: false, ModelChecksum(isThorough: true))
           },
           sqlite(models.count, stride: stride, insert) { sqlite in
             try sqlite.get(M.self, identifiers, each: false, ModelChecksum(isThorough: true))

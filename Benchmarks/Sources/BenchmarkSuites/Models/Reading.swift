@@ -20,12 +20,12 @@ struct Reading {
   ///   - stride: One get in so many is timed.
   ///   - goal: What Pando should reach in terms of SQLite.
   ///   - others: What Pando should reach in terms of other systems.
-  ///   - fieldGoal: What Pando should reach in terms of SQLite with models that read their fields.
+  ///   - modelGoal: What Pando should reach in terms of SQLite with `@Model`.
   ///   - further: Other systems.
   /// - Throws: What ``Runner/measure(_:)`` throws.
   func measure<M: Model & Decodable & SQLiteReadable>(
     _ name: String, _ operation: String, _ type: M.Type, each: Bool, stride: Int = 4,
-    goal: Double? = nil, others: [System: Double] = [:], fieldGoal: Double? = nil,
+    goal: Double? = nil, others: [System: Double] = [:], modelGoal: Double? = nil,
     _ further: [Workload.Contender] = []
   ) throws {
     let durability = runner.options.durability()
@@ -35,7 +35,7 @@ struct Reading {
       Workload(
         name: name, operation: operation, parameters: parameters,
         goals: others.merging(goal.map { [.sqlite: $0] } ?? [:]) { $1 },
-        fieldGoals: fieldGoal.map { [.sqlite: $0] } ?? [:],
+        modelGoals: modelGoal.map { [.sqlite: $0] } ?? [:],
         contenders: [
           contender(.pando, type, each: each, stride: stride),
           Workload.Contender(.sqlite) {

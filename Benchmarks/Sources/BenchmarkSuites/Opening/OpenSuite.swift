@@ -158,7 +158,7 @@ extension Runner {
         try rows.put(
           0..<people.count, perCommit: people.count, into: database.makeSession(), nil)
         try database.settle()
-      case .pandoFields, .pandoBlob, .json, .propertyList:
+      case .pandoModel, .pandoBlob, .json, .propertyList:
         preconditionFailure("\(system.title) stores no people")
       }
     }

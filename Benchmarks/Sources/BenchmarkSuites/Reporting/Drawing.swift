@@ -106,7 +106,7 @@ extension System {
   var color: String {
     switch self {
     case .pando: "#0072b2"
-    case .pandoFields: "#882255"
+    case .pandoModel: "#882255"
     case .pandoBlob: "#56b4e9"
     case .lmdb: "#222222"
     case .sqlite: "#d55e00"

@@ -157,10 +157,10 @@ final class Runner {
           entry, over: other, workload: name, goal: goals[other.system].map { .atLeast($0) })
       }
     }
-    let ways: [System] = [.pando, .pandoFields]
+    let ways: [System] = [.pando, .pandoModel]
     return compare(.pando, with: { !ways.contains($0) }, goals: workload.goals)
       + compare(
-        .pandoFields, with: { !ways.contains($0) && $0 != .pandoBlob }, goals: workload.fieldGoals)
+        .pandoModel, with: { !ways.contains($0) && $0 != .pandoBlob }, goals: workload.modelGoals)
   }
 
   private func commonChecksum(

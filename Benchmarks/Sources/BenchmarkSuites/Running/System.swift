@@ -6,8 +6,8 @@ import CPeerSQLite
 enum System: String, Sendable, CaseIterable {
   /// The module `PandoLMDB` in `kv`, the whole store elsewhere.
   case pando
-  /// The same with models that read and write their fields themselves.
-  case pandoFields = "pando-fields"
+  /// The same with models that `@Model` declares.
+  case pandoModel = "pando-model"
   /// The store with a tree stored as one blob: what normalization costs a reader.
   case pandoBlob = "pando-blob"
   /// LMDB, called from C.
@@ -25,7 +25,7 @@ enum System: String, Sendable, CaseIterable {
   var title: String {
     switch self {
     case .pando: "Pando"
-    case .pandoFields: "Pando, fields"
+    case .pandoModel: "Pando, @Model"
     case .pandoBlob: "Pando, one blob"
     case .lmdb: "C on LMDB"
     case .sqlite: "SQLite"
@@ -40,7 +40,7 @@ enum System: String, Sendable, CaseIterable {
     switch self {
     case .sqlite: peer_sqlite.version() != nil
     case .rocksdb: peer_rocksdb.version() != nil
-    case .pando, .pandoFields, .pandoBlob, .lmdb, .json, .propertyList: true
+    case .pando, .pandoModel, .pandoBlob, .lmdb, .json, .propertyList: true
     }
   }
 
@@ -51,7 +51,7 @@ enum System: String, Sendable, CaseIterable {
       case .lmdb: peer_lmdb.version()
       case .sqlite: peer_sqlite.version()
       case .rocksdb: peer_rocksdb.version()
-      case .pando, .pandoFields, .pandoBlob, .json, .propertyList: nil
+      case .pando, .pandoModel, .pandoBlob, .json, .propertyList: nil
       }
     return version.map { String(cString: $0) }
   }

@@ -24,8 +24,8 @@ struct Workload {
   var durability: Durability?
   /// What the rate of Pando should be in terms of another system's.
   var goals: [System: Double] = [:]
-  /// The same for Pando with models that read and write their fields themselves.
-  var fieldGoals: [System: Double] = [:]
+  /// The same for Pando with models that `@Model` declares.
+  var modelGoals: [System: Double] = [:]
   /// The size that grows in a family of workloads, for the plot of cost against size.
   var series: Series?
   let contenders: [Contender]

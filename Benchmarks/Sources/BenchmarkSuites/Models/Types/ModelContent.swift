@@ -57,16 +57,18 @@ extension MessageBlob: MessageContent {}
 extension MessageBlob.Part: AuthorContent {}
 extension MessageBlob.Picture: ImageContent {}
 
-extension FieldPerson: Checksummed {
-  static func add(_ value: FieldPerson, to checksum: inout ModelChecksum) { checksum.add(value) }
+extension DeclaredPerson: Checksummed {
+  static func add(_ value: DeclaredPerson, to checksum: inout ModelChecksum) { checksum.add(value) }
 }
 
-extension FieldMessage: Checksummed {
-  static func add(_ value: FieldMessage, to checksum: inout ModelChecksum) { checksum.add(value) }
+extension DeclaredMessage: Checksummed {
+  static func add(_ value: DeclaredMessage, to checksum: inout ModelChecksum) {
+    checksum.add(value)
+  }
 }
 
-extension FieldDiscussion: Checksummed {
-  static func add(_ value: FieldDiscussion, to checksum: inout ModelChecksum) {
+extension DeclaredDiscussion: Checksummed {
+  static func add(_ value: DeclaredDiscussion, to checksum: inout ModelChecksum) {
     checksum.add(value)
   }
 }
