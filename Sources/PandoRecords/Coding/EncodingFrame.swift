@@ -60,8 +60,7 @@ import PandoModels
     unsafe content.deallocate()
   }
 
-  // Coroutines are safe here, unlike in the store's write session: both values are noncopyable and
-  // trivial, so no part of them is copied or destroyed.
+  // Coroutines, so that neither value is copied.
   /// The bytes of all keys and values so far.
   @unsafe var writer: CBORWriter {
     @inline(__always) _read { yield unsafe content.pointee.writer }
@@ -69,7 +68,7 @@ import PandoModels
   }
 
   /// The fields or elements so far.
-  @unsafe var entries: EntryList {
+  @unsafe var entries: [Entry] {
     @inline(__always) _read { yield unsafe content.pointee.entries }
     @inline(__always) _modify { yield unsafe &content.pointee.entries }
   }
@@ -87,7 +86,7 @@ import PandoModels
   func end() {
     unsafe isOpen = false
     unsafe writer.removeAll()
-    unsafe entries.removeAll()
+    unsafe entries.removeAll(keepingCapacity: true)
     if unsafe !edges.isEmpty { unsafe edges.removeAll(keepingCapacity: true) }
     unsafe layout = .nothing
     if unsafe !nested.isEmpty {

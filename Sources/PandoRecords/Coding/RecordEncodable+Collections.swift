@@ -140,7 +140,7 @@ extension Dictionary: RecordEncodable where Key: Encodable, Value: Encodable {
   private func encodeKeys(to keys: EncodingFrame, level: Int) throws -> [Value] {
     var values: [Value] = []
     values.reserveCapacity(count)
-    unsafe keys.entries.reserve(count)
+    unsafe keys.entries.reserveCapacity(count)
     for (key, value) in self {
       let start = unsafe keys.writer.count
       if let text = DictionaryKey.text(key) {
