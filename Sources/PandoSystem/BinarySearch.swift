@@ -5,7 +5,7 @@ extension Collection {
   ///
   /// - Parameter belongsInSecondPartition: `false` for all elements of the first part, then `true` for all others.
   /// - Returns: The index; `endIndex` if the second part is empty.
-  /// - Throws: What the closure throws.
+  /// - Throws: The error of the closure.
   /// - Complexity: O(log *n*) for a random-access collection.
   @inlinable
   public func partitioningIndex<Failure: Error>(

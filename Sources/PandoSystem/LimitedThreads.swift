@@ -98,7 +98,7 @@ package final class LimitedThreads: Sendable {
 
   /// Runs the first job and releases it.
   ///
-  /// - Returns: What to call afterwards; `nil` if there is no job, and the calling thread no longer counts.
+  /// - Returns: A closure to call afterwards; `nil` if there is no job, and the calling thread no longer counts.
   private func runNext() -> (@Sendable () -> Void)? {
     let next = state.withLock { state -> (job: Job, waiter: Waiters<Void>.Continuation?)? in
       guard let job = state.queue.popFirst() else {

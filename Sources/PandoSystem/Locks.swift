@@ -18,8 +18,8 @@ public struct Locked<Value>: @unchecked Sendable {
   /// *Precondition:* the calling thread is not inside another call on the same lock.
   ///
   /// - Parameter body: Short; no callbacks, no waiting.
-  /// - Returns: What `body` returns.
-  /// - Throws: What `body` throws.
+  /// - Returns: The result of `body`.
+  /// - Throws: The error of `body`.
   @inlinable
   public func withLock<Result: ~Copyable, Failure: Error>(
     _ body: (inout Value) throws(Failure) -> Result
@@ -102,8 +102,8 @@ package final class Monitor<Value>: @unchecked Sendable {
   /// *Precondition:* the calling thread is not inside another call on the same monitor.
   ///
   /// - Parameter body: Short; no callbacks, no waiting.
-  /// - Returns: What `body` returns.
-  /// - Throws: What `body` throws.
+  /// - Returns: The result of `body`.
+  /// - Throws: The error of `body`.
   package func withLock<Result, Failure: Error>(
     _ body: (inout Value) throws(Failure) -> Result
   ) throws(Failure) -> Result {
@@ -116,7 +116,7 @@ package final class Monitor<Value>: @unchecked Sendable {
   ///
   /// - Parameter body: Called now, and again after ``notify()`` or ``notifyAll()``; runs while no other thread uses the
   ///   value. Returns `nil` to wait on.
-  /// - Returns: What `body` returns.
+  /// - Returns: The result of `body`.
   package func waiting<Result>(for body: (inout Value) -> Result?) -> Result {
     unsafe pthread_mutex_lock(mutex)
     defer { unsafe pthread_mutex_unlock(mutex) }
@@ -129,7 +129,7 @@ package final class Monitor<Value>: @unchecked Sendable {
   /// Waits until `body` has an answer, and calls it again after a time that it sets.
   ///
   /// - Parameter body: As above; sets after how many nanoseconds it is called again at the latest.
-  /// - Returns: What `body` returns.
+  /// - Returns: The result of `body`.
   package func waiting<Result>(for body: (inout Value, inout Int64?) -> Result?) -> Result {
     unsafe pthread_mutex_lock(mutex)
     defer { unsafe pthread_mutex_unlock(mutex) }
@@ -155,7 +155,7 @@ package final class Monitor<Value>: @unchecked Sendable {
   ///   - deadline: The time, by ``monotonicNanoseconds()``.
   ///   - interval: After how many nanoseconds `body` is called again at the latest.
   ///   - body: As above; once more at the deadline.
-  /// - Returns: What `body` returns; `nil` at the deadline.
+  /// - Returns: The result of `body`; `nil` at the deadline.
   package func waiting<Result>(
     until deadline: Int64, checkingEach interval: Int64 = .max,
     for body: (inout Value) -> Result?
@@ -199,8 +199,8 @@ package final class ReadWriteLock: @unchecked Sendable {
   /// Runs `body` while no writer holds the lock.
   ///
   /// - Parameter body: Must not take the lock for writing.
-  /// - Returns: What `body` returns.
-  /// - Throws: What `body` throws.
+  /// - Returns: The result of `body`.
+  /// - Throws: The error of `body`.
   package func reading<Result: ~Copyable, Failure: Error>(
     _ body: () throws(Failure) -> Result
   ) throws(Failure) -> Result {
@@ -212,8 +212,8 @@ package final class ReadWriteLock: @unchecked Sendable {
   /// Runs `body` while no other thread holds the lock.
   ///
   /// - Parameter body: Short; must not take the lock.
-  /// - Returns: What `body` returns.
-  /// - Throws: What `body` throws.
+  /// - Returns: The result of `body`.
+  /// - Throws: The error of `body`.
   package func writing<Result: ~Copyable, Failure: Error>(
     _ body: () throws(Failure) -> Result
   ) throws(Failure) -> Result {

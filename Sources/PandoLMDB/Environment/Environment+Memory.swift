@@ -27,7 +27,7 @@ extension Environment {
   ///   - configuration: The settings.
   ///   - check: Checks the pages of the copy before their first use.
   /// - Returns: The environment.
-  /// - Throws: As ``inMemory(configuration:)`` and ``copy(to:compacting:)``; what `check` throws.
+  /// - Throws: As ``inMemory(configuration:)`` and ``copy(to:compacting:)``; an error of `check`.
   /// - Precondition: The calling thread is not inside a write of `source`.
   package static func inMemory(
     copyOf source: Environment, configuration: Configuration,
