@@ -6,8 +6,8 @@ enum CompletionCommand: Command {
     positionals: [Positional("SHELL", "bash or zsh")],
     notes: [
       """
-      The script is made from what --help prints. bash: source it in ~/.bashrc, or put it into \
-      /etc/bash_completion.d. zsh: put it as _pando into a folder of $fpath.
+      The script contains the same commands and options as --help. bash: source it in ~/.bashrc, \
+      or put it into /etc/bash_completion.d. zsh: put it as _pando into a folder of $fpath.
       """
     ],
     examples: [

@@ -103,7 +103,7 @@ struct Option: Sendable, Hashable {
 
   /// Permission to read a store on a read-only mount, for every command that only reads.
   static let assumingNoWriter = flag(
-    "--assuming-no-writer", "read from a read-only mount: nobody writes to the store")
+    "--assuming-no-writer", "read from a read-only mount to which no process writes")
 
   /// The option in the usage line.
   var usage: String {

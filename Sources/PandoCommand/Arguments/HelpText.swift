@@ -28,7 +28,7 @@ enum HelpText {
     Usage:
       pando COMMAND STORE …
     \(section("Commands", declarations.map { ($0.name, $0.summary) }))
-    `pando COMMAND --help` explains a command and shows an example; `pando --version` says which one this is.
+    `pando COMMAND --help` explains a command and shows an example; `pando --version` prints the version.
     Exit status: 0 done, 1 not there, 2 usage, 3 bad input, 4 store or system error.
 
     """

@@ -14,9 +14,10 @@ enum CursorsCommand: Command {
     ],
     notes: [
       """
-      A line is the name, the commit up to which it has acknowledged, how many commits it is behind, and \
-      when it acknowledged last, with tabs between them; `lost` stands behind one whose next commits are no \
-      longer in the log. The log keeps what a cursor needs, so remove one that nobody uses any more.
+      Each line has the name, the commit up to which the cursor has acknowledged, the number of \
+      commits it is behind, and the time of its last acknowledgement, with tabs between them. \
+      `lost` marks a cursor whose next commits are no longer in the log. The log keeps all \
+      commits that a cursor still needs, so remove a cursor that no program uses any more.
       """
     ],
     examples: [
@@ -82,8 +83,9 @@ enum RetentionCommand: Command {
     ],
     notes: [
       """
-      A service that opens the store and asks for more raises the numbers again. A write deletes at most 64 \
-      commits of the log, so a lower number takes effect little by little; the records go at once.
+      A service whose configuration has higher numbers raises them again when it opens the \
+      store. A write deletes at most 64 commits of the log, so a lower number takes effect \
+      gradually; turning records off removes the kept records at once.
       """
     ],
     examples: [

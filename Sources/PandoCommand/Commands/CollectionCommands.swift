@@ -58,9 +58,9 @@ enum CollectionCommand: Command {
     notes: [
       """
       Elements are identifiers of nodes in the store, printed one a line. With --values they are \
-      JSON values that have no identifier; a list shows them as JSON in one line. append and \
-      insert at 0 create the collection when it is not there. move takes one element out and puts \
-      it in so that it stands at TO afterwards.
+      JSON values without an identifier, and a list prints them as JSON in one line. append and \
+      insert at 0 create a missing collection. move takes one element out and inserts it, so \
+      that its position is TO afterwards.
       """
     ],
     examples: [

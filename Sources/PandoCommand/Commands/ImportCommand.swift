@@ -27,23 +27,23 @@ enum ImportCommand: Command {
     notes: [
       """
       Every object that is the value of PROPERTY, or an element of the array or of the map under \
-      it, is a node with the identifier TYPE: and the value of FIELD. --root says the same of the \
-      top object, of each line with --lines, and of each element of a top array. Any other object \
-      belongs to the node around it.
+      it, becomes a node. Its identifier is TYPE: and the value of FIELD. --root declares the \
+      same for the top object, for each line with --lines, and for each element of a top array. \
+      Any other object belongs to the node around it.
       """,
       """
-      @key in the place of FIELD says that the object is a map, whose values are the nodes: the key \
-      of each makes its identifier. A field that is named @key itself is written @@key.
+      @key in place of FIELD means that the object is a map whose values are the nodes; the key \
+      of each value makes its identifier. Write @@key for a field with the name @key.
       """,
       """
-      A property that holds a node is an optional edge, an array of nodes a list: when the node is \
-      deleted, the property becomes null and the list loses the element. With --require the node \
-      around is deleted too.
+      A property with a node is an optional edge, an array of nodes is a list. When the node is \
+      deleted, the property becomes null, and the list loses the element. With --require a \
+      delete of the node also deletes its parent.
       """,
       """
-      A file is one transaction. With --lines memory does not grow with the file; an error names \
-      the last line kept. The rules are kept in the store: later imports add to them, and `pando \
-      set` splits JSON by them.
+      A file is one transaction. With --lines memory does not grow with the file, and an error \
+      names the last committed line. The store keeps the rules: later imports add to them, and \
+      `pando set` splits JSON by them.
       """,
     ],
     examples: [

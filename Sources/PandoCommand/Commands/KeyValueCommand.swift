@@ -31,10 +31,10 @@ enum KeyValueCommand: Command {
     ],
     notes: [
       """
-      get prints the value's bytes and a line feed. scan prints key, tab, value in key order; \
-      bytes that are no text are shown as escapes, and exactly with --hex or --json ({"hex": \
-      digits}). put creates environment and table when they are not there. The tables in which \
-      Pando keeps models can be read and not written: their rows depend on each other.
+      get prints the value's bytes and a line feed. scan prints key, tab and value in key order. \
+      It prints bytes that are no text as escapes, and exactly with --hex or --json ({"hex": \
+      digits}). put creates a missing environment and a missing table. Pando's own tables of \
+      models can be read but not written, because their rows depend on each other.
       """
     ],
     examples: [

@@ -18,9 +18,9 @@ enum GetCommand: Command {
     ],
     notes: [
       """
-      Imported JSON comes back as it went in; names are sorted. A node below the depth asked for is \
-      {"$reference": [identifier, type]}. Data that looks so is {"$$reference": …}; pando set takes \
-      the $ away again.
+      The JSON of an imported node equals the input, with sorted names. A node below the given \
+      depth is printed as {"$reference": [identifier, type]}. Data of that form is printed as \
+      {"$$reference": …}; pando set removes one $ again.
       """
     ],
     examples: [
@@ -174,10 +174,10 @@ enum DeleteCommand: Command {
     options: [.json],
     notes: [
       """
-      Prints a line for each node and collection concerned: deleted and updated with an \
-      identifier, collection with a key. Parents that hold the node as an optional child lose it, \
-      lists and collections lose the element, and a parent that requires it is deleted too. \
-      Children of what is deleted stay.
+      The command prints a line for each affected node and collection: deleted or updated with \
+      an identifier, collection with a key. A parent that holds the node as an optional child \
+      loses it, lists and collections lose the element, and a parent that requires the node is \
+      deleted too. Children of deleted nodes stay.
       """
     ],
     examples: [

@@ -21,16 +21,17 @@ enum QueryCommand: Command {
     ],
     notes: [
       """
-      A filter compares fields with values: == != < <= > >=, ~= "regular expression", and \
-      >> [value, …] for one of several; && and || and ! and brackets combine them. Values are \
-      texts in quotation marks, numbers, true, false, null, date("2026-11-21T18:00:00Z") and \
-      uuid("…"). A field of an object inside has a dot, as in place.city; $id is the identifier \
-      of the node; a name with other characters, or of a field that is named $id itself, stands in \
-      `backticks`.
+      A filter compares fields with values: == != < <= > >=, ~= "regular expression", and >> \
+      [value, …] for one of several. && and || and ! and brackets combine comparisons. Values \
+      are texts in quotation marks, numbers, true, false, null, date("2026-11-21T18:00:00Z") and \
+      uuid("…"). A dot names a field of an inner object, as in place.city. $id is the identifier \
+      of the node. Write `backticks` around a name with other characters, and around a field \
+      with the name $id.
       """,
       """
-      Identifiers are printed one a line, in the order asked for, else in the order in which the \
-      store first saw them. Fields with an index (see pando index) are not searched for.
+      Identifiers are printed one a line, in the given order, else in the order in which the \
+      store first stored them. A comparison of a field with an index (see pando index) does not \
+      read all nodes.
       """,
     ],
     examples: [
@@ -148,12 +149,12 @@ enum IndexCommand: Command {
     ],
     notes: [
       """
-      An index holds the values of one field over all nodes of a type, in order. It is kept by \
-      every write, whoever writes, until it is dropped; pando query uses it by itself. One of \
+      An index has the values of one field of all nodes of a type, in order. Every write of any \
+      program maintains it until it is dropped; pando query uses it automatically. An index of \
       several fields answers equality of the first ones with a range or an order of the next. A \
-      unique one refuses writes that would give two nodes one value; null is none. A store with \
-      an index of several fields, or a unique one, can't be opened by versions that do not know \
-      them.
+      unique index refuses writes that would give two nodes the same value; null does not count \
+      as a value. Versions without support for indexes of several fields, or for unique indexes, \
+      can't open a store that has one.
       """
     ],
     examples: [

@@ -23,21 +23,22 @@ enum QueueCommand: Command {
     ],
     notes: [
       """
-      A line is the number, waiting, inFlight, failed or undone, how often the request was sent, the \
-      request, and why it failed the last time, with tabs between them; requests that wait come \
-      first, in their order. inFlight was being sent when the line was printed, or when the process \
-      that sent it ended: the server may have got it. failed was refused, and what was written here stays; \
-      undone was refused, and the store is as if it had never been written.
+      Each line has the number, the state, how often the request was sent, the request, and its \
+      last error, with tabs between them. Waiting requests come first, in their order. The state \
+      is waiting, inFlight, failed or undone. inFlight: the request was being sent when the line \
+      was printed, or when the process that sent it ended, so the server may have received it. \
+      failed: the server refused it, and the local write stays. undone: the server refused it, \
+      and the store is as if the write had never been made.
       """,
       """
-      retry puts refused requests at the end of the queue again. drop removes requests, also those \
-      that wait: what they would have told the server it never hears. A service that has the store \
-      open notices with its next request or attempt.
+      retry puts refused requests at the end of the queue again. drop removes requests, also \
+      waiting ones: the server never receives their changes. A service that has the store open \
+      notices the command with its next request or attempt.
       """,
     ],
     examples: [
-      .init("pando queue library", "what the server has not heard of, and why"),
-      .init("pando queue library retry all", "sends everything again that was refused"),
+      .init("pando queue library", "the requests that the server has not confirmed, and why"),
+      .init("pando queue library retry all", "sends all refused requests again"),
       .init("pando queue library drop 7 9", "drops two requests"),
     ])
 

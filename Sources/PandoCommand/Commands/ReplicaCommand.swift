@@ -7,7 +7,7 @@ import PandoSystem
 enum ReplicaCommand: Command {
   static let declaration = CommandDeclaration(
     name: "replica",
-    summary: "begin and join a log of several machines, see how far they are, mend it",
+    summary: "begin and join a log of several machines, show their positions, repair it",
     positionals: [
       .store,
       Positional(
@@ -16,10 +16,10 @@ enum ReplicaCommand: Command {
       Positional("NAME", count: .optional, "outcome: the name of a write, from its error"),
     ],
     options: ReplicaLog.options + [
-      .value("--to", "FOLDER", "put-copy: put the copy there and not beside the log"),
-      .flag("--replace", "join: make a store that can't follow any more what the newest copy is"),
-      .flag("--republish", "repair: have the log go on from what this store holds"),
-      .flag("--empty", "repair: remove all that the log has before"),
+      .value("--to", "FOLDER", "put-copy: put the copy there and not into the log"),
+      .flag("--replace", "join: replace a store that can't follow its log by the newest copy"),
+      .flag("--republish", "repair: continue the log from the contents of this store"),
+      .flag("--empty", "repair: remove all entries of the log first"),
       .flag("--yes", "do not ask"),
       .json,
     ],
@@ -35,31 +35,33 @@ enum ReplicaCommand: Command {
     ],
     notes: [
       """
-      LOG is --server URL… --stream NAME for NATS JetStream, and --server HOST… --database NAME --user NAME --log NAME \
-      for PostgreSQL, with what says how to connect.
+      LOG is --server URL… --stream NAME for NATS JetStream, and --server HOST… --database NAME --user NAME --log NAME for \
+      PostgreSQL, with the options of the connection.
       """,
       """
-      status reads the store, and with LOG the log: where it ends, how far the store is behind, and which \
-      position the newest copy has. A service may have the store open for status, put-copy, check and outcome; for the others \
-      nobody may.
+      status reads the store, and with LOG also the log: its last position, how far the store is behind, and the position of \
+      the newest copy. A service may have the store open during status, put-copy, check and outcome, but not during the other \
+      actions.
       """,
       """
-      begin makes the streams or the tables of a new log, and begins it with what the store holds; a store that is not there is \
-      made. Once a log: the other machines join.
+      begin creates the streams or the tables of a new log, and begins the log with the contents of the store. It creates a \
+      missing store. Run it once for each log; the other machines join.
       """,
       """
-      join makes a store that is not there: from the newest copy beside the log, then by what came \
-      since. A store that is there takes in what it lacks. --replace is for one that the log has left behind, that is ahead of it \
-      (logLost), or has another history (forked): what only this store has is lost, its properties and tables of its own stay.
+      join creates a missing store from the newest copy in the log and the later entries. An existing store takes in the \
+      entries that it lacks. --replace is for a store whose next entry is no longer in the log, that is ahead of the log \
+      (logLost), or that has another history (forked). Data that only this store has is lost; its own properties and tables \
+      stay.
       """,
       """
-      check compares the store with the newest copy beside the log and what came since, at the position of the store, and \
-      names what differs. Run it on each machine: a copy is of one of them.
+      check compares the store with the newest copy in the log and the later entries, at the position of the store, and prints \
+      the differences. Run it on each machine, because one machine made the copy.
       """,
       """
-      repair --republish is for a log that has lost its end, or all of it, and for a store that was restored from a backup. Do it at \
-      the machine whose store is to count, then join --replace at those that say logLost or forked. Writes that only other machines \
-      have are lost. A log that another store has begun is refused; --empty empties it, when no machine follows it.
+      repair --republish is for a log that has lost its end or all of its entries, and for a store that was restored from a \
+      backup. Run it on the machine whose store becomes the new state of all machines. Then run join --replace on the machines \
+      that report logLost or forked. Writes that only other machines have are lost. The command refuses a log that another \
+      store has begun; --empty removes all entries of such a log, if no machine follows it.
       """,
     ],
     examples: [
@@ -180,8 +182,8 @@ enum ReplicaCommand: Command {
     if arguments.has("--replace") {
       try StoreAccess.requireStore(at: path)
       try ask(
-        arguments, "What only \(path) has is lost; it becomes the newest copy beside the log.", path
-      )
+        arguments,
+        "\(path) becomes the newest copy of the log; writes that only \(path) has are lost.", path)
       try await ReplicaLog(arguments).with(path) { log in
         try await ReplicatedStore.replace(path: path, log: log)
       }
@@ -278,7 +280,7 @@ enum ReplicaCommand: Command {
   ) async throws {
     guard arguments.has("--republish") else {
       throw CommandError(
-        .usage, "repair needs to be told how", remedy: "see: pando replica --help")
+        .usage, "repair needs an option that says how", remedy: "see: pando replica --help")
     }
     try StoreAccess.requireStore(at: path)
     try ask(

@@ -18,11 +18,11 @@ enum SetCommand: Command {
     ],
     notes: [
       """
-      The type is that of the stored node, else the TYPE: that ID begins with. Where the rules say \
-      which field identifies the type, that field must say the same as ID; with --merge it may be \
-      left out. {"$reference": [identifier, type]} under a property stands for a node that is in \
-      the store already, as `pando get --depth 0` prints it. For data that looks so, one more $ \
-      stands in front: {"$$reference": …}, as `pando get` prints it.
+      The type is that of the stored node, else the TYPE: that ID begins with. If the rules say \
+      which field identifies the type, the value of that field must equal ID; with --merge it \
+      may be absent. {"$reference": [identifier, type]} under a property stands for a node that \
+      is already in the store, as `pando get --depth 0` prints it. Write data of that form with \
+      one more $ in front: {"$$reference": …}, as `pando get` prints it.
       """,
       "Prints each identifier that was inserted or updated.",
     ],

@@ -88,9 +88,9 @@ enum VerifyCommand: Command {
     options: [.assumingNoWriter, .json],
     notes: [
       """
-      The pages are walked first, with plain reads of the file; only then the store is opened and \
-      its contents are checked. Problems are printed one a line, and the exit status is then 4. \
-      Nothing is repaired.
+      The command first checks the pages, with plain reads of the file. Only then it opens the \
+      store and checks the contents. It prints problems one a line, and the exit status is then \
+      4. It repairs nothing.
       """
     ],
     examples: [.init("pando verify tweets", "clean, or what is damaged")])
@@ -180,9 +180,9 @@ enum ChangesCommand: Command {
     ],
     notes: [
       """
-      A line is the commit number, inserted, updated, deleted or collection, and the identifier or \
-      key, with tabs between them. The log is bounded: where it no longer reaches back to N the \
-      exit status is 1. `pando stat` prints the number of the last commit.
+      Each line has the commit number, inserted, updated, deleted or collection, and the \
+      identifier or key, with tabs between them. The log has a limit: if it no longer reaches \
+      back to N, the exit status is 1. `pando stat` prints the number of the last commit.
       """
     ],
     examples: [
@@ -261,8 +261,8 @@ enum DumpCommand: Command {
     options: [.assumingNoWriter],
     notes: [
       """
-      Nothing is lost: loading a dump into a new store and dumping that prints the same bytes. \
-      Other processes may read and write meanwhile; the dump is of one commit.
+      A dump loses nothing: the dump of a new store that was loaded from it has the same bytes. \
+      Other processes may read and write meanwhile; the dump shows one commit.
       """
     ],
     examples: [.init("pando dump tweets | gzip > tweets.gz", "a backup as text")])

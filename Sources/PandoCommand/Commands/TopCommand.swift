@@ -16,13 +16,13 @@ enum TopCommand: Command {
     ],
     notes: [
       """
-      On a terminal it takes the whole window, and Q or Ctrl-C ends it; elsewhere each look is a part of \
-      text with an empty line behind it. Other processes may read and write meanwhile; it reads for a moment \
-      at each look, and writes nothing.
+      On a terminal the command uses the whole window; Q or Ctrl-C ends it. Elsewhere it prints \
+      a block of text and an empty line at each look. Other processes may read and write \
+      meanwhile. The command reads for a moment at each look, and writes nothing.
       """,
       """
-      A reader that is many commits behind keeps the pages of its version from being used again, and the \
-      file grows: the number is that of its process.
+      A reader that is many commits behind prevents reuse of the pages of its version, so the \
+      file grows. The number shown for it is that of its process.
       """,
     ],
     examples: [

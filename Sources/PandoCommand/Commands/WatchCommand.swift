@@ -14,7 +14,7 @@ enum WatchCommand: Command {
         "--since", "N",
         "begin behind commit N or N.HISTORY; behind the newest one unless given"
       ),
-      .value("--cursor", "NAME", "go on where NAME has stopped, and remember how far it comes"),
+      .value("--cursor", "NAME", "continue at the position of the cursor NAME, and move it"),
       .value("--type", "TYPE", repeats: true, "only nodes with a record of this type"),
       .value("--prefix", "TEXT", "only identifiers and keys of lists that begin with TEXT"),
       .flag("--values", "with the records of inserted and updated nodes"),
@@ -23,23 +23,23 @@ enum WatchCommand: Command {
     ],
     notes: [
       """
-      A line is a JSON object, written out at once: commit, date, author, inserted, updated, deleted, \
-      collections, as `pando changes --json` prints them; on a terminal it is a table. A commit of which \
-      the options leave nothing is not printed. Of a deleted node nobody knows the type any more: \
-      --type prints all of them, and no lists.
+      Each line is a JSON object, printed immediately: commit, date, author, inserted, updated, \
+      deleted, collections, as `pando changes --json` prints them. On a terminal the output is a \
+      table. A commit is not printed if the options exclude all its changes. The type of a \
+      deleted node is no longer known, so --type prints all deleted nodes; it prints no lists.
       """,
       """
-      Where the change log does not reach back, {"reload": {"from": N, "to": M}} is printed: read \
-      afresh what you keep; what follows was committed after M.
+      If the change log does not reach back far enough, the command prints {"reload": {"from": \
+      N, "to": M}}: read your data again. All later lines were committed after M.
       """,
       """
-      --values adds the records as they are when they are read, each with the number of that commit; as \
-      the commit left them where `pando retention --records on` has been set.
+      --values adds each record as it is when the command reads it, with the number of that \
+      commit. After `pando retention --records on` it adds the record as the commit left it.
       """,
       """
-      --cursor opens the store for writing. A commit counts as worked off once its line has been written \
-      out; after a crash the last lines come again. It ends with status 0 at SIGINT, at SIGTERM, and when \
-      nobody reads its output any more.
+      --cursor opens the store for writing. The cursor moves past a commit after its line has \
+      been written; after a crash the last lines are printed again. The command ends with status \
+      0 at SIGINT, at SIGTERM, and when the reader of its output has ended.
       """,
     ],
     examples: [

@@ -11,10 +11,10 @@ enum DemoCommand: Command {
     ],
     notes: [
       """
-      Stores some models, shows the tree of a message, changes one person and shows every tree \
-      changed by one written record, tells a live provider and a list what others write, deletes a \
-      required child and shows the cascade, tells a second process of commits, reopens the store \
-      and shows it all still there.
+      The demo stores some models and shows the tree of a message. It changes one person, and \
+      shows every tree changed by one written record. A live provider and a list receive the \
+      changes of other writers. The demo deletes a required child and shows the cascade, reports \
+      commits to a second process, reopens the store, and shows that all data is still there.
       """
     ],
     examples: [
@@ -174,7 +174,7 @@ struct Demo {
   private func tellAnotherProcess(_ store: ModelStore) async throws {
     try title("Another process has the same store open: pando watch")
     let last = try await store.read { try $0.commitValue }
-    // Its first line is about an existing commit: after that line, the process waits for new ones.
+    // Its first line reports an existing commit: after that line, the process waits for new ones.
     let watcher = try SecondProcess(["watch", path, "--since", String(last - 1), "--json"])
     _ = try watcher.nextLine()
     var delays: [String] = []

@@ -36,14 +36,14 @@ final class LiveViews: DataProviderDelegate, CollectionDataProviderDelegate, @un
   func dataProviderHasUpdatedData<T>(
     _ dataProvider: DataProvider<T>, context: (any Sendable)?
   ) {
-    lines.append("provider told: " + messageText)
+    lines.append("provider notified: " + messageText)
   }
 
   func collectionDataProviderHasUpdatedData<T>(
     _ dataProvider: CollectionDataProvider<T>, collectionChanges: CollectionChange, data: [T],
     context: (any Sendable)?
   ) {
-    lines.append("list told:     \(Self.text(collectionChanges)): \(Self.text(data))")
+    lines.append("list notified:     \(Self.text(collectionChanges)): \(Self.text(data))")
   }
 
   /// The text of the provider's message.
@@ -77,7 +77,7 @@ final class LiveViews: DataProviderDelegate, CollectionDataProviderDelegate, @un
 /// The live part: changes of a writer reach the views.
 extension Demo {
   func watch(_ store: ModelStore) async throws {
-    try title("Live: a provider and a list are told what others write, and where")
+    try title("Live: a provider and a list receive the changes of other writers, with positions")
     let queue = DispatchQueue(label: "pando.demo")
     let manager = try DataModelManager(store: store, deliveringOn: .queue(queue))
     let views = LiveViews(manager, deliveringOn: queue)
@@ -85,13 +85,13 @@ extension Demo {
     try await views.list.fetchDataFromCache(withCacheKey: DemoModels.inboxKey)
     try say("provider shows \(views.messageText)")
     try say("list shows     \(views.listText)")
-    try await tell("A push inserts a message; it knows the list's key, and no provider", views) {
+    try await tell("A push inserts a message under the list's key, without a provider", views) {
       try await CollectionDataProvider.insert(
         [DemoModels.pushed], at: 1, cacheKey: DemoModels.inboxKey, dataModelManager: manager
       ).committed()
       await manager.drain()
     }
-    try await tell("A transaction takes Grace's rank away; it knows neither", views) {
+    try await tell("A transaction removes Grace's rank, without a provider or a list", views) {
       try await store.write { try $0.set(DemoModels.grace) }
       await manager.drain()
     }
@@ -105,7 +105,7 @@ extension Demo {
     let (_, time) = try await timed(change)
     try say("\(text):")
     for line in views.takeLines() { try say(line) }
-    try say("written, committed and told in \(time)")
+    try say("written, committed and notified in \(time)")
   }
 }
 

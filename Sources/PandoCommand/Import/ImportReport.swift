@@ -164,7 +164,7 @@ struct SplitFindings {
     }
   }
 
-  /// Forgets the nodes so far; later ones are not compared with them.
+  /// Drops the nodes so far; later ones are not compared with them.
   mutating func forgetNodes() {
     nodes.removeAll(keepingCapacity: true)
     differingCountBefore += differing.count

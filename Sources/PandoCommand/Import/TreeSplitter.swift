@@ -26,7 +26,7 @@ struct TreeSplitter {
     self.isStrict = isStrict
   }
 
-  /// Forgets the nodes so far, so that memory does not grow with the input.
+  /// Drops the nodes so far, so that memory does not grow with the input.
   mutating func forgetNodes() {
     findings.forgetNodes()
   }

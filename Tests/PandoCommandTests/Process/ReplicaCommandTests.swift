@@ -20,7 +20,7 @@ import Testing
   @Test(arguments: [
     (["fly"], "is no action of replica"), (["status", "--to", "x"], "is for put-copy"),
     (["join", "--republish"], "is for repair"), (["status", "--yes"], "is for join and repair"),
-    (["repair"], "needs to be told how"), (["outcome"], "name of the write is missing"),
+    (["repair"], "needs an option that says how"), (["outcome"], "name of the write is missing"),
     (["status", "x"], "one argument too many"), (["begin"], "--server and --stream are missing"),
     (["join", "--server", "x", "--log", "y"], "--database and --user are missing"),
     (["join", "--server", "x", "--log", "y", "--stream", "z"], "is for NATS"),

@@ -263,9 +263,9 @@ import Testing
     let text = try PandoProcess.output("demo")
     for part in [
       "Message:demo-1", "Ada Lovelace", "1 record written",
-      "list told:     row 1 inserted: demo-1, demo-4, demo-2, demo-3",
-      "provider told: demo-2 from Grace Hopper",
-      "list told:     row 2 updated: demo-1, demo-4, demo-2, demo-3",
+      "list notified:     row 1 inserted: demo-1, demo-4, demo-2, demo-3",
+      "provider notified: demo-2 from Grace Hopper",
+      "list notified:     row 2 updated: demo-1, demo-4, demo-2, demo-3",
       "deleted     Person:demo-ada", "verified clean",
       #""updated":["Person:demo-grace"]}"#, "Its lines were here ",
     ] {
