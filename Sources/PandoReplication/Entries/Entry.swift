@@ -1,9 +1,9 @@
 import PandoRecords
 package import PandoStore
 
-/// Which entry: the origin that has made it, and how many that had made before.
+/// The identity of an entry: its origin, and its number among the entries of that origin.
 package struct EntryIdentity: Hashable, Sendable {
-  /// 16 bytes; one for each opening of a store.
+  /// 16 random bytes, new for each opening of a store.
   package var origin: [UInt8]
   /// From 1.
   package var counter: UInt64
@@ -14,7 +14,7 @@ package struct EntryIdentity: Hashable, Sendable {
   }
 }
 
-/// What one flush of a store has done: the unit of the log.
+/// The writes of one flush of a store: the unit of the log.
 package struct Entry: Sendable {
   /// A type whose records the entry has.
   package struct TypeVersion: Sendable {
@@ -28,13 +28,13 @@ package struct Entry: Sendable {
   }
 
   package var identity: EntryIdentity
-  /// The position that the origin had taken in.
+  /// The position up to which the origin had applied the log.
   package var base: UInt64
   /// The last commit at that position.
   package var baseCommit: UInt64
-  /// The hash of all entries up to that position.
+  /// The hash of all messages up to that position.
   package var chain: EntryChain
-  /// How many numbers of nodes it takes.
+  /// How many new node numbers the entry uses.
   package var nodeCount: UInt64
   /// Types that are new, in the order of their numbers.
   package var newTypes: [String]
@@ -57,8 +57,9 @@ package struct Entry: Sendable {
   }
 }
 
-/// The first entry of a log: whose it is, and of what its store was made; or the one with which a log is begun
-/// again.
+/// The first entry of a log: the identity of the log, and the store from which it was made.
+///
+/// A later one begins the log again.
 package struct Genesis: Equatable, Sendable {
   /// 16 random bytes.
   package var log: [UInt8]
@@ -66,7 +67,7 @@ package struct Genesis: Equatable, Sendable {
   package var commit: UInt64
   package var nextNode: UInt64
   package var nextType: UInt64
-  /// The position that it was made for; at any other one it is a copy, which says nothing.
+  /// The position for which it was made; at any other position it is a copy and has no effect.
   package var position: UInt64
 
   package init(
@@ -82,7 +83,7 @@ package struct Genesis: Equatable, Sendable {
 
 /// A part of an entry that is too large for one message of a log.
 ///
-/// The position of the entry is that of its last part; that one leads to the others.
+/// The position of the entry is that of its last part, which refers to the others.
 package struct EntryPart: Sendable {
   package var identity: EntryIdentity
   package var index: Int
@@ -104,27 +105,27 @@ package struct EntryPart: Sendable {
   package var isLast: Bool { index == count - 1 }
 }
 
-/// What a message of a log is.
+/// The kinds of messages of a log.
 package enum LogMessage: Sendable {
   case genesis(Genesis)
   case entry(Entry)
   case part(EntryPart)
 }
 
-/// The sizes that messages have.
+/// The size limits of messages.
 package enum EntryLimits {
   /// The largest message, in bytes: well below the default limits of engines.
   package static let partByteCount = 512 << 10
   /// The largest entry, in bytes.
   package static let entryByteCount = 64 << 20
-  /// The newest version of the form; 2 has former names and defaults of indexes, 3 schema versions.
+  /// The newest version of the format; 2 has former names and defaults of indexes, 3 schema versions.
   package static let version: UInt8 = 3
 }
 
 extension EntryChain {
-  /// The hash of what this one is of, and a message behind it.
+  /// The hash of all messages up to `message`.
   package func appending(_ message: [UInt8]) -> EntryChain {
-    // The seeds are what came before, so that the order counts.
+    // Each hash is the seed of the next one, so the order matters.
     EntryChain(
       XXHash64.hash(message.span, seed: first), XXHash64.hash(message.span, seed: second &+ 1))
   }

@@ -1,7 +1,9 @@
 /// Why bytes are no message of a log.
 package enum EntryFault: Error, Equatable {
-  /// They are malformed: every replica says so, and takes nothing of them.
+  /// The bytes are malformed.
+  ///
+  /// Every replica finds the same, and applies nothing of the message.
   case malformed(String)
-  /// They are of a newer version.
+  /// The message has a newer version.
   case newer(UInt8)
 }

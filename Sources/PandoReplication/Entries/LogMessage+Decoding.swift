@@ -2,7 +2,7 @@ import PandoModels
 import PandoRecords
 import PandoStore
 
-/// Reads messages that anybody may have made: every size is checked, and nothing recurses.
+/// Reads messages from untrusted sources: every size is checked, and nothing recurses.
 extension LogMessage {
   /// Reads a message.
   ///
@@ -19,7 +19,7 @@ extension LogMessage {
     guard version <= EntryLimits.version else { throw .newer(version) }
     guard version > 0 else { throw .malformed("it has no version") }
     do {
-      // Read during the call only.
+      // The buffer is read during the call only.
       self = try unsafe bytes.withUnsafeBytes { bytes in
         var reader = unsafe CBORReader(
           UnsafeRawBufferPointer(rebasing: bytes[Self.headByteCount..<end]))
@@ -78,7 +78,7 @@ extension CBORReader {
     _ body: (inout CBORReader) throws -> Element
   ) throws -> [Element] {
     var elements: [Element] = []
-    // The count was checked against the bytes there are; room is made as they come.
+    // The count was checked against the number of bytes; the array grows as elements are read.
     for _ in 0..<(try arrayHead()) { elements.append(try body(&self)) }
     return elements
   }

@@ -26,8 +26,8 @@ extension LogMessage {
     return SealedBytes.seal(writer.bytes, Self.magic + [version])
   }
 
-  /// The lowest version that has all of it: 2 for an index whose fields have fallbacks or a reading, 3 for schema
-  /// versions.
+  /// The lowest version that supports the contents: 2 for an index whose fields have fallbacks or a reading, 3 for
+  /// schema versions.
   private var version: UInt8 {
     guard case .entry(let entry) = self else { return 1 }
     if entry.writes.contains(where: { !$0.schemas.isEmpty }) { return 3 }
@@ -35,7 +35,7 @@ extension LogMessage {
     return isNew ? 2 : 1
   }
 
-  /// What comes first in the CBOR of each.
+  /// The number at the beginning of the CBOR, by kind of message.
   enum Kind {
     static let genesis: UInt64 = 0
     static let entry: UInt64 = 1

@@ -42,7 +42,7 @@ extension LogCopies {
   ///   - byteCount: The limit.
   ///   - nextPart: Returns the parts of the copy, then `nil`.
   ///   - body: Receives the parts in order.
-  /// - Throws: What the closures throw.
+  /// - Throws: The errors of the closures.
   package func split(
     _ byteCount: Int, _ nextPart: () throws -> [UInt8]?, _ body: ([UInt8]) throws -> Void
   ) throws {

@@ -10,19 +10,19 @@ package import PandoStore
 /// }
 /// ```
 public enum LogFault: Error, Equatable {
-  /// Whether the message was appended is not known.
+  /// The log did not answer: it may have appended the message or not.
   case noAnswer
-  /// It was not appended; the log ends at another position than expected.
+  /// The message was not appended; the log ends at another position than expected.
   case endsElsewhere
   /// The log can't be reached; nothing was done.
   case unavailable(String)
-  /// Messages that are asked for are not kept any more.
+  /// The log no longer has the requested messages.
   ///
-  /// `first` is the position of the first one that is.
+  /// `first` is the position of the first message that it has.
   case gone(first: UInt64)
 }
 
-/// Runs a closure, and tells faults of a log as errors of a store.
+/// Runs a closure, and throws faults of a log as errors of a store.
 func translatingFaults<Result>(_ path: String, _ body: () throws -> Result) throws -> Result {
   do {
     return try body()
@@ -32,7 +32,7 @@ func translatingFaults<Result>(_ path: String, _ body: () throws -> Result) thro
 }
 
 extension LogFault {
-  /// Whether the log may be there at another time.
+  /// Whether a later call may reach the log.
   var isAway: Bool {
     switch self {
     case .unavailable, .noAnswer: true

@@ -1,13 +1,13 @@
-/// The beginning of a log, to be read only.
+/// The beginning of a log, for reading only.
 final class LogPrefix: ReplicationLog {
   private let log: any ReplicationLog
   private let last: UInt64
 
-  /// Takes the beginning of a log.
+  /// Limits a log to its beginning.
   ///
   /// - Parameters:
   ///   - log: The log; it stays open.
-  ///   - last: The position at which it is to end.
+  ///   - last: The last position of the beginning.
   init(_ log: any ReplicationLog, through last: UInt64) { (self.log, self.last) = (log, last) }
 
   func append(_ message: [UInt8], named name: String, expecting end: UInt64?) throws -> UInt64 {

@@ -1,9 +1,9 @@
-/// A log that keeps messages in one order for all who follow it; an engine keeps it.
+/// A log that keeps messages in one order for all its readers; an engine stores it.
 ///
-/// Little is asked of the engine: total order, an acknowledgement, and replay from a position. All calls
-/// block. ``append(_:named:expecting:)`` and ``messages(after:limit:)`` come from the thread that leads the
-/// writes of a store, the others from any, at the same time as these. A log that has no ``message(at:)`` of its own has to
-/// bear ``messages(after:limit:)`` from any thread as well.
+/// The engine needs total order, an acknowledgement, and replay from a position. All calls block.
+/// ``append(_:named:expecting:)`` and ``messages(after:limit:)`` are called on the thread that leads the writes of a
+/// store. All other calls may come from any thread, at the same time. If a log does not implement ``message(at:)``, any
+/// thread may also call ``messages(after:limit:)``.
 ///
 /// ```swift
 /// let log: any ReplicationLog = try NATSLog(configuration)
@@ -15,31 +15,35 @@ public protocol ReplicationLog: AnyObject, Sendable {
   /// Appends a message.
   ///
   /// - Parameters:
-  ///   - message: Its bytes.
-  ///   - name: Its name; of two messages with the same name the engine may drop the later one.
-  ///   - end: The position of the last message, if it is to be refused behind any other.
-  /// - Returns: Its position; positions begin at 1 and have no gaps.
+  ///   - message: The bytes of the message.
+  ///   - name: The name of the message; of two messages with the same name the engine may drop the later one.
+  ///   - end: The required position of the last message; the log refuses the message at any other end. `nil` for no
+  ///     requirement.
+  /// - Returns: The position of the message; positions begin at 1 and have no gaps.
   /// - Throws: ``LogFault``.
   func append(_ message: [UInt8], named name: String, expecting end: UInt64?) throws -> UInt64
 
   /// Reads the next messages.
   ///
   /// - Parameters:
-  ///   - position: The position behind which they begin.
-  ///   - limit: How many at most.
-  /// - Returns: The messages in order, without a gap; none if there are none.
-  /// - Throws: ``LogFault``, `gone` if the first of them is not there any more.
+  ///   - position: The position after which the messages begin.
+  ///   - limit: The largest number of messages.
+  /// - Returns: The messages in order, without a gap; empty at the end of the log.
+  /// - Throws: ``LogFault``, `gone` if the log no longer has the first of them.
   func messages(after position: UInt64, limit: Int) throws -> [LoggedMessage]
 
-  /// Reads one message as the engine has it now: a store looks so whether the log still has what it has taken in.
+  /// Reads one message as the engine has it now.
   ///
-  /// - Parameter position: Its position, from 1.
-  /// - Returns: The message; `nil` if none is there, not any more or not yet.
+  /// A store checks in this way whether the log still has the applied messages.
+  ///
+  /// - Parameter position: The position, from 1.
+  /// - Returns: The message; `nil` if the log does not have it, or no longer.
   /// - Throws: ``LogFault``.
   func message(at position: UInt64) throws -> LoggedMessage?
 
-  /// How often the log was not heard for a while, or over another connection than before: what it had may be gone
-  /// since, and a store looks before it writes.
+  /// How often the log was silent for a while, or was reached over a new connection.
+  ///
+  /// The log may have lost messages each time, so a store compares itself with the log before its next write.
   var interruptionCount: UInt64 { get }
 
   /// The position of the last message, 0 if there is none.
@@ -47,19 +51,19 @@ public protocol ReplicationLog: AnyObject, Sendable {
   /// - Throws: ``LogFault``.
   func end() throws -> UInt64
 
-  /// Keeps a copy of a store beside the log.
+  /// Stores a copy of a store in the log.
   ///
   /// - Parameters:
-  ///   - position: The position that the store had taken in.
-  ///   - nextPart: Gives the parts of the copy one after another, then `nil`.
-  /// - Throws: ``LogFault``, and what `nextPart` throws.
+  ///   - position: The position up to which the store had applied the log.
+  ///   - nextPart: Returns the parts of the copy one after another, then `nil`.
+  /// - Throws: ``LogFault``, and errors of `nextPart`.
   func putSnapshot(at position: UInt64, _ nextPart: () throws -> [UInt8]?) throws
 
   /// Reads the newest copy of a store: the one that was put last.
   ///
-  /// - Parameter body: Gets its parts one after another.
-  /// - Returns: The position that the store had taken in; `nil` if there is no copy.
-  /// - Throws: ``LogFault``, and what `body` throws.
+  /// - Parameter body: Receives the parts one after another.
+  /// - Returns: The position up to which the store had applied the log; `nil` if there is no copy.
+  /// - Throws: ``LogFault``, and errors of `body`.
   func readSnapshot(_ body: ([UInt8]) throws -> Void) throws -> UInt64?
 
   /// The position of the newest copy of a store; `nil` if there is none.
@@ -67,12 +71,12 @@ public protocol ReplicationLog: AnyObject, Sendable {
   /// - Throws: ``LogFault``.
   func snapshotPosition() throws -> UInt64?
 
-  /// Which part of the messages that the log keeps have come since a position: of the time or of the bytes that
-  /// it keeps, the larger one.
+  /// The part of the log's limits that the messages since a position use: of the kept time or of the kept bytes, the
+  /// larger one.
   ///
   /// - Parameter position: The position.
-  /// - Returns: 0 at the end of the log, and for one that keeps all; about 1 for the first message that is kept,
-  ///   or more where that is gone.
+  /// - Returns: 0 at the end of the log, and for a log that keeps all messages; about 1 for the first kept message, and
+  ///   more if the log no longer has the message at the position.
   /// - Throws: ``LogFault``.
   func retentionUsed(since position: UInt64) throws -> Double
 
@@ -83,21 +87,21 @@ public protocol ReplicationLog: AnyObject, Sendable {
   ///   while ``close()`` runs, and not afterwards.
   func follow(_ onEnd: @escaping @Sendable (UInt64) -> Void)
 
-  /// How old the newest copy of a store is, by the clock of the log.
+  /// The age of the newest copy of a store, by the clock of the log.
   ///
-  /// - Returns: Its age; `nil` if there is no copy, or the log does not record it.
+  /// - Returns: The age; `nil` if there is no copy, or the log does not record it.
   /// - Throws: ``LogFault``.
   func snapshotAge() throws -> Duration?
 
   /// The guarantees that the log does not give as it is configured, one sentence each, for operators.
   var warnings: [String] { get }
 
-  /// Ends the connection and any call that waits; later calls throw.
+  /// Closes the connection and ends any waiting call; later calls throw.
   func close()
 }
 
 extension ReplicationLog {
-  /// Reads the next message behind the one before.
+  /// Reads the message with ``messages(after:limit:)``.
   ///
   /// - Complexity: As ``messages(after:limit:)`` for one message.
   public func message(at position: UInt64) throws -> LoggedMessage? {
@@ -109,10 +113,10 @@ extension ReplicationLog {
     }
   }
 
-  /// 0: nothing is known of interruptions.
+  /// 0: the log does not count interruptions.
   public var interruptionCount: UInt64 { 0 }
 
-  /// Nothing is known.
+  /// `nil`: the log does not record the age.
   ///
   /// - Complexity: O(1).
   public func snapshotAge() throws -> Duration? { nil }

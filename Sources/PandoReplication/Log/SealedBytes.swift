@@ -1,7 +1,7 @@
 import PandoRecords
 import PandoStore
 
-/// Bytes between four characters with a version and the XXH64 of all before: what a log holds.
+/// The form of stored bytes in a log: four characters and a version, the content, and the XXH64 of all before.
 ///
 /// ```
 /// offset 0            4         5         n - 8     n
@@ -10,7 +10,7 @@ import PandoStore
 ///        └────────────┴─────────┴─────────┴─────────┘
 /// ```
 package enum SealedBytes {
-  /// Puts content between its beginning and its XXH64.
+  /// Returns content between its beginning and its XXH64.
   package static func seal(_ content: [UInt8], _ beginning: [UInt8]) -> [UInt8] {
     let bytes = beginning + content
     return bytes + [UInt8](littleEndian: XXHash64.hash(bytes.span))
@@ -21,7 +21,7 @@ package enum SealedBytes {
     seal(numbers.flatMap { [UInt8](littleEndian: $0) }, beginning)
   }
 
-  /// Returns the content; `nil` if the bytes begin otherwise, or the XXH64 is another one.
+  /// Returns the content; `nil` if the bytes have another beginning or another XXH64.
   package static func open(_ bytes: [UInt8], _ beginning: [UInt8]) -> [UInt8]? {
     let end = bytes.count - 8
     guard end >= beginning.count, bytes.starts(with: beginning), isSealed(bytes) else {

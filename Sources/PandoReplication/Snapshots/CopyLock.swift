@@ -1,19 +1,19 @@
 import PandoLMDB
 import PandoSystem
 
-/// The use of a folder for a copy, by one at a time in all processes: a lock of the open folder, which goes with the
-/// process.
+/// The exclusive use of a folder for a copy, among all processes: a lock of the open folder, which the system releases
+/// when the process ends.
 final class CopyLock: Sendable {
-  /// How often a folder is made again that others remove.
+  /// How often the folder is created again if other users remove it.
   private static let attemptCount = 1_000
 
   private let path: String
   private let descriptor: Locked<CInt>
 
-  /// Makes the folder unless it exists, and waits for its lock.
+  /// Creates the folder unless it exists, and waits for its lock.
   ///
   /// - Parameter path: The folder.
-  /// - Throws: ``StoreError`` with the system's words.
+  /// - Throws: ``StoreError`` with the text of the system's error.
   init(_ path: String) throws {
     self.path = path
     for attempt in 1... {
@@ -21,7 +21,7 @@ final class CopyLock: Sendable {
       let folder = retryInterrupted {
         unsafe PandoSystem.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
       }
-      // Its last user removes it.
+      // The last user of the folder removes it.
       if folder < 0, errno == ENOENT, attempt < Self.attemptCount { continue }
       try StoreCopy.check(folder, path)
       let status = retryInterrupted { flock(folder, LOCK_EX) }
@@ -43,7 +43,9 @@ final class CopyLock: Sendable {
       && open.st_dev == named.st_dev && open.st_ino == named.st_ino
   }
 
-  /// Removes the folder if it is empty, and lets others use it; once.
+  /// Removes the folder if it is empty, and releases the lock.
+  ///
+  /// Call it once.
   func end() {
     let folder = descriptor.withLock { exchange(&$0, with: -1) }
     guard folder >= 0 else { return }

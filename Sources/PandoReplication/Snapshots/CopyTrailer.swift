@@ -3,7 +3,7 @@ import PandoModels
 import PandoStore
 import PandoSystem
 
-/// The checksum at the end of a copy beside a log; docs/format.md, "Copies in a log".
+/// The checksum at the end of a copy in a log; docs/format.md, "Copies in a log".
 ///
 /// ```
 /// offset 0    n          n + 8        n + 16     n + 24     n + 32
@@ -12,8 +12,8 @@ import PandoSystem
 ///        │    │ and 1     │            │ before              │
 ///        └────┴──────────┴────────────┴──────────┴──────────┘
 /// ```
-/// The hash is that of a log whose messages are the bytes in blocks of 512 KiB. The pages of a store are multiples of
-/// 4 KiB: a copy of an earlier version has no checksum, and such a length.
+/// The hash is that of a log whose messages are the bytes in blocks of 512 KiB. The pages of a store are multiples of 4
+/// KiB, so a copy of that length is from an earlier version and has no checksum.
 struct CopyTrailer {
   static let byteCount = 32
   static let blockByteCount = 512 << 10
@@ -32,18 +32,18 @@ struct CopyTrailer {
 
   var bytes: [UInt8] { Self.magic + [UInt8](littleEndian: count, hash.first, hash.second) }
 
-  /// Looks whether a copy is as it was put beside the log, and cuts off its checksum.
+  /// Verifies the checksum of a copy, and removes it from the file.
   ///
   /// - Parameters:
   ///   - descriptor: The file, open for reading and writing.
-  ///   - path: Its folder.
-  ///   - isLookedAt: Whether it is compared; tests turn it off to see that they fail.
-  /// - Throws: ``StoreError`` `damaged` if the checksum does not fit; the system's error.
+  ///   - path: The folder of the file.
+  ///   - isLookedAt: Whether the checksum is compared; tests turn the comparison off to show that they need it.
+  /// - Throws: ``StoreError`` `damaged` if the checksum differs; the system's error.
   static func remove(from descriptor: CInt, _ path: String, isLookedAt: Bool) throws {
     var status = stat()
     try StoreCopy.check(unsafe fstat(descriptor, &status), path)
     let size = Int(status.st_size)
-    // One of an earlier version; its pages are looked at.
+    // A copy of an earlier version has no checksum; its pages are checked.
     if size % pageByteCount == 0 { return }
     let rest = size - byteCount
     guard rest >= 0, rest % pageByteCount == 0 else { throw isDamaged(path) }

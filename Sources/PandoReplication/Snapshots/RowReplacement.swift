@@ -1,9 +1,11 @@
 import PandoLMDB
 import PandoStore
 
-/// Makes the rows that all replicas have in one store what they are in another one, and touches no other.
+/// Replaces the rows that all replicas share in one store by those of another store.
 ///
-/// Only rows that differ are written. Nobody writes the other store meanwhile.
+/// The rows of that store alone stay.
+///
+/// Only differing rows are written. No thread may write the other store meanwhile.
 struct RowReplacement {
   private let own: Environment
   private let other: Environment
@@ -14,13 +16,13 @@ struct RowReplacement {
   private let types: (own: RawTable, other: RawTable)
   private let keepsHistories: Bool
 
-  /// Opens the tables of both; not inside of a write.
+  /// Opens the tables of both stores; call it outside of writes.
   ///
   /// - Parameters:
   ///   - own: The store.
-  ///   - other: The other one.
-  ///   - keepsHistories: Whether the marks of commits stay where the other one has none, because an earlier version has
-  ///     written it.
+  ///   - other: The other store.
+  ///   - keepsHistories: Whether the marks of commits stay if the other store has none, because an earlier version
+  ///     wrote it.
   /// - Throws: `LMDBError`.
   init(_ own: Environment, _ other: Environment, keepsHistories: Bool = false) throws {
     self.keepsHistories = keepsHistories
@@ -36,7 +38,7 @@ struct RowReplacement {
 
   /// Whether the types of the store have the same numbers in the other one.
   ///
-  /// A running store knows its types by number, and can't learn that they have become others.
+  /// A running store keeps the numbers of its types in memory, and can't change them.
   func keepsTypes() throws -> Bool {
     var rows: [(name: [UInt8], number: [UInt8])] = []
     try own.read { snapshot in
@@ -55,12 +57,13 @@ struct RowReplacement {
     }
   }
 
-  /// Writes what differs.
+  /// Writes the differences.
   ///
   /// - Parameters:
   ///   - transaction: A transaction of the store.
-  ///   - isContinued: Whether the history of the other one contains what the store has; else its cursors expire.
-  /// - Throws: `LMDBError`; then the transaction can't go on.
+  ///   - isContinued: Whether the history of the other store contains the commits of the store; else its cursors
+  ///     expire.
+  /// - Throws: `LMDBError`; the transaction must then be aborted.
   func apply(to transaction: inout WriteTransaction, isContinued: Bool) throws {
     try other.read { try apply(to: &transaction, $0) }
     if !isContinued { try SharedRows.expireCursors(in: &transaction, meta: ownMeta) }
@@ -93,7 +96,7 @@ struct RowReplacement {
 
   /// Makes one table equal to another one.
   ///
-  /// - Returns: The keys that were there and are not in the other one; of identifiers, these.
+  /// - Returns: The removed keys; of the table of identifiers, the removed identifiers.
   private func make(
     _ own: RawTable, _ other: RawTable, _ transaction: inout WriteTransaction,
     _ snapshot: borrowing Snapshot, _ isShared: (Span<UInt8>) -> Bool
@@ -101,7 +104,7 @@ struct RowReplacement {
     var gone: [[UInt8]] = []
     var next: [UInt8]?
     repeat {
-      // Removed first, in portions: a cursor does not outlive a change.
+      // Removals come first, in portions: a change makes a cursor invalid.
       var keys: [[UInt8]] = []
       try transaction.snapshot.scan(own, from: next) { key, _ in
         if isShared(key), try snapshot.bytes(forKey: key, in: other) == nil {

@@ -2,22 +2,22 @@ import PandoLMDB
 import PandoStore
 import PandoSystem
 
-/// A copy of a store in a folder of its own, as it goes into a log or has come out of one.
+/// A copy of a store in a folder of its own, before it goes into a log or after it was read from one.
 ///
-/// One copy at a time lies in a folder; another one waits until it is removed.
+/// A folder has one copy at a time; another copy waits until it is removed.
 struct StoreCopy {
   let path: String
   private let lock: CopyLock
-  /// How far the copied store had taken in its log.
+  /// The position up to which the copied store had applied its log.
   let row: ReplicationRow
 
   /// Copies a store, without the rows that belong to it alone.
   ///
   /// - Parameters:
   ///   - store: The store.
-  ///   - path: A folder; what is left there of an earlier copy is removed.
-  ///   - goesOn: Asked now and then; `false` gives it up.
-  /// - Throws: `LMDBError`; ``StoreError``, `closed` if it was given up.
+  ///   - path: The folder; the remains of an earlier copy are removed.
+  ///   - goesOn: Called repeatedly; `false` cancels the copy.
+  /// - Throws: `LMDBError`; ``StoreError``, `closed` if the copy was cancelled.
   init(
     of store: ModelStore, in path: String, while goesOn: @escaping () -> Bool = { true }
   ) throws {
@@ -31,7 +31,7 @@ struct StoreCopy {
       }
       var kept = whole
       if try Self.removeOwnRows(of: whole) {
-        // What was in them lies on free pages.
+        // Free pages still have the contents of the removed rows.
         kept = "\(path)/shared"
         let environment = try Environment(path: whole)
         defer { environment.close() }
@@ -46,15 +46,13 @@ struct StoreCopy {
     }
   }
 
-  /// Reads the newest copy of a log, and looks whether it is whole.
+  /// Reads the newest copy of a log, and checks that it is complete; `nil` if the log has none.
   ///
   /// - Parameters:
   ///   - log: The log.
-  ///   - path: A folder; what is left there of an earlier copy is removed.
-  ///   - isLookedAt: Whether its checksum and its pages are looked at; tests turn it off to see that they fail.
-  ///
-  /// It is `nil` if the log has none.
-  ///
+  ///   - path: The folder; the remains of an earlier copy are removed.
+  ///   - isLookedAt: Whether the checksum and the pages are checked; tests turn the checks off to show that they need
+  ///     them.
   /// - Throws: ``LogFault``; ``StoreError`` `damaged`; `LMDBError`.
   init?(
     from log: any ReplicationLog, in path: String,
@@ -116,10 +114,10 @@ struct StoreCopy {
     return true
   }
 
-  /// Calls a closure with a part of the copy after another, the last of them a ``CopyTrailer``.
+  /// Calls a closure that reads the parts of the copy, the last of them a ``CopyTrailer``.
   ///
-  /// - Parameter body: Gets a closure that reads the next part; that returns `nil` at the end.
-  /// - Throws: The system's error; what `body` throws.
+  /// - Parameter body: Receives a closure that returns the next part, and `nil` at the end.
+  /// - Throws: The system's error; errors of `body`.
   func reading(_ body: (() throws -> [UInt8]?) throws -> Void) throws {
     let descriptor = retryInterrupted {
       unsafe PandoSystem.open(Self.file(path), O_RDONLY | O_CLOEXEC)
@@ -146,17 +144,18 @@ struct StoreCopy {
     return try body(store)
   }
 
-  /// Opens the copy for reading; to be closed by the caller.
+  /// Opens the copy for reading; the caller closes it.
   func makeStore() throws -> ModelStore {
     var configuration = ModelStore.Configuration()
     configuration.isReadOnly = true
     return try ModelStore(path: path, configuration: configuration)
   }
 
-  /// Makes the copy a store of its own, where there is none.
+  /// Makes the copy the store of a folder without a store.
   ///
-  /// - Parameter folder: The folder of the store, on the same disk. One that is made for it goes again if that fails.
-  /// - Returns: `false` if a store has come there meanwhile, which stays.
+  /// - Parameter folder: The folder, on the same disk. If the call creates it and then fails, the call removes it
+  ///   again.
+  /// - Returns: `false` if the folder got a store meanwhile; that store stays.
   /// - Throws: The system's error.
   func become(_ folder: String) throws -> Bool {
     try Self.giveIdentifier(path)
@@ -176,7 +175,9 @@ struct StoreCopy {
 
   // MARK: Rows
 
-  /// Says that a store has come to the place at which its log begins again; nobody has it open.
+  /// Stores the position at which the log of a store begins again.
+  ///
+  /// No process may have the store open.
   static func setRow(_ row: ReplicationRow, of path: String) throws {
     let chains = [(row.position - 1, EntryChain()), (row.position, row.chain)].map {
       (key: ChainRows.key($0), bytes: ChainRows.bytes($1))
@@ -209,7 +210,7 @@ struct StoreCopy {
     return row
   }
 
-  /// Gives a copy an identifier of its own: it becomes another store.
+  /// Gives a copy an identifier of its own, so that it is another store.
   private static func giveIdentifier(_ path: String) throws {
     let key = SharedRows.countersKey
     try writing(path) { environment in
@@ -228,7 +229,7 @@ struct StoreCopy {
 
   /// Removes the rows that belong to one store alone: properties, requests, cursors, other tables.
   ///
-  /// - Returns: Whether there were any.
+  /// - Returns: Whether there were such rows.
   private static func removeOwnRows(of path: String) throws -> Bool {
     try writing(path) { environment in
       let unnamed = try environment.rawTable(nil)
@@ -244,7 +245,7 @@ struct StoreCopy {
       }
       let meta = try environment.rawTable("meta", create: false)
       let kept = SharedRows.metaKeys + [SharedRows.countersKey]
-      // Rows of the unnamed table are no tables.
+      // A row of the unnamed table need not be a table.
       let tables = names.map { name in
         (name, try? environment.rawTable(String(decoding: name, as: UTF8.self), create: false))
       }
@@ -291,7 +292,7 @@ struct StoreCopy {
     if unsafe mkdir(path, 0o700) != 0, errno != EEXIST { try check(-1, path) }
   }
 
-  /// Removes what is in a folder of copies.
+  /// Removes the contents of a folder of copies.
   private static func clear(_ path: String) {
     let inner = ["\(path)/whole", "\(path)/shared"]
     for folder in inner + [path] {
@@ -317,7 +318,7 @@ struct StoreCopy {
     throw StoreError(.engine, path, "a copy of a store can't be kept here: \(reason)")
   }
 
-  /// Folders inside of that of the store.
+  /// Folders inside that of the store.
   static func outgoing(_ path: String) -> String { "\(path)/snapshot" }
   static func incoming(_ path: String) -> String { "\(path)/joining" }
 }
