@@ -1,14 +1,14 @@
 package import PandoStore
 import PandoSystem
 
-/// Runs long work on a thread of its own, with a large stack, for a task that waits for it.
+/// Runs long work for a task on a thread of its own, with a large stack.
 ///
 /// - Parameters:
-///   - name: The thread's, of at most 15 bytes.
-///   - path: The directory of the store that the work is for.
-///   - body: The work. It asks `isCancelled` now and then, and gives up if its task has been cancelled.
-/// - Returns: What `body` returns.
-/// - Throws: What `body` throws; `StoreError` `engine` without room for a thread.
+///   - name: The name of the thread, at most 15 bytes.
+///   - path: The directory of the store, for errors.
+///   - body: The work. It calls `isCancelled` repeatedly, and returns early if the task was cancelled.
+/// - Returns: The result of `body`.
+/// - Throws: The error of `body`; `StoreError` `engine` if the system has no room for a thread.
 package func onThread<Result: Sendable>(
   named name: String, _ path: String,
   _ body: @escaping @Sendable (_ isCancelled: @escaping @Sendable () -> Bool) throws -> Result
@@ -29,7 +29,7 @@ package func onThread<Result: Sendable>(
 }
 
 extension StoreError {
-  /// The system has no room for one more thread with a large stack: `pthread_create` has returned `status`.
+  /// The system has no room for another thread with a large stack: `pthread_create` returned `status`.
   package static func noThread(_ path: String, _ status: CInt) -> StoreError {
     StoreError(
       .engine, path,

@@ -1,18 +1,18 @@
 import PandoStore
 import PandoSystem
 
-/// Takes in what others write, on a thread of its own.
+/// Applies the writes of other machines, on a thread of its own.
 final class Follower: Sendable {
   private struct State {
-    /// The last position that is known to be there.
+    /// The last position that the log is known to have.
     var end: UInt64 = 0
-    /// Up to where it has been tried.
+    /// The end up to which the thread has tried to apply the log.
     var triedEnd: UInt64 = 0
-    /// When it looks at the log again, whether or not that tells of something.
+    /// The time of the next look at the log, with or without a notification.
     var lookTime: Int64 = 0
-    /// When a message without writes may be tried again.
+    /// The earliest time of the next message without writes.
     var markTime: Int64 = 0
-    /// What the log does not promise, and was reported.
+    /// The warnings of the log that were reported.
     var warnings: Set<String> = []
     var isEnded = false
     var failure: StoreError?
@@ -23,11 +23,11 @@ final class Follower: Sendable {
     case takeIn
   }
 
-  /// How long it waits behind a failure, in nanoseconds.
+  /// In nanoseconds: the pause after a failure.
   private static let pause: Int64 = 1_000_000_000
-  /// In nanoseconds, between two looks.
+  /// In nanoseconds: the time between two looks.
   private static let lookInterval: Int64 = 2_000_000_000
-  /// In nanoseconds, behind a message that could not be appended.
+  /// In nanoseconds: the pause after a message without writes that could not be appended.
   private static let markPause: Int64 = 60_000_000_000
 
   private weak let store: ModelStore?
@@ -53,13 +53,17 @@ final class Follower: Sendable {
     }
   }
 
-  /// Looks at the log: it tells of what comes, and neither of what is there nor of what it has lost.
+  /// Reads the end of the log.
+  ///
+  /// Notifications name new messages only: not earlier ones, and no lost ones.
   private func look() throws {
     let end = try replica.look()
     state.withLock { $0.end = max($0.end, end) }
   }
 
-  /// Compares the histories of all machines where nobody writes; who may not write leaves it to others.
+  /// Compares the histories of all machines while no machine writes.
+  ///
+  /// A machine without the right to append leaves it to the others.
   private func markIfQuiet() throws {
     let now = monotonicNanoseconds()
     guard now >= state.withLock(\.markTime) else { return }
@@ -108,23 +112,27 @@ final class Follower: Sendable {
     }
   }
 
-  /// Reports what the log has said since the last time that it does not promise.
+  /// Reports new warnings of the log.
   private func tellOfWarnings(_ store: ModelStore) {
     for warning in log.warnings where state.withLock({ $0.warnings.insert(warning).inserted }) {
       store.report(.weakLog(warning))
     }
   }
 
-  /// Reports that it can't take in any more, or that it can again; the replica reports why it stops.
+  /// Reports that the store can no longer apply the log, or can again.
+  ///
+  /// The replica itself reports why it stops.
   private func tell(_ failure: StoreError?, _ before: StoreError?, _ store: ModelStore) {
     if replica.halt != nil || failure?.code == .closed { return }
     if let failure, before == nil { store.report(.replicaDisconnected(failure)) }
     if failure == nil, before != nil { store.report(.replicaReconnected) }
   }
 
-  /// Waits for something to take in, or the time to look; that is there at first.
+  /// Waits for messages to apply, or for the time of the next look.
   ///
-  /// - Returns: What to do; `nil` at the end.
+  /// The first look is due immediately.
+  ///
+  /// - Returns: The next task; `nil` at the end.
   private func next() -> Task? {
     state.waiting { state, pause -> Task?? in
       if state.isEnded { return .some(nil) }

@@ -1,20 +1,20 @@
 import PandoLMDB
 import PandoStore
 
-/// Brings a log and a store together that can't follow it any more.
+/// Repairs the relation of a log and a store that can't follow it any more.
 ///
-/// The store must not be open.
+/// No process may have the store open, unless a function says otherwise.
 enum LogRepair {
-  /// Has a log go on from what a store holds.
+  /// Continues a log from the contents of a store.
   ///
-  /// A message says that what comes behind it was made from a copy; then the copy follows. A process that ends in
-  /// between has done nothing that doing it again would not mend.
+  /// The call appends a message: all later messages were made from a copy. Then it puts that copy into the log. If the
+  /// process ends in between, a second call completes the repair.
   ///
   /// - Parameters:
   ///   - path: The folder of the store.
   ///   - log: The log.
-  /// - Returns: The position from which the log goes on.
-  /// - Throws: ``StoreError`` `replicated` if the store has followed no log, `logLost` for a log that others have
+  /// - Returns: The position from which the log continues.
+  /// - Throws: ``StoreError`` `replicated` if the store has followed no log, `logLost` for a log that another store has
   ///   begun; ``LogFault``, `LMDBError`.
   static func republish(_ path: String, _ log: any ReplicationLog) throws -> UInt64 {
     let store = try ModelStore(path: path)
@@ -31,13 +31,13 @@ enum LogRepair {
     defer { copy.remove() }
     try StoreCopy.setRow(row, of: copy.path)
     try copy.reading { try log.putSnapshot(at: row.position, $0) }
-    // Last: until then this store is as far as it was, and the same can be done again.
+    // This comes last: until then the position of the store is unchanged, and the call can be repeated.
     store.close()
     try StoreCopy.setRow(row, of: path)
     return row.position
   }
 
-  /// Refuses a log that another store has begun: its members could not go on behind this one's messages.
+  /// Refuses a log that another store has begun: its members could not apply the messages of this store.
   ///
   /// - Throws: ``StoreError`` `logLost`; ``LogFault``.
   private static func refuseOther(
@@ -47,7 +47,7 @@ enum LogRepair {
     do {
       first = try log.messages(after: 0, limit: 1).first
     } catch LogFault.gone {
-      // Its beginning is not kept, or it was emptied.
+      // The log no longer has its beginning, or was emptied.
       return
     }
     guard let first else { return }
@@ -58,7 +58,7 @@ enum LogRepair {
         + "it, or have this store join it by replacing what it holds")
   }
 
-  /// Appends a message that says at which position it begins the log again.
+  /// Appends a message that begins the log again at its own position.
   ///
   /// - Returns: The position.
   private static func append(_ genesis: Genesis, _ log: any ReplicationLog) throws -> UInt64 {
@@ -68,24 +68,24 @@ enum LogRepair {
       let end = try log.end()
       genesis.position = end + 1
       let message = LogMessage.genesis(genesis).bytes
-      // A name of its own for each position: a log tells messages apart by their names.
+      // Each position needs a name of its own, because a log recognizes repeated messages by their names.
       let name = "again-\(random)-\(genesis.position)"
       do {
         let position = try log.append(message, named: name, expecting: end)
         if position == genesis.position { return position }
       } catch LogFault.noAnswer {
-        // It may be there; of two only the last counts.
+        // The message may have been appended. If there are two, only the last one is valid.
       } catch LogFault.endsElsewhere {}
     }
     throw LogFault.unavailable("the log does not take a message")
   }
 
-  /// Makes a store what the newest copy of a log is, whatever it holds.
+  /// Replaces a store by the newest copy of a log, whatever its contents.
   ///
   /// - Parameters:
   ///   - path: The folder of the store.
   ///   - log: The log.
-  /// - Returns: The position that the store has then.
+  /// - Returns: The new position of the store.
   /// - Throws: ``StoreError`` `replicated` if the store has followed no log, `unavailable` if there is no copy;
   ///   ``LogFault``, `LMDBError`.
   static func replace(_ path: String, _ log: any ReplicationLog) throws -> UInt64 {
@@ -99,12 +99,13 @@ enum LogRepair {
     return position
   }
 
-  /// Makes a store the newest copy of a log; its properties and tables of its own stay.
+  /// Replaces the shared rows of a store by those of the newest copy of a log; the store's own properties and tables
+  /// stay.
   ///
-  /// No process has the store open for writing. Its cursors and its commit numbers expire unless the history of the copy
-  /// contains its commits.
+  /// No process may have the store open for writing. The cursors and commit numbers of the store expire unless the
+  /// history of the copy contains its commits.
   ///
-  /// - Returns: The position that the store has then; `nil` if the log has no copy.
+  /// - Returns: The new position of the store; `nil` if the log has no copy.
   /// - Throws: ``StoreError`` `logLost` for a copy that is not of this log; ``LogFault``, `LMDBError`.
   static func becomeNewestCopy(
     _ path: String, _ log: any ReplicationLog,
@@ -130,7 +131,7 @@ enum LogRepair {
       try own.write { transaction in
         let history = try SharedRows.newestHistory(in: transaction, meta: meta)
         try replacement.apply(to: &transaction, isContinued: isContinued ?? true)
-        // Where the log was begun again, its later commits have a mark that no lost one has.
+        // After a log was begun again, its later commits have a mark that no lost commit has.
         let isSame = try SharedRows.newestHistory(in: transaction, meta: meta) == history
         if isContinued == false, isSame {
           try SharedRows.beginOwnHistory(in: &transaction, meta: meta, path: path)
@@ -140,7 +141,7 @@ enum LogRepair {
     return copy.row.position
   }
 
-  /// Looks whether a copy is of a log's history, and does not lie behind its end.
+  /// Checks that a copy is from the history of a log, and not ahead of its end.
   ///
   /// - Throws: ``StoreError`` `logLost`, `forked`; ``LogFault``.
   static func checkCopy(
@@ -160,9 +161,9 @@ enum LogRepair {
     _ = try copy.opened { try Replica.compare($0, log, configuration) }
   }
 
-  /// Puts a copy of a store beside a log; others may have the store open.
+  /// Puts a copy of a store into a log; other processes may have the store open.
   ///
-  /// - Returns: The position that the copy has.
+  /// - Returns: The position of the copy.
   /// - Throws: ``StoreError`` `logLost` for a log that is not the store's, `replicated`; ``LogFault``, `LMDBError`.
   static func putSnapshot(_ path: String, _ log: any ReplicationLog) throws -> UInt64 {
     let copy = try copy(path)
@@ -173,9 +174,9 @@ enum LogRepair {
     return copy.row.position
   }
 
-  /// Makes a copy of a store that is the store of another machine.
+  /// Copies a store for another machine.
   ///
-  /// - Returns: The position that the copy has.
+  /// - Returns: The position of the copy.
   static func copy(_ path: String, to folder: String) throws -> UInt64 {
     let isTaken = StoreError(.replicated, folder, "there is a store already")
     guard !StoreCopy.isThere(folder) else { throw isTaken }
@@ -185,9 +186,9 @@ enum LogRepair {
     return copy.row.position
   }
 
-  /// A copy of a store that follows a log, in a folder inside of its own; to be removed by the caller.
+  /// A copy of a store that follows a log, in a folder inside that of the store; the caller removes it.
   static func copy(_ path: String) throws -> StoreCopy {
-    // Kept until it has been copied.
+    // The reference keeps the store open until it has been copied.
     if let store = ModelStore.opened(at: path) { return try copy(store, path) }
     var configuration = ModelStore.Configuration()
     configuration.isReadOnly = true

@@ -3,9 +3,9 @@ import PandoRecords
 import PandoStore
 import PandoSystem
 
-/// Compares a store with one that is made of the newest copy beside its log and the messages behind it.
+/// Compares a store with the newest copy in its log and the later messages.
 ///
-/// Others may have the store open: it is copied first.
+/// Other processes may have the store open, because the check works on a copy of it.
 enum ReplicaCheck {
   static func run(_ path: String, _ log: any ReplicationLog) throws -> ReplicaComparison {
     let own = try LogRepair.copy(path)
@@ -33,7 +33,7 @@ enum ReplicaCheck {
       differences: names.first)
   }
 
-  /// Takes the messages behind a copy into it.
+  /// Applies the messages after a copy to it.
   private static func bring(
     _ copy: StoreCopy, to position: UInt64, _ log: any ReplicationLog, _ path: String
   ) throws {
@@ -46,7 +46,7 @@ enum ReplicaCheck {
     }
   }
 
-  /// Compares the lines of two dumps: of one the dump is made on a thread of its own.
+  /// Compares the lines of two dumps; one of them is made on a thread of its own.
   private static func compare(
     _ own: StoreCopy, _ other: StoreCopy, _ names: inout Differences
   ) throws {
@@ -82,7 +82,7 @@ enum ReplicaCheck {
   }
 }
 
-/// Lines of a dump on their way from one thread to another.
+/// Lines of a dump that one thread passes to another.
 private final class DumpedLines: Sendable {
   private struct State {
     var lines: [String] = []
@@ -111,7 +111,7 @@ private final class DumpedLines: Sendable {
     state.notifyAll()
   }
 
-  /// Ends the reading, so that ``put(_:)`` throws.
+  /// Ends the reader, so that ``put(_:)`` throws.
   func stop() {
     state.withLock { $0.isStopped = true }
     state.notifyAll()
@@ -119,7 +119,7 @@ private final class DumpedLines: Sendable {
 
   private let taken = Locked<[String]>([])
 
-  /// The next line; `nil` behind the last one.
+  /// The next line; `nil` after the last one.
   func next() throws -> String? {
     if let line = taken.withLock({ $0.popLast() }) { return line }
     let found = try state.waiting { state -> Result<[String], any Error>? in
@@ -136,13 +136,15 @@ private final class DumpedLines: Sendable {
   }
 }
 
-/// What differs in two dumps, which come side by side and in one order; only what one lacks puts them out of step.
+/// The differences of two dumps in the same order, whose lines arrive alternately.
+///
+/// A line that only one dump has shifts the other one.
 private struct Differences {
   private(set) var count = 0
   private(set) var first: [String] = []
-  /// Lines of the one and of the other whose counterpart has not come.
+  /// Lines of either dump whose counterpart has not arrived.
   private var waiting: [[String: UInt64]] = [[:], [:]]
-  /// The last list of each, and how many of its lines have come.
+  /// The last list of either dump, and how many of its lines have arrived.
   private var parts = [(name: "", count: 0), (name: "", count: 0)]
   private static let namedCountMaximum = 100
 
@@ -161,7 +163,7 @@ private struct Differences {
     if found != hash { note(name) }
   }
 
-  /// What has no counterpart differs.
+  /// Counts the lines without a counterpart as differences.
   mutating func end() {
     let keys = Set(waiting[0].keys).union(waiting[1].keys)
     for name in Set(keys.map { String($0.prefix { $0 != "\n" }) }).sorted() { note(name) }
@@ -174,7 +176,7 @@ private struct Differences {
     if first.count < Self.namedCountMaximum { first.append(name) }
   }
 
-  /// What a line is about; `nil` for the last one, which counts the others.
+  /// The node, list or type of a line; `nil` for the last line, which counts the others.
   private static func name(of line: String) -> String? {
     guard let value = try? TreeValue(json: line, form: .lossless) else { return line }
     for (key, kind) in [

@@ -2,18 +2,19 @@ import PandoModels
 public import PandoStore
 import PandoSystem
 
-/// A store that several machines hold, each its own, in step by a log.
+/// A store of several machines: each has a copy, and one log keeps the copies equal.
 ///
 /// ```swift
 /// let log = try NATSLog(NATSLogConfiguration(servers: ["nats://127.0.0.1:4222"], stream: "boards"))
 /// let boards = try ReplicatedStore(path: "data", log: log)
 /// try await boards.store.write { try $0.set(card) }  // the log has it, and so has this store
 /// ```
-/// ``store`` is read and written, and given to managers and providers, like any other. A write returns once the log
-/// and this store have it. Writes of other machines arrive in the background, in commits that the followers of the
-/// store receive. Reads are local, and never wait for the log. One process a store.
+/// Read and write ``store`` like any other store, and give it to managers and providers. A write returns after the log
+/// and this store have it. Writes of other machines arrive in the background, as commits that followers of the store
+/// receive. Reads are local, and never wait for the log. One process at a time may have the store open.
 ///
-/// It follows its log until it is closed, or until no reference to ``store`` is left; ``store`` alone keeps it alive.
+/// The store follows its log until it is closed, or until the last reference to ``store`` is released; ``store`` alone
+/// keeps it running.
 ///
 /// Any thread.
 public final class ReplicatedStore: Sendable {
@@ -26,27 +27,27 @@ public final class ReplicatedStore: Sendable {
   private let snapshotMaker: SnapshotMaker
   private let isLogClosed = Locked(false)
 
-  /// Opens a store and has it follow a log.
+  /// Opens a store that follows a log.
   ///
-  /// An empty log begins with what the store holds. A new store begins as the newest copy that some machine has put
-  /// beside the log, or with the log's first message where there is none. One that was away for longer than the log
-  /// keeps messages becomes the newest copy in one commit, its properties and tables of its own excepted; if the copy is
-  /// more than 10 000 positions ahead of it, the store stops as `logLost`. Waits for the
-  /// log and for such a copy; not for what comes behind: see ``caughtUp()``.
+  /// An empty log begins with the contents of the store. A new store begins with the newest copy in the log, or with
+  /// the log's first message if there is no copy. If the store was away for longer than the log keeps messages, it
+  /// becomes the newest copy in one commit, except for its own properties and tables. If that copy is more than 10 000
+  /// positions ahead of the store, the store stops as `logLost`. The call waits for the log and for such a copy, but
+  /// not for later messages: see ``caughtUp()``.
   ///
-  /// A store that has followed the log before is opened also where the log can't be reached: it can be read, its writes
-  /// fail as `unavailable`, and it follows as soon as the log is there.
+  /// A store that has followed the log before also opens if the log can't be reached. Reads work, writes fail as
+  /// `unavailable`, and the store follows the log as soon as it is reachable.
   ///
-  /// Migrations of the configuration that the log has not seen run in a write that all machines get, once the store has
-  /// caught up: then the log has to be there.
+  /// Migrations of the configuration that the log does not have run in a write that all machines apply, after the store
+  /// has caught up. They need a reachable log.
   ///
   /// - Parameters:
-  ///   - path: The folder of the store; made if it is not there.
-  ///   - log: The log, of which this store becomes the only user: ``close()`` closes it.
+  ///   - path: The folder of the store; created if it is missing.
+  ///   - log: The log. No other object may use it; ``close()`` closes it.
   ///   - configuration: As that of `ModelStore`. With the durability `relaxed` a write waits for the log alone.
-  /// - Throws: `StoreError` `unavailable` where a new store can't reach the log, `logLost` or `forked` for a log that is not the
-  ///   store's, `replicated` for a store that can't join, `damaged` for a copy that is; what opening a store throws. Then the log
-  ///   is closed.
+  /// - Throws: `StoreError` `unavailable` if a new store can't reach the log, `logLost` or `forked` for a log that is
+  ///   not the store's, `replicated` for a store that can't join, `damaged` for a damaged copy; errors of opening a
+  ///   store. After an error the log is closed.
   /// - Complexity: As opening a `ModelStore`, and the wait for the log. O(size of the newest copy) for a new store.
   public init(
     path: String, log: any ReplicationLog,
@@ -78,7 +79,7 @@ public final class ReplicatedStore: Sendable {
     snapshotMaker.start(isAtOnce: replica.beginsWithContent)
   }
 
-  /// The threads that work for a store; they end with it.
+  /// The threads of a store; they end when the store is released.
   private final class Company: Sendable {
     private let follower: Follower
     private let snapshotMaker: SnapshotMaker
@@ -93,7 +94,7 @@ public final class ReplicatedStore: Sendable {
     }
   }
 
-  /// Opens the store; the newest copy, if there is one, first replaces a store without writes.
+  /// Opens the store; if the log has a copy, it first replaces a store without writes.
   package static func begin(
     _ path: String, _ log: any ReplicationLog, _ configuration: ModelStore.Configuration,
     _ replica: ReplicaConfiguration = ReplicaConfiguration()
@@ -103,7 +104,7 @@ public final class ReplicatedStore: Sendable {
     configuration.migratesThroughLog = true
     let store = try ModelStore(path: path, configuration: configuration)
     do {
-      // Left by a machine that came before there was a copy.
+      // A machine that joined before there was a copy left such a store.
       let isBlank = try store.read {
         try $0.replicationRow == nil && $0.replicationStart == (0, 1, 1)
       }
@@ -117,7 +118,7 @@ public final class ReplicatedStore: Sendable {
     return try ModelStore(path: path, configuration: configuration)
   }
 
-  /// Runs the migrations that the log has not seen, in a write that all machines get: once the store has all of it.
+  /// Runs the migrations that the log does not have, in a write that all machines apply, after the store has caught up.
   private static func migrate(_ store: ModelStore, _ replica: Replica) throws {
     for attempt in 1... {
       guard try store.hasDueMigrations else { return }
@@ -127,12 +128,12 @@ public final class ReplicatedStore: Sendable {
       } catch let error as StoreError
         where error.code == .conflict && attempt < migrationAttemptMaximum
       {
-        // Others write the type all the time.
+        // Other machines wrote the type meanwhile.
       }
     }
   }
 
-  /// Puts in force what the types of the configuration declare, on all machines.
+  /// Puts the declarations of the configuration's types in force, on all machines.
   private static func declareModels(_ store: ModelStore) throws {
     do {
       try store.declareModels()
@@ -143,7 +144,7 @@ public final class ReplicatedStore: Sendable {
 
   private static let migrationAttemptMaximum = 10
 
-  /// Begins a store as the newest copy beside a log, where there is no store.
+  /// Begins a missing store as the newest copy in a log.
   private static func join(
     _ path: String, _ log: any ReplicationLog, _ replica: ReplicaConfiguration
   ) throws {
@@ -162,20 +163,20 @@ public final class ReplicatedStore: Sendable {
       copy.remove()
       throw error
     }
-    // Another process may have been quicker, and made the store.
+    // Another process may have created the store meanwhile.
     if try !copy.become(path) { copy.remove() }
   }
 
-  /// The position of the log up to which this store has taken it in; after a write that one's, or a later one.
+  /// The position up to which this store has applied the log; after a write, that of the write or a later one.
   ///
-  /// Another machine that is given it can read what was written here: ``read(after:_:)``.
+  /// Another machine that receives this position can read the writes of this one: ``read(after:_:)``.
   ///
-  /// - Throws: What reading a store throws.
+  /// - Throws: Errors of reading a store.
   public var position: UInt64 {
     get throws { try store.read { try $0.replicationRow?.position ?? 0 } }
   }
 
-  /// How far the store is, and whether it goes on.
+  /// The position of the store, and whether it follows the log.
   public var status: ReplicationStatus {
     let statistics = replica.statistics
     let stop = replica.halt
@@ -189,23 +190,22 @@ public final class ReplicatedStore: Sendable {
       replacedCount: statistics.replaced)
   }
 
-  /// What became of a write whose answer was lost, as far as the store has taken in its log.
+  /// The outcome of a write whose answer was lost, according to the log up to the position of the store.
   ///
-  /// - Parameter name: The `writeName` of the error with which the write failed; also behind another opening of the
-  ///   store.
-  /// - Returns: What became of it; `nil` if the store keeps no write of that name. At least the last 9 000 are kept.
-  /// - Throws: What reading a store throws.
+  /// - Parameter name: The `writeName` of the error with which the write failed; also in a later opening of the store.
+  /// - Returns: The outcome; `nil` if the store has no write with that name. It keeps at least the last 9 000.
+  /// - Throws: Errors of reading a store.
   /// - Complexity: As a read.
   public func outcome(ofWrite name: String) throws -> WriteOutcome? {
     try replica.outcome(ofWrite: name)
   }
 
-  /// Tells whether the store can do its work, for a service's check of its health.
+  /// Checks that the store works, for the health check of a service.
   ///
-  /// - Parameter silence: How long the log may have said nothing; it is asked every few seconds.
-  /// - Throws: Why not: the failure of the ``status`` if the store has stopped or the last look at the log failed,
-  ///   `StoreError` `unavailable` if nothing was heard of the log for too long, `closed`.
-  /// - Complexity: O(1); the log is not waited for.
+  /// - Parameter silence: The longest time without an answer of the log; the store contacts it every few seconds.
+  /// - Throws: The failure of the ``status`` if the store has stopped or the last look at the log failed, `StoreError`
+  ///   `unavailable` if the log was silent for too long, `closed`.
+  /// - Complexity: O(1); the call does not wait for the log.
   public func checkHealth(silence: Duration = .seconds(30)) throws {
     _ = try position
     let status = status
@@ -217,31 +217,32 @@ public final class ReplicatedStore: Sendable {
       age.map { "nothing was heard of the log for \($0)" } ?? "nothing was heard of the log yet")
   }
 
-  /// Waits until this store has all that was in the log when this was called, from all machines.
+  /// Waits until this store has applied all messages that the log had at the time of the call, from all machines.
   ///
-  /// Reads behind it see every write that had returned before, on any machine. It appends a message of some 100 bytes
-  /// to the log, which several callers at once share: where a server says that the log ends is not sure, because
-  /// others may have taken over from it. So it needs the right to append.
+  /// A read after it sees every write that had returned before, on any machine. The call appends a message of about 100
+  /// bytes to the log; callers at the same time share one. It does not trust the end that a server names, because other
+  /// servers may have replaced that server as the leader. So it needs the right to append.
   ///
-  /// - Throws: `StoreError` `unavailable` if the log does not take the message within 5 s, or 10 s behind other calls
-  ///   (longer behind entries of more than 512 KiB); `logLost`, `forked` or `needsUpgrade` if the store can't follow the log any more, `closed`.
-  /// - Complexity: O(size of the messages that the store lacks), and the wait for the log. O(size of the store) where a
-  ///   copy takes their place.
+  /// - Throws: `StoreError` `unavailable` if the log does not accept the message within 5 s, or 10 s after other calls
+  ///   (longer after entries of more than 512 KiB); `logLost`, `forked` or `needsUpgrade` if the store can't follow the
+  ///   log any more, `closed`.
+  /// - Complexity: O(size of the messages that the store lacks), and the wait for the log. O(size of the store) if a
+  ///   copy replaces them.
   public func caughtUp() async throws {
     try await blocking(named: "pando.caughtUp", store.path) { [replica] in
       try replica.passBarrier()
     }
   }
 
-  /// Puts a copy of the store beside the log, without the properties and tables that are this store's own.
+  /// Puts a copy of the store into the log, without the properties and tables of this store alone.
   ///
-  /// Machines do that by themselves when the newest copy is older than a third of what the log keeps, or a million
-  /// messages; the two newest are kept.
+  /// Machines do this automatically when the newest copy is older than a third of the log's limits, or than a million
+  /// messages. The log keeps the two newest copies.
   ///
-  /// - Returns: The position that the copy has.
-  /// - Throws: `StoreError` `unavailable` where the log can't be reached, or no longer has the messages behind this
-  ///   store's position, so that the copy is of no use; `logLost` or `forked` where the log is not the store's any more;
-  ///   `closed`; `LMDBError` where the copy has no place in the store's folder.
+  /// - Returns: The position of the copy.
+  /// - Throws: `StoreError` `unavailable` if the log can't be reached, or no longer has the messages after this store's
+  ///   position, so that the copy is of no use; `logLost` or `forked` if the log is no longer the store's; `closed`;
+  ///   `LMDBError` if the copy has no room in the store's folder.
   /// - Complexity: O(size of the store).
   @discardableResult
   public func putSnapshot() async throws -> UInt64 {
@@ -250,13 +251,14 @@ public final class ReplicatedStore: Sendable {
     }
   }
 
-  /// Puts a copy of a store beside a log, as ``putSnapshot()``; this or another process may have the store open.
+  /// Puts a copy of a store into a log, as ``putSnapshot()``; this or another process may have the store open.
   ///
   /// - Parameters:
   ///   - path: The folder of the store.
   ///   - log: The log; it stays open.
-  /// - Returns: The position that the copy has.
-  /// - Throws: `StoreError` `replicated` if the store has followed no log; as ``putSnapshot()``; what opening a store throws.
+  /// - Returns: The position of the copy.
+  /// - Throws: `StoreError` `replicated` if the store has followed no log; as ``putSnapshot()``; errors of opening a
+  ///   store.
   /// - Complexity: O(size of the store).
   @discardableResult
   public static func putSnapshot(path: String, log: any ReplicationLog) async throws -> UInt64 {
@@ -265,82 +267,81 @@ public final class ReplicatedStore: Sendable {
 
   /// Copies a store for another machine, which can follow the log with it.
   ///
-  /// A plain copy has the requests that wait for a server, and other rows of that store alone; this one has not.
+  /// A plain copy contains the requests that wait for a server, and other rows of that store alone; this copy does not.
   ///
   /// - Parameters:
-  ///   - path: The folder of the store; others may have it open.
-  ///   - destination: A folder that has no store, on the same disk.
-  /// - Returns: The position that the copy has.
-  /// - Throws: `StoreError` `replicated` if the store has followed no log, or there is a store already; what opening
-  ///   a store throws.
+  ///   - path: The folder of the store; other processes may have it open.
+  ///   - destination: A folder without a store, on the same disk.
+  /// - Returns: The position of the copy.
+  /// - Throws: `StoreError` `replicated` if the store has followed no log, or if the destination has a store; errors of
+  ///   opening a store.
   /// - Complexity: O(size of the store).
   @discardableResult
   public static func copy(path: String, to destination: String) async throws -> UInt64 {
     try await blocking(named: "pando.copy", path) { try LogRepair.copy(path, to: destination) }
   }
 
-  /// Has a log that has lost what a store holds go on from that store.
+  /// Continues a log that has lost messages from the contents of a store.
   ///
-  /// The other machines become equal to it: writes that they have and it has not are lost. Do it where the log has lost
-  /// its end, or all of it, and at the machine with the highest ``position``. The store must not be open.
+  /// The other machines become equal to that store; writes that only they have are lost. Call it if the log has lost
+  /// its end or all of its messages, on the machine with the highest ``position``. No process may have the store open.
   ///
   /// - Parameters:
   ///   - path: The folder of the store.
   ///   - log: The log; it stays open.
-  /// - Returns: The position from which the log goes on.
+  /// - Returns: The position from which the log continues.
   /// - Throws: `StoreError` `replicated` if the store has followed no log, `logLost` for a log that another store has
-  ///   begun, `unavailable`; what opening a store
-  ///   throws. It can be done again then.
+  ///   begun, `unavailable`; errors of opening a store. After an error the call can be repeated.
   /// - Complexity: O(size of the store).
   @discardableResult
   public static func republish(path: String, log: any ReplicationLog) async throws -> UInt64 {
     try await blocking(named: "pando.republish", path) { try LogRepair.republish(path, log) }
   }
 
-  /// Makes a store that can't follow its log any more what the newest copy beside the log is.
+  /// Replaces a store that can't follow its log any more by the newest copy in the log.
   ///
-  /// The store loses the data that no other machine has. Its properties and its own tables stay. Its cursors expire,
-  /// unless the history of the copy contains its commits. No process may have the store open.
+  /// The store loses the data that no other machine has. Its own properties and tables stay. Its cursors expire, unless
+  /// the history of the copy contains its commits. No process may have the store open.
   ///
   /// - Parameters:
   ///   - path: The folder of the store.
   ///   - log: The log; it stays open.
-  /// - Returns: The position that the store has then.
-  /// - Throws: `StoreError` `replicated` if the store has followed no log, `unavailable` if the log has no copy, or
-  ///   can't be reached, `logLost` or `forked` if the copy is not of the log; what opening a store throws. Then the store is
-  ///   as it was.
+  /// - Returns: The new position of the store.
+  /// - Throws: `StoreError` `replicated` if the store has followed no log, `unavailable` if the log has no copy or
+  ///   can't be reached, `logLost` or `forked` if the copy is not of the log; errors of opening a store. After an error
+  ///   the store is unchanged.
   /// - Complexity: O(size of the copy), and O(*n* log *n*) for *n* rows of the store and the copy, which are compared.
   @discardableResult
   public static func replace(path: String, log: any ReplicationLog) async throws -> UInt64 {
     try await blocking(named: "pando.replace", path) { try LogRepair.replace(path, log) }
   }
 
-  /// Compares a store with what the log says it should be: with the newest copy beside it and the messages since.
+  /// Compares a store with the newest copy in the log and the later messages.
   ///
-  /// A copy is made by one machine: run on all machines, it compares each with that one. This or another process may
-  /// have the store open. It needs room for two copies of the store in the store's folder.
+  /// One machine made the copy, so call this on all machines to compare each with that one. This or another process may
+  /// have the store open. The call needs room for two copies of the store in the store's folder.
   ///
   /// - Parameters:
   ///   - path: The folder of the store.
   ///   - log: The log; it stays open.
-  /// - Returns: What differs in types, nodes and lists at the position of the store.
-  /// - Throws: `StoreError` `replicated` if the store has followed no log, `unavailable` if the log has no copy, one
-  ///   that is ahead of the store, or can't be reached, `logLost` or `forked` if the log is not that of the store;
-  ///   what opening a store throws.
-  /// - Complexity: O(size of the store), and O(size of the messages behind the copy).
+  /// - Returns: The differences in types, nodes and lists at the position of the store.
+  /// - Throws: `StoreError` `replicated` if the store has followed no log, `unavailable` if the log has no copy, if the
+  ///   copy is ahead of the store, or if the log can't be reached, `logLost` or `forked` if the log is not that of the
+  ///   store; errors of opening a store.
+  /// - Complexity: O(size of the store), and O(size of the messages after the copy).
   public static func compare(
     path: String, log: any ReplicationLog
   ) async throws -> ReplicaComparison {
     try await blocking(named: "pando.compare", path) { try ReplicaCheck.run(path, log) }
   }
 
-  /// What became of a write of a store whose answer was lost; others may have the store open.
+  /// The outcome of a write of a store whose answer was lost; other processes may have the store open.
   ///
   /// - Parameters:
   ///   - name: The `writeName` of the error with which the write failed.
   ///   - path: The folder of the store.
   /// - Returns: As ``outcome(ofWrite:)``.
-  /// - Throws: What opening and reading a store throws.
+  /// - Throws: Errors of opening and reading a store.
   /// - Complexity: As opening a store.
   public static func outcome(ofWrite name: String, path: String) throws -> WriteOutcome? {
     if let store = ModelStore.opened(at: path) { return try Replica.outcome(ofWrite: name, store) }
@@ -351,21 +352,21 @@ public final class ReplicatedStore: Sendable {
     return try Replica.outcome(ofWrite: name, store)
   }
 
-  /// Reads a version that has all up to a position of the log.
+  /// Reads a version that contains all messages up to a position of the log.
   ///
   /// - Parameters:
   ///   - position: A position of any machine, from its ``position``.
-  ///   - body: Gets the version on a reader thread, as in the `async` form of `ModelStore.read`.
-  /// - Returns: What `body` returns.
-  /// - Throws: As ``caughtUp()`` if the store is not that far; `unavailable` too if the log ends before that position;
-  ///   what `body` throws.
-  /// - Complexity: As `ModelStore.read(_:)` if the store is that far; else the log is asked where it ends, and the
-  ///   store takes in what it lacks.
+  ///   - body: Receives the version on a reader thread, as in the `async` form of `ModelStore.read`.
+  /// - Returns: The result of `body`.
+  /// - Throws: As ``caughtUp()`` if the store has not reached the position; also `unavailable` if the log ends before
+  ///   it; errors of `body`.
+  /// - Complexity: As `ModelStore.read(_:)` if the store has reached the position; else the call reads the end of the
+  ///   log, and the store applies the missing messages.
   public func read<Result: Sendable>(
     after position: UInt64, _ body: @escaping @Sendable (ModelSnapshot) throws -> Result
   ) async throws -> Result {
     if try self.position < position {
-      // No barrier is needed: whatever end a server names, it has that position or not.
+      // This needs no barrier: a log that names any end at or after the position has the position.
       try await blocking(named: "pando.caughtUp", store.path) { [replica, log] in
         try replica.takeIn(upTo: log.end())
       }
@@ -382,12 +383,12 @@ public final class ReplicatedStore: Sendable {
     }
   }
 
-  /// Waits for the writes that are queued, and closes the store and the log.
+  /// Waits for the queued writes, and closes the store and the log.
   ///
-  /// Writes of which the log has not said within four seconds what became of them fail as `unavailable`. A copy that is
-  /// being put beside the log is given up.
+  /// Writes without an answer of the log after four seconds fail as `unavailable`. The call cancels a copy that is
+  /// being put into the log.
   ///
-  /// - Complexity: O(1), and the wait for writes that are queued, five seconds at most, and for reads that are under way.
+  /// - Complexity: O(1), and the wait for queued writes, five seconds at most, and for running reads.
   public func close() async {
     follower.end()
     snapshotMaker.stop()
@@ -406,7 +407,7 @@ public final class ReplicatedStore: Sendable {
     }
   }
 
-  /// In nanoseconds: how long writes may wait for the log when the store is being closed.
+  /// In nanoseconds: how long writes wait for the log while the store is being closed.
   private static let closingWait: Int64 = 4_000_000_000
 
   private func closeLog() {
@@ -415,7 +416,7 @@ public final class ReplicatedStore: Sendable {
   }
 }
 
-/// Runs a closure that blocks, on a thread of its own.
+/// Runs a blocking closure on a thread of its own.
 private func blocking<Result: Sendable>(
   named name: String, _ path: String, _ body: @escaping @Sendable () throws -> Result
 ) async throws -> Result {

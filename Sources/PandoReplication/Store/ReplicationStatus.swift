@@ -1,6 +1,6 @@
 public import PandoStore
 
-/// How far a replicated store is.
+/// The progress of a replicated store.
 ///
 /// ```swift
 /// let status = boards.status
@@ -9,41 +9,42 @@ public import PandoStore
 /// }
 /// ```
 public struct ReplicationStatus: Sendable {
-  /// The position of the log up to which the store has taken it in.
+  /// The position up to which the store has applied the log.
   public var position: UInt64
-  /// The last position that the store has heard of.
+  /// The last position of the log that the store has received.
   public var end: UInt64
-  /// Why the last try to look at the log, or to take something in, failed; `nil` if it did not.
+  /// The error of the last attempt to read or apply the log; `nil` if it succeeded.
   public var failure: StoreError?
-  /// Why the last copy could not be put beside the log; `nil` if it could, or none was due.
+  /// The error of the last copy that the store could not put into the log; `nil` if the copy succeeded, or none was
+  /// due.
   public var snapshotFailure: StoreError?
-  /// Whether the store has stopped writing and taking in, for the reason in ``failure``.
+  /// Whether the store has stopped writing and applying, for the reason in ``failure``.
   public var isStopped: Bool
   /// The identity of the log, 32 hexadecimal digits.
   ///
-  /// Each look at the log compares it, as long as the log keeps its first
-  /// message; another one stops the store as `logLost`.
+  /// Each look at the log compares the identity, as long as the log keeps its first message. A log with another
+  /// identity stops the store as `logLost`.
   public var log: String
-  /// When the log last answered, or announced a message; `nil` if it has not yet.
+  /// The time of the log's last answer or notification; `nil` before the first one.
   ///
-  /// It is looked at every two seconds.
+  /// The store contacts the log every two seconds.
   public var lastHeard: ContinuousClock.Instant?
-  /// How old the newest copy beside the log is, by the log's clock; `nil` if there is none, or that is not known yet.
+  /// The age of the newest copy in the log, by the log's clock; `nil` if there is none, or the age is not known yet.
   ///
-  /// It is
-  /// looked at once a minute.
+  /// The store updates the age once a minute.
   public var snapshotAge: Duration?
-  /// What the log does not promise as it is set up: see ``ReplicationLog/warnings``.
+  /// The guarantees that the log does not give as it is configured: see ``ReplicationLog/warnings``.
   public var warnings: [String]
-  /// How many writes were judged since the store was opened.
+  /// The number of writes that were judged since the store was opened.
   public var judgedCount: Int
-  /// How many of them were refused.
+  /// The number of those that were refused.
   public var refusedCount: Int
-  /// How many messages of the log were malformed.
+  /// The number of malformed messages of the log.
   public var malformedCount: Int
-  /// How many entries were made from another history than the log's, by a machine that has to be looked at; all leave them
-  /// out.
+  /// The number of entries from another history than the log's.
+  ///
+  /// All machines ignore such entries; check the machine that made them.
   public var foreignCount: Int
-  /// How often the store was made equal to a copy, because the log did not keep what it needed.
+  /// How often the store was replaced by a copy, because the log no longer had the next messages.
   public var replacedCount: Int
 }

@@ -1,15 +1,16 @@
 import PandoStore
 import PandoSystem
 
-/// Puts copies of a store beside its log, on a thread of its own.
+/// Puts copies of a store into its log, on a thread of its own.
 ///
-/// Any machine may make one; each looks after a pause of a random length, so that seldom two do at once.
+/// Every machine may make a copy. Each checks after a pause of random length, so that two seldom make one at the same
+/// time.
 final class SnapshotMaker: Sendable {
   private struct State {
     var isEnded = false
     var isOver = false
     var failure: StoreError?
-    /// How old the newest copy was, and when that was.
+    /// The age of the newest copy, and when it was read.
     var age: (age: Duration, at: ContinuousClock.Instant)?
   }
 
@@ -21,28 +22,28 @@ final class SnapshotMaker: Sendable {
     (self.replica, self.path) = (replica, path)
   }
 
-  /// Why the last copy could not be made; `nil` if it could.
+  /// The error of the last copy; `nil` if it succeeded.
   var failure: StoreError? { state.withLock(\.failure) }
 
-  /// How old the newest copy is; `nil` if there is none, or that is not known.
+  /// The age of the newest copy; `nil` if there is none, or the age is not known.
   var age: Duration? {
     state.withLock { $0.age.map { $0.age + (ContinuousClock.now - $0.at) } }
   }
 
-  /// Begins.
+  /// Starts the thread.
   ///
-  /// - Parameter isAtOnce: Whether a copy is wanted now: this store has begun the log.
+  /// - Parameter isAtOnce: Whether a copy is due immediately: this store has begun the log.
   func start(isAtOnce: Bool) {
     startThread(named: "pando.snapshot") { self.run(isAtOnce) }
   }
 
-  /// Makes no more copies.
+  /// Ends the thread after the present copy.
   func stop() {
     state.withLock { $0.isEnded = true }
     state.notifyAll()
   }
 
-  /// Waits until no copy is being made, after ``stop()``.
+  /// Waits until no copy is being made; call ``stop()`` first.
   func waitForEnd() { state.waiting { $0.isOver ? () : nil } }
 
   private func run(_ isAtOnce: Bool) {
@@ -75,6 +76,6 @@ final class SnapshotMaker: Sendable {
     state.waiting(until: monotonicNanoseconds() + pause) { $0.isEnded ? false : nil } ?? true
   }
 
-  /// In nanoseconds, between two looks, on average.
+  /// In nanoseconds: the average time between two checks.
   private static let interval: Int64 = 60_000_000_000
 }
