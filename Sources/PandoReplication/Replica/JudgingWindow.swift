@@ -1,16 +1,16 @@
 import PandoModels
 import PandoStore
 
-/// What the last commits have changed, by node and by list.
+/// The nodes and lists that recent commits changed, each with its last commit.
 struct JudgingWindow {
-  /// The commit behind which all is known.
+  /// The commit after which the window is complete.
   private var start: UInt64?
-  /// The last commit of which it is known.
+  /// The last commit of the window.
   private var last: UInt64 = 0
   private var nodes: [ByteString: UInt64] = [:]
   private var lists: [ByteString: UInt64] = [:]
 
-  /// Learns all that came after a commit.
+  /// Extends the window to all commits after a given one.
   mutating func open(after commit: UInt64, _ transaction: borrowing ModelTransaction) throws {
     let newest = transaction.commitValue
     // The window ignores earlier commits: the change log may have dropped them.
@@ -27,11 +27,11 @@ struct JudgingWindow {
     last = newest
   }
 
-  /// With so many names it begins anew.
+  /// The number of names at which the window starts again.
   private static let countMaximum = 100_000
 
   mutating func note(_ changeSet: ChangeSet) {
-    // Others between are read when the next entry asks.
+    // A later entry reads the commits in between.
     guard start != nil, changeSet.commitNumber.value == last + 1 else { return }
     last += 1
     for names in [changeSet.updated, changeSet.inserted, changeSet.deleted] {
@@ -42,19 +42,19 @@ struct JudgingWindow {
     }
   }
 
-  /// Tells whether something that a write has changed was changed by others after a commit.
+  /// Whether another machine changed something after a commit that a write has changed too.
   ///
   /// - Parameters:
-  ///   - keys: What the write has changed.
-  ///   - base: The last commit that it has seen of others.
-  ///   - own: The first commit of its own entry: that and later ones it has seen too.
-  /// - Returns: Whether the write has to be refused.
+  ///   - keys: The nodes and lists that the write has changed.
+  ///   - base: The last commit of other machines that the write had seen.
+  ///   - own: The first commit of the write's own entry; the write had seen this and later ones too.
+  /// - Returns: Whether the write must be refused.
   func conflicts(_ keys: WriteKeys, after base: UInt64, before own: UInt64) -> Bool {
     func isLater(_ commit: UInt64?) -> Bool { commit.map { $0 > base && $0 < own } ?? false }
     return keys.nodes.contains { isLater(nodes[$0]) } || keys.lists.contains { isLater(lists[$0]) }
   }
 
-  /// Tells whether a migration has not seen a record of its type, because others have changed it after a commit.
+  /// Whether a migration had not seen a record of its type, because another machine changed it after a commit.
   func conflicts(
     _ schemas: [WriteEffects.Schema], after base: UInt64,
     _ transaction: borrowing ModelTransaction
@@ -68,7 +68,7 @@ struct JudgingWindow {
   }
 }
 
-/// What a write has changed, by name.
+/// The nodes and lists that a write has changed.
 struct WriteKeys {
   private(set) var nodes: Set<ByteString> = []
   private(set) var lists: Set<ByteString> = []

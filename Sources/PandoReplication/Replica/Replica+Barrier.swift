@@ -2,29 +2,29 @@ import PandoModels
 import PandoStore
 import PandoSystem
 
-/// Callers who wait for all that the log holds, and how far they are.
+/// The callers that wait for all messages of the log, and their progress.
 ///
-/// Where a log says it ends is no answer: a server that others have taken the lead from says what it knows. A message
-/// that was appended has a position, and only who has the lead can give it.
+/// The end that a server names is not reliable: a server that is no longer the leader may return an old one. Only the
+/// leader can give a position to an appended message.
 struct Barrier {
-  /// How often it was asked for.
+  /// The number of calls.
   var asked: UInt64 = 0
-  /// The last of these before which a message was appended, and that message's position.
+  /// The last call for which a message was appended, and the position of that message.
   var done: UInt64 = 0
   var position: UInt64 = 0
-  /// Whether the present flush has appended one.
+  /// Whether the present flush has appended a message.
   var isServed = false
-  /// How many messages were appended.
+  /// The number of appended messages.
   var counter: UInt64 = 0
-  /// The last call for which the log has not taken a message, and why.
+  /// The last call whose message the log did not accept, and the reason.
   var failure: (number: UInt64, fault: LogFault)?
 
-  /// The last call for which a message has to be appended; `nil` if there is none.
+  /// The last call that needs an appended message; `nil` if there is none.
   var wanted: UInt64? { asked > max(done, failure?.number ?? 0) ? asked : nil }
 
-  /// Whether a call has its message.
+  /// Whether the message of a call was appended.
   ///
-  /// - Throws: ``LogFault`` if the log has not taken one.
+  /// - Throws: ``LogFault`` if the log did not accept one.
   func isDone(_ number: UInt64) throws -> Bool {
     if done >= number { return true }
     if let failure, failure.number >= number { throw failure.fault }
@@ -32,17 +32,17 @@ struct Barrier {
   }
 }
 
-/// Waiting for all that the log holds.
+/// The wait for all messages of the log.
 extension Replica {
-  /// Takes in all that was in the log when this was called, wherever it was written.
+  /// Applies all messages that the log had at the time of the call, from all machines.
   ///
-  /// Several callers share a message of the log, which holds no writes and says whose it is.
+  /// Several callers share one message of the log. It has no writes, and names the history of its store.
   ///
-  /// A message that the log does not take fails the calls that wait for it, and nothing else: a machine may follow a log
-  /// without the right to append.
+  /// If the log does not accept a message, only the calls that wait for it fail: a machine may follow a log without the
+  /// right to append.
   ///
-  /// - Throws: `StoreError` `unavailable` if the log does not take the message, `logLost` if it is shorter than the
-  ///   store; what keeps the store from taking in the rest.
+  /// - Throws: `StoreError` `unavailable` if the log does not accept the message, `logLost` if the log is shorter than
+  ///   the store; the error that prevents the store from applying the rest.
   package func passBarrier() throws {
     guard let store else { return }
     _ = try looksForCopy()
@@ -56,10 +56,10 @@ extension Replica {
     try takeIn(upTo: barrier.withLock(\.position))
   }
 
-  /// How often ``passBarrier()`` was called.
+  /// The number of calls of ``passBarrier()``.
   package var barrierCount: UInt64 { barrier.withLock(\.asked) }
 
-  /// Whether somebody waits for a message that has to be appended before the next flush.
+  /// Whether a call waits for a message that must be appended before the next flush.
   var needsMarker: Bool {
     barrier.withLock { barrier in
       defer { barrier.isServed = false }
@@ -67,7 +67,7 @@ extension Replica {
     }
   }
 
-  /// Appends a message if somebody waits for one; on the thread that leads the writes.
+  /// Appends a message if a call waits for one; runs on the thread that leads the writes.
   func serveBarrier(until deadline: Int64) throws {
     guard let asked = barrier.withLock(\.wanted),
       let row = try store?.read({ try $0.replicationRow })
@@ -89,14 +89,15 @@ extension Replica {
 
   /// Appends a message without writes.
   ///
-  /// It is an entry like any other that says what history the store has; nobody has to judge it, and programs that
-  /// know nothing of such entries take it in.
+  /// The message is an entry like any other, and names the history of the store. No replica has to judge it, and
+  /// earlier versions of the library apply it as well.
   ///
   /// - Parameters:
-  ///   - row: How far the store has come.
-  ///   - deadline: How long to wait.
-  /// - Returns: Its position.
-  /// - Throws: ``StoreError`` `logLost` if that lies before the store's: the log is shorter; ``LogFault``.
+  ///   - row: The position of the store.
+  ///   - deadline: The time at which the call fails.
+  /// - Returns: The position of the message.
+  /// - Throws: ``StoreError`` `logLost` if that position is before the store's, because the log is shorter;
+  ///   ``LogFault``.
   func appendMarker(behind row: ReplicationRow, until deadline: Int64) throws -> UInt64 {
     let identity = barrier.withLock { barrier in
       barrier.counter += 1
@@ -122,21 +123,21 @@ extension Replica {
   }
 }
 
-/// Messages that a log says it has, and does not give.
+/// Messages that the log counts and does not deliver.
 extension Replica {
-  /// Appends a message behind those that do not come: if they are lost, it comes without them.
+  /// Appends a message after missing ones: if the log has lost them, it delivers the new message without them.
   ///
-  /// A server that is late may have them, so this is done less and less often, as long as nothing comes.
+  /// A slow server may still have them, so the pause between two such messages grows as long as nothing arrives.
   ///
   /// - Parameters:
-  ///   - position: How far the store is.
-  ///   - deadline: How long to wait.
-  /// - Throws: As ``appendMarker(behind:until:)``; no ``LogFault``.
+  ///   - position: The position of the store.
+  ///   - deadline: The time at which the call fails.
+  /// - Throws: As ``appendMarker(behind:until:)``, except ``LogFault``.
   func proveGap(behind position: UInt64, until deadline: Int64) throws {
     let now = configuration.clock()
     let isDue = gap.withLock { gap -> Bool in
       let pause = gap?.position == position ? gap?.pause ?? 0 : 0
-      // At another position too: a server that is late gets no more of them.
+      // The pause also applies to another position, so that a slow server does not receive more of them.
       if let gap, now >= gap.time, now - gap.time < max(pause, Self.proofPause(after: 0)) {
         return false
       }
@@ -150,11 +151,11 @@ extension Replica {
           try appendMarker(behind: row, until: deadline)
         })
     } catch is LogFault {
-      // Others may append.
+      // Other machines may still append.
     }
   }
 
-  /// The message that does not come, and when one was appended behind it.
+  /// The missing message, and when a message was appended after it.
   struct Gap {
     let position: UInt64
     let time: Int64
@@ -162,11 +163,13 @@ extension Replica {
   }
 }
 
-/// How long the log is waited for.
+/// How long writes wait for the log.
 extension Replica {
-  /// When writes fail that wait for the log: after some time, and those that had to wait for others not much later.
+  /// The time at which writes that wait for the log fail.
   ///
-  /// - Parameter start: When the first of them was queued.
+  /// Writes that first waited for other writes fail not much later.
+  ///
+  /// - Parameter start: The time at which the first of them was queued.
   /// - Returns: The time, in nanoseconds.
   package func deadline(ofWritesSince start: Int64) -> Int64 {
     let now = monotonicNanoseconds()
@@ -174,14 +177,14 @@ extension Replica {
     return max(now, min(now + wait, start + 2 * wait))
   }
 
-  /// Whether two writes may share a flush: not if the deadline of one that has waited for others is too early for the
-  /// other one, which has not.
+  /// Whether two writes may share a flush: not if one has waited for other writes, so that its deadline is too early
+  /// for the other one.
   package func mayShare(_ start: Int64, with first: Int64) -> Bool {
     let limit = monotonicNanoseconds() - wait
     return (start < limit) == (first < limit)
   }
 
-  /// In nanoseconds: how long a write waits for the log that has not waited for others.
+  /// In nanoseconds: how long a write waits for the log if it did not wait for other writes.
   private var wait: Int64 { Int64(configuration.resendDurationMaximum / .nanoseconds(1)) }
 
   /// Notes that the log has answered.

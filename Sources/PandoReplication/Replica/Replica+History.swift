@@ -1,40 +1,41 @@
 import PandoStore
 import PandoSystem
 
-/// Whether the log still is the one that the store has followed.
+/// Checks that the log is still the one that the store has followed.
 extension Replica {
-  /// When the store was last compared with its log.
+  /// The last comparison of the store with its log.
   struct Comparison {
-    /// As the clock of the configuration says; `nil` if something has happened since.
+    /// The time of the comparison, by the configuration's clock; `nil` if the log was interrupted since.
     var time: Int64?
     var interruptions: UInt64 = 0
-    /// How far it was then; 0 before the first time.
+    /// The position of the store at the comparison; 0 before the first one.
     var position: UInt64 = 0
     /// The time of the last message that a look appended because the log claimed to be shorter than the store, and the
     /// pause until the next one; `nil` if the log has not claimed it since.
     var proof: (time: Int64, pause: Int64)?
   }
 
-  /// Looks where the log ends, and whether it has what the store has taken in last.
+  /// Reads the end of the log, and checks that the log still has the messages that the store has applied last.
   ///
   /// Any thread.
   ///
   /// - Returns: The position of the last message.
-  /// - Throws: ``StoreError`` `logLost` or `forked`, and then the replica has stopped; ``LogFault``.
+  /// - Throws: ``StoreError`` `logLost` or `forked`, after which the replica has stopped; ``LogFault``.
   @discardableResult
   package func look() throws -> UInt64 {
     if let halt { throw halt }
     guard let store else { throw StoreError(.closed, "replication", "the store has been closed") }
     let (end, row) = try examine(store)
     guard let row, end < row.position, isProofDue else { return end }
-    // The writer looks again, and has the log take a message.
+    // The writer looks again, and appends a message as proof.
     noteInterruption()
     try store.write { _ in }
     return lastSeen
   }
 
-  /// Whether a look has a message appended because the log says that it is shorter: less and less often, as long as it says
-  /// so and takes what is appended.
+  /// Whether a look appends a message because the log claims to be shorter.
+  ///
+  /// The pause grows as long as the log claims it and accepts messages.
   private var isProofDue: Bool {
     let (now, interruptions) = (configuration.clock(), log.interruptionCount)
     return comparison.withLock { comparison in
@@ -48,9 +49,9 @@ extension Replica {
     }
   }
 
-  /// The same, on the thread that leads the writes.
+  /// As ``look()``, on the thread that leads the writes.
   ///
-  /// - Parameter deadline: How long to wait.
+  /// - Parameter deadline: The time at which the call fails.
   /// - Returns: A position that the log has.
   /// - Throws: As ``look()``.
   func lookBeforeWriting(until deadline: Int64) throws -> UInt64 {
@@ -64,8 +65,8 @@ extension Replica {
 
   /// Compares a copy of the store with the log.
   ///
-  /// - Throws: As ``look()``; ``LogFault`` `unavailable` for a log that says that it is shorter, or that does not go on
-  ///   from the copy.
+  /// - Throws: As ``look()``; ``LogFault`` `unavailable` if the log claims to be shorter than the copy, or does not
+  ///   continue after it.
   func look(at copy: ModelStore) throws {
     let (end, row) = try examine(copy)
     if let row, end < row.position {
@@ -75,9 +76,11 @@ extension Replica {
     if let row { try Self.requireRest(behind: row, end: end, log) }
   }
 
-  /// Looks whether a log still has what comes behind a copy: others would wait for it, and go on from no other copy.
+  /// Checks that a log still has the messages after a copy.
   ///
-  /// - Throws: ``LogFault`` `unavailable` if it has not.
+  /// Otherwise other machines would wait for them, and could use no earlier copy.
+  ///
+  /// - Throws: ``LogFault`` `unavailable` if the log does not have them.
   static func requireRest(
     behind row: ReplicationRow, end: UInt64, _ log: any ReplicationLog
   ) throws {
@@ -89,14 +92,14 @@ extension Replica {
 
   /// Compares a store, or a copy of it, with the log.
   ///
-  /// A log that says that it is shorter may be that of a server from which others have taken the lead: it has to take a
-  /// message to prove it.
+  /// A log that claims to be shorter may be on a server that is no longer the leader. It must append a message as
+  /// proof.
   ///
   /// - Parameters:
   ///   - store: The store.
-  ///   - provenEnd: A position that the log has, where it says that it is shorter.
-  /// - Returns: Where the log ends, as far as it says or that is known, and how far the store was.
-  /// - Throws: ``StoreError`` `logLost` for another log, `forked`, and then the replica has stopped; ``LogFault``.
+  ///   - provenEnd: A position that the log has, if the log claims to be shorter.
+  /// - Returns: The end of the log, as far as known, and the position of the store.
+  /// - Throws: ``StoreError`` `logLost` for another log, `forked`, after which the replica has stopped; ``LogFault``.
   private func examine(
     _ store: ModelStore, end provenEnd: UInt64? = nil
   ) throws -> (end: UInt64, row: ReplicationRow?) {
@@ -124,10 +127,10 @@ extension Replica {
     return (found.end, found.row)
   }
 
-  /// Looks whose log it is, as long as it keeps its first message.
+  /// Compares the identity of the log, as long as the log has its first message.
   ///
-  /// - Returns: What is known of it then; `nil` for a store that follows none.
-  /// - Throws: ``StoreError`` `logLost` for another one; ``LogFault``.
+  /// - Returns: The properties of the log; `nil` for a store that follows none.
+  /// - Throws: ``StoreError`` `logLost` for another log; ``LogFault``.
   private static func identify(
     _ store: ModelStore, _ log: any ReplicationLog
   ) throws -> Joined? {
@@ -151,7 +154,7 @@ extension Replica {
         + "store has taken in \(row.position)")
   }
 
-  /// Whether something may have happened to the log since the store was compared with it.
+  /// Whether the log was interrupted since the last comparison, or that was too long ago.
   var needsLook: Bool {
     let (comparison, now) = (comparison.withLock(\.self), configuration.clock())
     guard let time = comparison.time, comparison.interruptions == log.interruptionCount else {
@@ -160,10 +163,10 @@ extension Replica {
     return now - time > Self.lookMaximum || now < time
   }
 
-  /// Notes that the log did not answer: it may be another server that does next.
+  /// Notes that the log did not answer: another server may answer next.
   func noteInterruption() { comparison.withLock { $0.time = nil } }
 
-  /// Runs a closure; what says that the store can't follow its log stops the replica.
+  /// Runs a closure, and stops the replica after an error that the store can't follow its log.
   func halting<Result>(_ body: () throws -> Result) throws -> Result {
     do {
       return try body()
@@ -177,10 +180,10 @@ extension Replica {
     return error
   }
 
-  /// Compares the last message that a store has taken in with the one that its log has there.
+  /// Compares the last applied message with the message of the log at the same position.
   ///
   /// - Returns: The position of the log's last message.
-  /// - Throws: ``StoreError`` `logLost` where the log is shorter, `forked` where it has another message; ``LogFault``.
+  /// - Throws: ``StoreError`` `logLost` if the log is shorter, `forked` if it has another message; ``LogFault``.
   @discardableResult
   static func compare(
     _ store: ModelStore, _ log: any ReplicationLog, _ configuration: ReplicaConfiguration
@@ -191,17 +194,17 @@ extension Replica {
     return found.end
   }
 
-  /// The same, where the log does not say that it is shorter.
+  /// The same comparison, unless the log claims to be shorter.
   ///
-  /// What a store has written by itself at once says nothing of what lies before: the message where it was last time is
-  /// compared too, and the first time some more.
+  /// A message that the store has just written itself proves nothing about earlier messages. So the call also compares
+  /// the message at the position of the last comparison, and at the first comparison some more.
   ///
-  /// - Returns: Where the log ends, how far the store was, and whether the log has shown what it has there.
+  /// - Returns: The end of the log, the position of the store, and whether the log has delivered a message to compare.
   private static func compareIfLonger(
     _ store: ModelStore, _ log: any ReplicationLog, since previous: UInt64,
     end provenEnd: UInt64? = nil
   ) throws -> (end: UInt64, row: ReplicationRow?, isCompared: Bool) {
-    // Read before: others may come meanwhile, and the store take them in.
+    // The hashes are read first, because the store may apply more messages meanwhile.
     let (found, pairs) = try store.read { snapshot -> (ReplicationRow?, [Pair]) in
       guard let row = try snapshot.replicationRow, row.position > 0 else { return (nil, []) }
       var positions = [row.position]
@@ -217,7 +220,7 @@ extension Replica {
     guard let row = found, end >= row.position else { return (end, found, false) }
     var isCompared = pairs.isEmpty
     for pair in pairs {
-      // No more where the log has let go of the message.
+      // The log has no earlier messages if it no longer has this one.
       guard let message = try log.message(at: pair.position) else { break }
       isCompared = true
       guard pair.before.appending(message.bytes) == pair.own else {
@@ -227,7 +230,7 @@ extension Replica {
     return (end, row, isCompared)
   }
 
-  /// What a store knows of one position; nothing where an earlier version has not kept it.
+  /// The hashes of one position; `nil` if an earlier version of the library did not store them.
   private struct Pair {
     let position: UInt64
     let before: EntryChain
@@ -252,9 +255,9 @@ extension Replica {
     )
   }
 
-  /// Looks whether a copy has come out of what a store holds.
+  /// Checks that a copy continues the history of a store.
   ///
-  /// - Throws: ``StoreError`` `forked` if it has not, `logLost` if the copy does not say.
+  /// - Throws: ``StoreError`` `forked` if it does not, `logLost` if the copy does not show it.
   func requireContinuation(_ copy: ModelStore, of store: ModelStore) throws {
     guard let row = try store.read({ try $0.replicationRow }),
       !configuration.omissions.contains(.copies)
@@ -276,12 +279,14 @@ extension Replica {
         + "the store has can't be told")
   }
 
-  /// How many messages before the last one are compared when a store is opened.
+  /// The number of messages before the last one that are compared when a store is opened.
   private static let firstCount: UInt64 = 15
-  /// In nanoseconds: longer ago than that, and the store is compared before it writes.
+  /// In nanoseconds: after this time the store is compared again before it writes.
   private static let lookMaximum: Int64 = 10_000_000_000
-  /// In nanoseconds, the pause behind a message that was appended because of what the log says: 4 s at first, twice as long
-  /// each time, and a minute at most.
+  /// In nanoseconds: the pause after a message that was appended as proof.
+  ///
+  /// 4 s at first, twice as long each time, and a
+  /// minute at most.
   static func proofPause(after pause: Int64) -> Int64 {
     min(pause == 0 ? 4_000_000_000 : 2 * pause, 60_000_000_000)
   }
@@ -289,10 +294,11 @@ extension Replica {
 
 /// The marks of commits.
 extension Replica {
-  /// Gives the commits of a store the marks that those of other machines have, where an earlier version has followed the log
-  /// and has given them none.
+  /// Gives the commits of a store the marks of other machines' commits, if an earlier version followed the log and
+  /// stored none.
   ///
-  /// The mark is that of the message with which the log has begun, or begun again; without that they stay without.
+  /// The mark is that of the message that began the log, or began it again. If the log no longer has that message, the
+  /// commits get no mark.
   static func addHistory(to store: ModelStore, _ log: any ReplicationLog) throws {
     let (row, first, isMarked) = try store.read {
       (try $0.replicationRow, try $0.firstChain, try $0.hasHistories)
@@ -312,17 +318,17 @@ extension Replica {
   }
 }
 
-/// What is known of entries that were made from another history.
+/// Entries that were made from another history.
 extension Replica {
-  /// Looks whether it is the store that has another history than the log, and not who has made an entry.
+  /// Checks whether the store has another history than the log, or only the machine that made an entry.
   ///
-  /// The store is compared message by message, as far back as it and the log go.
+  /// The call compares the store message by message, as far back as the store and the log go.
   ///
   /// - Parameters:
   ///   - base: The position from which the entry was made.
   ///   - position: The position of the entry.
-  ///   - writer: Where to read.
-  /// - Throws: ``StoreError`` `forked` if it is the store, `logLost` if that can't be told; ``LogFault``.
+  ///   - writer: The access to the store.
+  /// - Throws: ``StoreError`` `forked` if the store differs, `logLost` if that can't be decided; ``LogFault``.
   func confirmHistory(
     against base: UInt64, at position: UInt64, _ writer: EntryWriter
   ) throws {
@@ -344,7 +350,7 @@ extension Replica {
       }
       index -= 1
     }
-    // As far back as an entry can have been made from.
+    // An entry can't have been made from an earlier position.
     if index == first.position {
       unsafe confirmed = now
       return
@@ -360,13 +366,13 @@ extension Replica {
     unsafe confirmed = now
   }
 
-  /// Compares the store with the newest copy beside the log, by which others begin and go on.
+  /// Compares the store with the newest copy in the log, from which other machines begin and continue.
   ///
   /// - Parameters:
-  ///   - row: How far the store is.
-  ///   - first: The position up to which the messages of the log can't be compared: a copy from before it proves nothing.
-  ///   - writer: Where to read.
-  /// - Returns: Whether it could be compared.
+  ///   - row: The position of the store.
+  ///   - first: The first position whose message can be compared in the log itself; an earlier copy proves nothing.
+  ///   - writer: The access to the store.
+  /// - Returns: Whether a comparison was possible.
   /// - Throws: ``StoreError`` `forked` if the copy has another history.
   private func confirmByCopy(
     _ row: ReplicationRow, from first: UInt64, _ writer: EntryWriter
@@ -395,6 +401,6 @@ extension Replica {
     return true
   }
 
-  /// In nanoseconds: so long a store that was compared is not compared again, whatever others append.
+  /// In nanoseconds: a store that was compared is not compared again for this long, however many entries arrive.
   private static let confirmationMaximum: Int64 = 5_000_000_000
 }

@@ -1,22 +1,23 @@
 import PandoStore
 import PandoSystem
 
-/// Messages without writes, by which replicas compare their histories where nobody writes.
+/// Messages without writes, by which replicas compare their histories while no machine writes.
 extension Replica {
-  /// What of the log some entry was made behind: whose maker has told its hash of that.
+  /// The part of the log that an entry covers: each entry has the hash of the messages from which it was made.
   struct Coverage {
-    /// The highest position from which an entry was made that has the store's own history.
+    /// The highest position from which an entry with the store's own history was made.
     var covered: UInt64 = 0
-    /// The position of the last message that has to be compared.
+    /// The position of the last message that must be compared.
     var wanted: UInt64 = 0
-    /// Where the store was at the last look, and at how many looks it has been there before.
+    /// The position of the store at the last look, and the number of looks with that same position.
     var position: UInt64 = 0
     var quietCount = 0
-    /// Whether it is not waited until nobody writes.
+    /// Whether a mark is due although machines write.
     var isUrgent = false
   }
 
-  /// Appends a mark if nobody has written for some looks, and no entry says yet what history the last ones have led to.
+  /// Appends a mark if no machine has written for some looks, and no entry has yet compared the history of the last
+  /// messages.
   ///
   /// - Throws: As ``passBarrier()``.
   package func markIfQuiet() throws {
@@ -38,12 +39,12 @@ extension Replica {
     if isDue { try passBarrier() }
   }
 
-  /// Notes what was taken in.
+  /// Notes which messages were applied.
   ///
   /// - Parameters:
   ///   - covered: The highest position from which an entry was made.
-  ///   - wanted: The last position that has to be compared.
-  ///   - isUrgent: Whether somebody has another history, who has to hear of it.
+  ///   - wanted: The last position that must be compared.
+  ///   - isUrgent: Whether another machine has another history, which the mark lets it detect.
   func noteCoverage(_ covered: UInt64, wanted: UInt64, isUrgent: Bool = false) {
     coverage.withLock { coverage in
       coverage.isUrgent = isUrgent || coverage.isUrgent && covered < coverage.wanted

@@ -3,18 +3,18 @@ import PandoStore
 
 /// Entries that are too large for one message.
 extension Replica {
-  /// Reads the other parts of an entry, which lie before its last one.
+  /// Reads the other parts of an entry, which are before its last one.
   ///
-  /// The store has taken them in before. It compares them with the hashes that it keeps, because the log may have other
-  /// messages there by now.
+  /// The store has applied them before. The call compares them with the stored hashes, because the log may have other
+  /// messages there now.
   ///
   /// - Parameters:
   ///   - last: The last part.
-  ///   - position: Its position.
-  ///   - transaction: A transaction that has the hashes of all positions before.
+  ///   - position: The position of the last part.
+  ///   - transaction: A transaction with the hashes of all earlier positions.
   /// - Returns: The bytes of the entry.
-  /// - Throws: `EntryFault` `malformed` for parts that make no entry; ``StoreError`` `logLost` if the log has lost one of
-  ///   the messages, `forked` if it has another one; ``LogFault``.
+  /// - Throws: `EntryFault` `malformed` for parts that make no entry; ``StoreError`` `logLost` if the log has lost one
+  ///   of the messages, `forked` if it has another one; ``LogFault``.
   func bytes(
     of last: EntryPart, at position: UInt64, _ transaction: borrowing ModelTransaction
   ) throws -> [UInt8] {
@@ -46,7 +46,7 @@ extension Replica {
     return (0..<last.count).flatMap { parts[$0] ?? [] }
   }
 
-  /// Looks whether a message that is read again is the one that the store has taken in.
+  /// Checks that a message is the one that the store has applied before.
   private func requireKnown(
     _ message: LoggedMessage, behind position: UInt64, _ transaction: borrowing ModelTransaction
   ) throws {
@@ -54,7 +54,7 @@ extension Replica {
       throw Self.logLost(at: message.position, behind: position)
     }
     guard !configuration.omissions.contains(.origins),
-      // An earlier version has kept none.
+      // An earlier version of the library stored no hash.
       let before = try transaction.chain(at: message.position - 1),
       let own = try transaction.chain(at: message.position)
     else { return }

@@ -1,14 +1,14 @@
 import PandoStore
 
 extension Replica.Sent {
-  /// How many bytes of an entry a part has, beside what says whose it is.
+  /// The number of bytes of an entry in one part, without the part's own fields.
   private var bytesPerPart: Int { messageByteCount - 128 }
 
   var messageCount: Int {
     bytes.count <= messageByteCount ? 1 : (bytes.count + bytesPerPart - 1) / bytesPerPart
   }
 
-  /// The messages that bring it; those behind the first need its position.
+  /// The messages of the entry; all but the first contain the first one's position.
   var messages: [[UInt8]] { (0..<messageCount).map { message($0) } }
 
   func message(_ index: Int) -> [UInt8] {
@@ -22,14 +22,14 @@ extension Replica.Sent {
 }
 
 extension Replica {
-  /// Sends an entry, from its beginning if it was sent before.
+  /// Sends an entry; a repetition begins with the first part.
   ///
   /// - Throws: ``LogFault``.
   func send() throws {
     guard var sent = unsafe sent else { return }
     let name = sent.identity.name
     for index in 0..<sent.messageCount {
-      // Each part that was taken gives the rest more time.
+      // Each accepted part extends the deadline of the rest.
       if index > 0 { sent.deadline = max(sent.deadline, deadline(ofWritesSince: .max)) }
       let position = try LogDeadline.$nanoseconds.withValue(sent.deadline) {
         try log.append(
@@ -50,15 +50,15 @@ extension EntryIdentity {
   var name: String { "\(hexadecimal(origin))-\(counter)" }
 }
 
-/// An identity, as it is shown.
+/// An identity in hexadecimal digits.
 func hexadecimal(_ bytes: [UInt8]) -> String {
   bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
 }
 
 extension Replica {
-  /// Brings a store and a log together.
+  /// Connects a store with a log.
   ///
-  /// - Returns: What is known of the log then.
+  /// - Returns: The properties of the log.
   /// - Throws: ``StoreError`` `logLost`, `forked`, `replicated`, or `unavailable`; ``LogFault``.
   static func join(
     _ store: ModelStore, _ log: any ReplicationLog, _ configuration: ReplicaConfiguration
@@ -82,8 +82,8 @@ extension Replica {
       }
       first = message
     } catch LogFault.gone(let position) {
-      // The beginning of a long log is not kept. Whether it is the one that the store has followed, its
-      // next entries say: each names the chain that it was made from.
+      // A long log no longer has its beginning. Its next entries show whether the store has followed it: each has the
+      // hash of the messages from which it was made.
       guard let row else {
         throw StoreError(
           start == (0, 1, 1) ? .unavailable : .replicated, store.path,
@@ -92,7 +92,7 @@ extension Replica {
       }
       try check(row, end: try log.end(), of: store)
       try compare(store, log, configuration)
-      // Else a copy brings what lies between.
+      // Otherwise a copy replaces the messages in between.
       if row.position < position - 1, try log.snapshotPosition() ?? 0 < position - 1 {
         throw logLost(at: position, behind: row.position)
       }
@@ -120,15 +120,15 @@ extension Replica {
     return Joined(log: row.log, beginsWithContent: first.genesis.commit > 0)
   }
 
-  /// What is known of a log that is the store's.
+  /// The properties of a log that the store follows.
   struct Joined {
-    /// Its identity.
+    /// The identity of the log.
     let log: [UInt8]
-    /// Whether it begins with a store that held something.
+    /// Whether the log begins with a store that had contents.
     let beginsWithContent: Bool
   }
 
-  /// Begins an empty log, unless another machine does.
+  /// Begins an empty log, unless another machine has begun it.
   private static func begin(
     _ log: any ReplicationLog, with genesis: Genesis, of store: ModelStore
   ) throws {
@@ -137,10 +137,10 @@ extension Replica {
         _ = try log.append(LogMessage.genesis(genesis).bytes, named: "genesis", expecting: 0)
         return
       } catch LogFault.noAnswer {
-        // What the log holds says it.
+        // The log shows whether the message was appended.
         if try log.end() > 0 { return }
       } catch LogFault.endsElsewhere {
-        // Another machine has begun it.
+        // Another machine has begun the log.
         return
       }
     }
@@ -148,10 +148,10 @@ extension Replica {
       .unavailable, store.path, "the log is empty, and does not say whether it can be begun")
   }
 
-  /// How often a log is begun that does not answer: each time the engine has been waited for.
+  /// How often the call tries to begin a log that does not answer; each attempt waits for the engine.
   private static var beginningCountMaximum: Int { 4 }
 
-  /// Looks whether a log is as long as a store that follows it.
+  /// Checks that a log is as long as a store that follows it.
   ///
   /// - Throws: ``StoreError`` `logLost`.
   static func check(

@@ -2,32 +2,32 @@ import PandoLMDB
 import PandoModels
 import PandoStore
 
-/// Copies of stores beside the log.
+/// Copies of stores in the log.
 extension Replica {
   /// A copy for which a replica waits.
   struct AwaitedCopy {
-    /// The least position that it has to have.
+    /// The lowest position that is sufficient.
     let position: UInt64
-    /// The position of a damaged one, and the time at which it was read; `nil` if there was none.
+    /// The position of a damaged copy, and the time at which it was read; `nil` if there was none.
     var damaged: (position: UInt64, time: Int64)?
   }
 
-  /// Puts a copy of the store beside the log.
+  /// Puts a copy of the store into the log.
   ///
-  /// - Parameter goesOn: Asked now and then; `false` gives it up.
-  /// - Returns: The position that it has.
+  /// - Parameter goesOn: Called repeatedly; `false` cancels the copy.
+  /// - Returns: The position of the copy.
   /// - Throws: ``LogFault``, `StoreError`, `LMDBError`.
   package func putSnapshot(while goesOn: @escaping () -> Bool = { true }) throws -> UInt64 {
     guard let store else { throw StoreError(.closed, "replication", "the store has been closed") }
     let copy = try StoreCopy(of: store, in: StoreCopy.outgoing(store.folder), while: goesOn)
     defer { copy.remove() }
-    // Others become equal to it: it has to be of this log.
+    // Other stores will be replaced by the copy, so it must be from the history of this log.
     try copy.opened { try look(at: $0) }
     try copy.reading { try log.putSnapshot(at: copy.row.position, $0) }
     return copy.row.position
   }
 
-  /// Whether the newest copy is so old that another one has to be made.
+  /// Whether the newest copy is so old that another one is due.
   package func needsSnapshot() throws -> Bool {
     guard halt == nil, let position = try store?.read({ try $0.replicationRow?.position }) else {
       return false
@@ -40,16 +40,16 @@ extension Replica {
       || log.retentionUsed(since: start) > Self.retentionPerSnapshot
   }
 
-  /// Makes the store what a copy beside the log is: what the store would have to take in is not there.
+  /// Replaces the store by a copy in the log, because the log no longer has the next messages.
   ///
   /// - Parameters:
-  ///   - position: The least position that the copy has to have.
-  ///   - ownPosition: How far the store is.
-  ///   - isBegunAgain: Whether the log goes on from that copy, whatever the store has; else the store's history
-  ///     has to be that of the copy.
-  ///   - writer: Where to write.
-  /// - Throws: ``StoreError`` `logLost` if the copy is not of the store's history, if it is damaged, or there is none;
-  ///   ``LogFault`` `unavailable` if it may come yet.
+  ///   - position: The lowest position that the copy may have.
+  ///   - ownPosition: The position of the store.
+  ///   - isBegunAgain: Whether the log continues from that copy, whatever the store contains; otherwise the copy must
+  ///     continue the store's history.
+  ///   - writer: The access to the store.
+  /// - Throws: ``StoreError`` `logLost` if the copy does not continue the store's history, is damaged, or is missing;
+  ///   ``LogFault`` `unavailable` if it may still arrive.
   func goOn(
     from position: UInt64, behind ownPosition: UInt64, isBegunAgain: Bool, _ writer: EntryWriter
   ) throws {
@@ -67,7 +67,7 @@ extension Replica {
           "the log was begun again at position \(position), and the copy it goes on from is not there yet"
         )
       }
-      // Until a copy comes.
+      // The replica waits for such a copy.
       awaitedCopy = AwaitedCopy(
         position: position, damaged: damage.map { _ in (newest, configuration.clock()) })
       throw halting(Self.logLost(at: position + 1, behind: ownPosition, for: damage))
@@ -96,25 +96,25 @@ extension Replica {
     count { $0.replaced += 1 }
     store.report(.replicaReplaced(position: copy.row.position))
     if isBegunAgain {
-      // Numbers that were shown may be those of other commits now.
+      // Commit numbers that callers have seen may now belong to other commits.
       store.feed.noteReplacement(by: try store.read { try $0.commitValue })
     } else {
-      // They are told of no single write: they find the commits as those of another process.
+      // Followers receive no single write: they find the commits like those of another process.
       store.feed.lookForCommits()
     }
     try configuration.onStep?(.didTakeIn)
     try decideBehindCopy(writer)
   }
 
-  /// Lets a replica go on that has stopped for want of a copy, if there is one by now.
+  /// Restarts a replica that has stopped for lack of a copy, if there is a copy now.
   ///
-  /// - Returns: Whether it waits for one still.
+  /// - Returns: Whether the replica still waits for one.
   /// - Throws: ``LogFault``.
   package func looksForCopy() throws -> Bool {
     guard let awaited = awaitedCopy else { return false }
     guard let newest = try log.snapshotPosition(), newest >= awaited.position else { return true }
     if let damaged = awaited.damaged, damaged.position == newest {
-      // Another one may have taken its place.
+      // Another copy may have replaced the damaged one.
       let age = configuration.clock() - damaged.time
       if age >= 0, age < Self.damagedCopyPause { return true }
     }
@@ -123,7 +123,7 @@ extension Replica {
     return false
   }
 
-  /// Looks for the entry that was sent in what a copy has brought.
+  /// Searches the contents of a copy for the entry that was sent.
   private func decideBehindCopy(_ writer: EntryWriter) throws {
     guard let identity = unsafe sent?.identity else { return }
     var last: UInt64 = 0
@@ -134,7 +134,7 @@ extension Replica {
       "the log does not hold any more what became of a write; what is stored says it")
   }
 
-  /// Reads the newest copy beside the log.
+  /// Reads the newest copy in the log.
   ///
   /// - Throws: As the initializer of ``StoreCopy``.
   func incomingCopy(of store: ModelStore) throws -> StoreCopy? {
@@ -142,10 +142,10 @@ extension Replica {
       from: log, in: StoreCopy.incoming(store.folder), isLookedAt: configuration.looksAtPages)
   }
 
-  /// In nanoseconds: so long a copy that is damaged is not read again.
+  /// In nanoseconds: a damaged copy is not read again for this long.
   private static let damagedCopyPause: Int64 = 60_000_000_000
-  /// With so many messages behind it, a copy is old wherever it is.
+  /// The number of later messages that makes any copy old.
   private static let messagesPerSnapshot: UInt64 = 1_000_000
-  /// Which part of the messages that are kept.
+  /// The used part of the log's limits that makes a copy old.
   private static let retentionPerSnapshot = 1.0 / 3
 }

@@ -2,24 +2,24 @@ import PandoModels
 package import PandoStore
 import PandoSystem
 
-/// A write that can't be done, in an entry that could be judged: the transaction is run again without it.
+/// A valid write that the store could not apply: the transaction is run again without it.
 private struct RefusedWrite: Error, Hashable {
   let position: UInt64
   let index: Int
 }
 
-/// A log that has been begun again: what comes behind a position was made from a copy that has all up to it.
+/// A log that was begun again: the messages after a position were made from a copy that contains all before.
 private struct Rebeginning: Error {
   let position: UInt64
 }
 
-/// An entry that was made from another history than the store has: the store has to be looked at before it is left out.
+/// An entry that was made from another history than the store's: the store must be checked before the entry is ignored.
 private struct ForeignEntry: Error {
   let position: UInt64
   let base: UInt64
 }
 
-/// What was found to be left out of some messages.
+/// The writes and entries that a repeated transaction ignores.
 private struct LeftOut {
   var writes: Set<RefusedWrite> = []
   /// The positions of foreign entries.
@@ -29,16 +29,16 @@ private struct LeftOut {
 /// A second copy of a message that begins the log: its append was repeated.
 private struct RepeatedBeginning: Error {}
 
-/// What has come of some messages, if their transaction is committed.
+/// The result of applying some messages, valid once their transaction is committed.
 private struct TakenIn {
   var statistics = ReplicaStatistics()
   var verdicts: [WriteVerdict]?
   var judgements: [Replica.Judgement] = []
   var window = JudgingWindow()
-  /// The highest position from which an entry was made, and the last one that has to be compared.
+  /// The highest position from which an entry was made, and the last position that must be compared.
   var covered: UInt64 = 0
   var wanted: UInt64 = 0
-  /// The position that was come from, and the one that was come to.
+  /// The position before the messages, and the one after them.
   var start: UInt64 = 0
   var position: UInt64 = 0
 }
@@ -63,7 +63,7 @@ extension Replica {
     if unsafe awaitedTurn != nil {
       waitForTurn(behind: try writer.read { try $0.replicationRow?.position ?? 0 })
     }
-    // What comes meanwhile is for the next flush: others may append all the time.
+    // Messages that arrive later are for the next flush, because other machines may append all the time.
     let goal = lastSeen
     while true {
       if needsLook { noteEnd(try lookBeforeWriting(until: end)) }
@@ -86,23 +86,23 @@ extension Replica {
         noteEnd(messages[messages.count - 1].position)
         do {
           if let verdicts = try takeIn(messages, writer) {
-            // What was refused has to see the newest.
+            // Refused writes must see the newest state when they are repeated.
             unsafe mayLag = verdicts.allSatisfy(\.isApplied)
             return verdicts
           }
         } catch let beginning as Rebeginning {
           try goOn(from: beginning.position, behind: position, isBegunAgain: true, writer)
         }
-        // There is much that has to come before.
+        // Many earlier messages arrive first, so the deadline is extended.
         if messages.count == configuration.messagesPerCommit {
           end = deadline(ofWritesSince: .max)
         }
-        // An entry that the log lacks is sent again, even if others append all the time.
+        // An entry that the log lacks is sent again, even if other machines append all the time.
         let isLost = unsafe sent.map { $0.position == nil } ?? false
         if !isLost || messages[messages.count - 1].position < goal { continue }
       }
       attempts += 1
-      // One that is sent again proves it too, and one that has come before the store's position another log.
+      // A repeated entry is a proof too. An entry at a position before the store's proves that the log is another one.
       let isMissing = unsafe sent.map { $0.position ?? 0 > position } ?? true
       if messages.isEmpty, isMissing, attempts > 1, !hasProved {
         hasProved = true
@@ -122,12 +122,12 @@ extension Replica {
     }
   }
 
-  /// Looks whether another log took the place of the one that was followed: it has taken an entry where the store had
-  /// taken in another one.
+  /// Checks whether another log has replaced the followed one: it has accepted an entry at a position where the store
+  /// had applied another one.
   ///
-  /// Where it says that it ends proves nothing; a server may not have heard yet of what others have.
+  /// The end that the log names proves nothing, because a server may lack messages that others have.
   ///
-  /// - Throws: ``StoreError`` `logLost` if it did.
+  /// - Throws: ``StoreError`` `logLost` if it has.
   private func checkReplacement(behind position: UInt64, _ writer: EntryWriter) throws {
     guard let sent = unsafe sent, let own = sent.position, own <= position else { return }
     var last: UInt64 = 0
@@ -142,9 +142,9 @@ extension Replica {
           + "taken in \(position)"))
   }
 
-  /// Takes in messages with one transaction: all of them, or those before one that stops the replica.
+  /// Applies messages in one transaction: all of them, or those before one that stops the replica.
   ///
-  /// - Returns: What became of the writes of the entry that was sent, if it is among them.
+  /// - Returns: The verdicts on the writes of the entry that was sent, if it is among the messages.
   private func takeIn(
     _ messages: [LoggedMessage], _ writer: EntryWriter
   ) throws -> [WriteVerdict]? {
@@ -168,7 +168,7 @@ extension Replica {
           try confirmHistory(against: entry.base, at: entry.position, writer)
           leftOut.entries.insert(entry.position)
         } else {
-          // They are taken in first: what is looked at is what is stored.
+          // The earlier messages are applied first, because the check reads the stored state.
           messages = Array(before)
         }
         continue
@@ -211,7 +211,7 @@ extension Replica {
     let start = row.position
     taken.start = start
     try transaction.beginChains(at: row)
-    // Put back where this is committed.
+    // The window is stored back after the commit.
     var window = unsafe exchange(&window, with: JudgingWindow())
     defer { taken.window = window }
     for message in messages where message.position > row.position {
@@ -256,7 +256,7 @@ extension Replica {
     }
   }
 
-  /// The entry that a message brings, or is the last part of; `nil` for any other.
+  /// The entry in a message, or the entry whose last part it is; `nil` for any other message.
   private func wholeEntry(
     _ message: LoggedMessage, of log: [UInt8], _ transaction: borrowing ModelTransaction
   ) throws -> Entry? {
@@ -285,7 +285,7 @@ extension Replica {
     }
   }
 
-  /// Judges an entry, and does what is valid of it.
+  /// Judges an entry, and applies its valid writes.
   private func takeIn(
     _ entry: Entry, at position: UInt64, _ before: ReplicationRow, _ flush: inout EntryFlush,
     _ window: inout JudgingWindow, _ leftOut: LeftOut, _ taken: inout TakenIn
@@ -305,7 +305,7 @@ extension Replica {
           throw ForeignEntry(position: position, base: entry.base)
         }
         taken.statistics.foreign += 1
-        // Who has made it has to hear of another history.
+        // A mark lets the maker of the entry detect that its history differs.
         taken.wanted = position
         if unsafe entry.identity == sent?.identity {
           taken.verdicts = entry.writes.map { _ in .refused }
@@ -355,7 +355,7 @@ extension Replica {
     do {
       for name in entry.newTypes { try flush.transaction.register(type: name) }
     } catch {
-      // The store has no more numbers of types, or the name is none.
+      // The store has no more numbers of types, or the name is invalid.
       throw try refusal(of: error, position, areValid.firstIndex(of: true) ?? 0)
     }
     for (index, write) in entry.writes.enumerated() where areValid[index] {
@@ -372,15 +372,16 @@ extension Replica {
     flush.transaction.setNextNode(firstNode + entry.nodeCount)
   }
 
-  /// Whether a newer program has written a type of an entry since what that was made from: the entry's program has to
-  /// look whether it may.
+  /// Whether a newer program has written a type of an entry since the position from which the entry was made.
+  ///
+  /// The entry's program must then check whether it may still write the type.
   private func isOvertaken(
     _ entry: Entry, _ before: ReplicationRow, _ transaction: borrowing ModelTransaction
   ) throws -> Bool {
     let own = entry.writes.flatMap(\.schemas)
     for type in entry.types {
       guard let written = try transaction.writtenSchema(ofType: type.name),
-        // Of a log that was begun again lower down it says nothing.
+        // A position of a log that was begun again at a lower one has no meaning here.
         written.position > entry.base, written.position <= before.position
       else { continue }
       let isNew = own.contains { $0.typeName == type.name && $0.version >= written.version }
@@ -389,14 +390,14 @@ extension Replica {
     return false
   }
 
-  /// Of which history an entry was made.
+  /// The history from which an entry was made.
   private enum Origin {
     case own
-    /// It can't be said: an earlier version has written the store.
+    /// Unknown: an earlier version of the library wrote the store.
     case unknown
-    /// Another one.
+    /// Another history.
     case other
-    /// One from before the log was begun again.
+    /// A history from before the log was begun again.
     case forgotten
   }
 
@@ -405,17 +406,17 @@ extension Replica {
   ) throws -> Origin {
     let known =
       entry.base == before.position ? before.chain : try transaction.chain(at: entry.base)
-    // Its maker had taken in more than the log has.
+    // The maker of the entry had applied more messages than the log has.
     if entry.base > before.position { return .other }
     if configuration.omissions.contains(.origins) { return .unknown }
     if let known, known == entry.chain { return .own }
     let first = try transaction.firstChain
-    // A log that was begun again has lost its former messages, the last one included.
+    // A log that was begun again has lost its former messages, including the last one.
     if let first, first.chain == EntryChain(), entry.base <= first.position { return .forgotten }
     return known == nil ? .unknown : .other
   }
 
-  /// What an error of a write says, if every replica comes to the same.
+  /// The refusal for an error of a write, if every replica gets the same error; otherwise throws the error.
   private func refusal(of error: any Error, _ position: UInt64, _ index: Int) throws -> RefusedWrite
   {
     switch error {
@@ -426,9 +427,9 @@ extension Replica {
     return RefusedWrite(position: position, index: index)
   }
 
-  /// What has become of the messages between is not to be learned any more.
+  /// The error for messages that the log no longer has, with the first position that it has.
   ///
-  /// `damage` says why the copy that has them can't be used.
+  /// `damage` says why the copy that contains them can't be used.
   static func logLost(
     at first: UInt64, behind position: UInt64, for damage: StoreError? = nil
   ) -> StoreError {
@@ -442,6 +443,6 @@ extension Replica {
 }
 
 extension JudgingWindow {
-  /// How many commits, and positions, an entry may lie behind what it was made from.
+  /// How many commits, and positions, an entry may be after the one from which it was made.
   var range: UInt64 { ModelTransaction.judgedCommitCount }
 }

@@ -12,22 +12,22 @@ extension Replica {
     let origin: [UInt8]
     /// The position of the entry that was refused first.
     let position: UInt64
-    /// What it wants to write.
+    /// The nodes and lists that the machine will write.
     var keys: WriteKeys
     /// When an entry was refused first, and last, in nanoseconds.
     let start: Int64
     var time: Int64
   }
 
-  /// What became of an entry, as far as turns go.
+  /// The verdict on an entry, as far as turns need it.
   struct Judgement {
     let origin: [UInt8]
     let position: UInt64
-    /// What its refused writes have changed; `nil` if all are valid.
+    /// The nodes and lists of its refused writes; `nil` if all are valid.
     let refused: WriteKeys?
   }
 
-  /// Notes what became of entries that are taken in.
+  /// Notes the verdicts on applied entries.
   func note(_ judgements: [Judgement]) {
     guard !judgements.isEmpty else { return }
     let now = monotonicNanoseconds()
@@ -49,7 +49,7 @@ extension Replica {
     }
   }
 
-  /// Whether a flush has to leave the turn to another machine.
+  /// Whether a flush must leave the turn to another machine.
   func isHeldBack(_ writes: [WriteEffects]) -> Bool {
     let now = monotonicNanoseconds()
     endTurns(at: now)
@@ -62,19 +62,19 @@ extension Replica {
     return true
   }
 
-  /// Ends the turns of machines that do not come, or are refused however long the others wait.
+  /// Ends the turns of machines that do not write, or are refused again however long the others wait.
   private func endTurns(at now: Int64) {
     unsafe turns.removeAll {
       now - $0.time >= turnMaximum || now - $0.start >= 10 * turnMaximum
     }
   }
 
-  /// Waits until the log has more than the store, if a flush was held back, or until the turn is over.
+  /// If a flush was held back, waits until the log has more messages than the store, or until the turn is over.
   func waitForTurn(behind position: UInt64) {
     guard let end = unsafe exchange(&awaitedTurn, with: nil) else { return }
     _ = seen.waiting(until: end) { $0 > position ? () : nil }
   }
 
-  /// In nanoseconds: so long others wait for a machine that was refused.
+  /// In nanoseconds: how long other machines wait for one that was refused.
   private var turnMaximum: Int64 { Int64(configuration.turnMaximum / .nanoseconds(1)) }
 }

@@ -2,11 +2,11 @@ import PandoStore
 import PandoSystem
 
 extension Replica {
-  /// What became of a write.
+  /// The outcome of a write without an answer.
   ///
-  /// - Parameter name: Its name, from the error with which it failed.
-  /// - Returns: What became of it; `nil` if this store has no write of that name.
-  /// - Throws: What reading a store throws.
+  /// - Parameter name: The name in the error with which the write failed.
+  /// - Returns: The outcome; `nil` if this store has no write of that name.
+  /// - Throws: Errors of reading a store.
   package func outcome(ofWrite name: String) throws -> WriteOutcome? {
     try store.flatMap { try Self.outcome(ofWrite: name, $0) }
   }
@@ -21,7 +21,8 @@ extension Replica {
       }
       let last = try snapshot.origin(identity.origin)?.counter ?? 0
       if last == identity.counter { return .unknown }
-      // A later entry of the same opening has come, or it would be too far behind what it was made from.
+      // A later entry of the same opening has arrived, or this one would be too far after the position from which it
+      // was made.
       let position = try snapshot.replicationRow?.position ?? 0
       let isTooLate = position > row.position + ModelTransaction.judgedCommitCount
       return last > identity.counter || isTooLate ? .absent : .pending
@@ -42,7 +43,7 @@ extension Replica {
 
   /// Notes that an entry has no answer.
   ///
-  /// - Returns: The error for those whose writes it has, with its name.
+  /// - Returns: The error for the callers of its writes, with the name of the entry.
   func noteUnanswered(
     _ identity: EntryIdentity, _ error: any Error, _ writer: EntryWriter
   ) -> any Error {
@@ -54,7 +55,7 @@ extension Replica {
         underlying: error)
     named.writeName = identity.name
     _ = unsafe unanswered.insert(identity)
-    // What the disk has no room for is noted when it comes.
+    // If the disk has no room, the outcome is noted when the entry arrives.
     try? writer.flush { flush in
       let position = try flush.transaction.replicationRow?.position ?? 0
       try flush.transaction.setUnanswered(
@@ -63,7 +64,7 @@ extension Replica {
     return named
   }
 
-  /// Notes what became of an entry that had no answer.
+  /// Notes the outcome of an entry that had no answer.
   func noteAnswer(
     _ entry: Entry, _ verdicts: [Bool], at position: UInt64,
     _ transaction: borrowing ModelTransaction

@@ -3,17 +3,17 @@ import PandoModels
 package import PandoStore
 import PandoSystem
 
-/// Keeps a store in step with a log: brings its writes there, and what others have brought from there.
+/// Keeps a store and a log equal: appends the store's writes to the log, and applies those of other machines.
 ///
 /// ```
 /// write ─► closure in an open transaction ─► entry ─► append ─► position = mine + 1? commit ─► caller
 ///                                              │  else: give up, take in what came between, judge own entry
 /// log    ═══ 1041 ═══ 1042 ═══ 1043 ═══►  judge ─► up to 1 000 in one transaction ─► providers, processes
 /// ```
-/// All but ``init(_:log:configuration:)``, ``catchUp()`` and the statistics runs on the thread that leads the writes of
-/// the store. One process a store.
+/// All members except ``init(_:log:configuration:)``, ``catchUp()`` and the statistics run on the thread that leads the
+/// writes of the store. One process at a time may have the store open.
 package final class Replica: StoreReplicator {
-  /// A replicated store as it was when a flush began, and what the flush has done since.
+  /// A replicated store at the beginning of a flush, and the writes of the flush so far.
   struct Draft {
     let row: ReplicationRow
     let commit: UInt64
@@ -26,13 +26,13 @@ package final class Replica: StoreReplicator {
   struct Sent {
     let identity: EntryIdentity
     let bytes: [UInt8]
-    /// How large one of its messages is at most.
+    /// The largest size of one of its messages.
     let messageByteCount: Int
-    /// Its position; `nil` as long as the log has not said.
+    /// The position of the entry; `nil` until the log has named it.
     var position: UInt64?
     /// The position of its first part.
     var first: UInt64 = 0
-    /// How long its writes wait for the log.
+    /// The time until which its writes wait for the log.
     var deadline: Int64
   }
 
@@ -41,34 +41,34 @@ package final class Replica: StoreReplicator {
   let configuration: ReplicaConfiguration
   /// The identity of the log.
   let identity: [UInt8]
-  /// What is known of the log; `nil` as long as it has been away since the store was opened.
+  /// The properties of the log; `nil` as long as the log was unreachable since the store was opened.
   let joined: Locked<Joined?>
-  /// Calls that wait for all that the log holds when they are made.
+  /// The calls that wait for all messages of the log.
   let barrier = Locked(Barrier())
-  /// When the log was heard last.
+  /// When the log last answered.
   let heard = Locked<ContinuousClock.Instant?>(nil)
-  /// Which opening of a store this is, and the same of messages without writes.
+  /// The identity of this opening of the store, and another one for messages without writes.
   let origin: [UInt8]
   let markerOrigin = Replica.randomIdentity()
-  /// The last position that is known to be there.
+  /// The last position that the log is known to have.
   let seen = Monitor<UInt64>(0)
   private let counters = Locked(ReplicaStatistics())
-  // Used on the thread that leads the writes only.
+  // Only the thread that leads the writes uses these.
   nonisolated(unsafe) private var counter: UInt64 = 0
   nonisolated(unsafe) private var draft: Draft?
   nonisolated(unsafe) var sent: Sent?
   nonisolated(unsafe) var failure: (any Error)?
-  /// Whether the next flush may begin though others have written since the last one was settled.
+  /// Whether the next flush may begin although other machines have written since the last decision.
   nonisolated(unsafe) var mayLag = false
-  /// What the last commits have changed, as far as that was asked for.
+  /// The nodes and lists that recent commits changed, as far as judging needed them.
   nonisolated(unsafe) var window = JudgingWindow()
   /// Machines whose writes were refused, in the order of the log.
   nonisolated(unsafe) var turns: [Turn] = []
   /// How long the next flush waits for one of them; `nil` if it does not.
   nonisolated(unsafe) var awaitedTurn: Int64?
-  /// Entries whose answer was lost, and which have not come yet.
+  /// Entries without an answer that have not arrived yet.
   nonisolated(unsafe) var unanswered: Set<EntryIdentity> = []
-  /// Why nothing is written or taken in any more.
+  /// The reason for which the replica has stopped; `nil` while it runs.
   package var halt: StoreError? {
     get { stop.withLock(\.self) }
     set {
@@ -77,7 +77,7 @@ package final class Replica: StoreReplicator {
     }
   }
   private let stop = Locked<StoreError?>(nil)
-  /// The copy without which a replica that has stopped can't go on; `nil` if none would help.
+  /// The copy for which a stopped replica waits; `nil` if no copy would help.
   var awaitedCopy: AwaitedCopy? {
     get { awaited.withLock(\.self) }
     set { awaited.withLock { $0 = newValue } }
@@ -89,17 +89,17 @@ package final class Replica: StoreReplicator {
   /// When the history of the store was found to be the log's.
   nonisolated(unsafe) var confirmed: Int64?
 
-  /// Has a store follow a log, and all its writes go through it.
+  /// Connects a store with a log; all writes of the store then go through the log.
   ///
-  /// An empty log begins with what the store holds. A store that was in no log joins one only if both are
-  /// as they were before the first commit; else it begins as a copy of another one. A store that has followed the
-  /// log before is opened also while the log can't be reached; what the log is, is looked at before anything is
-  /// written or taken in.
+  /// An empty log begins with the contents of the store. A store that was in no log can join one only if both are
+  /// without commits; otherwise it must begin as a copy of another store. A store that has followed the log before also
+  /// opens while the log can't be reached. The replica checks the identity of the log before it writes or applies
+  /// anything.
   ///
   /// - Parameters:
   ///   - store: A store that is open for writing.
   ///   - log: The log.
-  ///   - configuration: How to follow it.
+  ///   - configuration: The settings.
   /// - Throws: ``StoreError`` `logLost` or `forked` for a log that is not the store's, `replicated` for a store that
   ///   can't join, `unavailable` if an empty log does not answer; ``LogFault``.
   package init(
@@ -112,7 +112,7 @@ package final class Replica: StoreReplicator {
     origin = Self.randomIdentity()
     let interruptions = log.interruptionCount
     do {
-      // Who has a store need not wait for long.
+      // A store that can already be read does not wait for long.
       let wait = Int64(configuration.resendDurationMaximum / .nanoseconds(1))
       let isMember = try store.read { try $0.replicationRow != nil }
       let joined = try LogDeadline.$nanoseconds.withValue(
@@ -137,39 +137,39 @@ package final class Replica: StoreReplicator {
       })
     let position = try store.read { try $0.replicationRow?.position ?? 0 }
     if joined.withLock({ $0 != nil }) { comparison.withLock { $0.position = position } }
-    // A store that was just opened tells its history once, where nobody else does.
+    // After an opening the store states its history once, unless another machine does.
     if position > 1 { noteCoverage(0, wanted: position) }
     store.attach(self)
   }
 
-  /// Whether the log begins with a store that held something: who joins needs a copy.
+  /// Whether the log begins with a store that had contents: a machine that joins then needs a copy.
   var beginsWithContent: Bool { joined.withLock { $0?.beginsWithContent ?? false } }
 
   static func randomIdentity() -> [UInt8] { (0..<16).map { _ in UInt8.random(in: 0...255) } }
 
-  /// Takes in all that the log holds.
+  /// Applies all messages of the log.
   ///
-  /// - Throws: What keeps it from doing so: `StoreError`, `logLost` if the log is shorter than the store, `forked` if
-  ///   it has another message where the store is; ``LogFault``, `LMDBError`.
+  /// - Throws: `StoreError`, `logLost` if the log is shorter than the store, `forked` if it has another message at the
+  ///   store's position; ``LogFault``, `LMDBError`.
   package func catchUp() throws {
     guard store != nil else { return }
     _ = try looksForCopy()
     try takeIn(upTo: try look())
   }
 
-  /// Takes in what the log holds up to a position that is known to be there.
+  /// Applies the messages up to a position that the log is known to have.
   package func takeIn(upTo end: UInt64) throws {
     noteEnd(end)
-    // A flush that has begun before that takes writes along and nothing of the log.
+    // A flush that began earlier includes queued writes and applies no messages.
     while let position = try position, position < end { try store?.write { _ in } }
   }
 
-  /// How far the store is; `nil` if it is not there any more.
+  /// The position of the store; `nil` if the store was released.
   private var position: UInt64? {
     get throws { try store?.read { try $0.replicationRow?.position ?? 0 } }
   }
 
-  /// Notes that there is a message at a position: the next flush takes it in.
+  /// Notes that the log has a position: the next flush applies the message.
   package func noteEnd(_ position: UInt64) {
     seen.withLock { $0 = max($0, position) }
     seen.notify()
@@ -177,7 +177,7 @@ package final class Replica: StoreReplicator {
 
   var lastSeen: UInt64 { seen.withLock(\.self) }
 
-  /// How often things have happened since the store was opened.
+  /// The counters since the store was opened.
   package var statistics: ReplicaStatistics { counters.withLock(\.self) }
 
   func count(_ body: (inout ReplicaStatistics) -> Void) { counters.withLock { body(&$0) } }
@@ -191,7 +191,7 @@ extension Replica {
     }
     if let position = unsafe sent?.position, position > row.position { throw GroupDetour() }
     unsafe sent = nil
-    // What is written into a log that has lost what it is made from, others leave out.
+    // If the log has lost the messages from which an entry was made, other machines ignore the entry.
     let mayLag = unsafe exchange(&mayLag, with: false)
     if needsLook || needsMarker || !mayLag && lastSeen > row.position { throw GroupDetour() }
     unsafe draft = Draft(
@@ -216,7 +216,7 @@ extension Replica {
     let newTypes = try transaction.typeNames(from: draft.nextType)
     if draft.writes.isEmpty {
       guard !newTypes.isEmpty else {
-        // Numbers that were given to what was taken back are free again.
+        // Node numbers of aborted writes are free again.
         return transaction.setNextNode(draft.nextNode)
       }
       draft.writes.append(WriteEffects())
@@ -240,7 +240,7 @@ extension Replica {
       unsafe failure = error
       throw GroupDetour()
     }
-    // Others may have come before it, or between its parts: they have to be taken in.
+    // Messages of other machines before it, or between its parts, must be applied first.
     guard let sent = unsafe sent, let position = sent.position,
       position == draft.row.position + UInt64(sent.messageCount),
       sent.first == draft.row.position + 1, !needsLook
@@ -257,7 +257,7 @@ extension Replica {
     try transaction.setSchemas(draft.writes.flatMap(\.schemas), at: position)
     noteEnd(position)
     noteCoverage(draft.row.position, wanted: position)
-    // Other machines judge the entry, and this one does not: its own turn ends here.
+    // Other machines judge the entry and this one does not, so its own turn ends here.
     unsafe turns.removeAll { $0.origin == origin }
     count { $0.direct += 1 }
     try configuration.onStep?(.willCommit)
@@ -273,7 +273,7 @@ extension Replica {
     }
     let schemas = draft.writes.flatMap(\.schemas)
     let types = try names.sorted { $0.hasBytes(before: $1) }.map { name in
-      // As it was when the flush began.
+      // The version at the beginning of the flush.
       let before = schemas.first { $0.typeName == name && $0.migratedFrom != nil }?.migratedFrom
       return Entry.TypeVersion(name, try before ?? transaction.schemaVersion(ofType: name))
     }
@@ -295,82 +295,85 @@ extension Replica {
   }
 }
 
-/// How a store follows its log.
+/// The settings of a replica.
 package struct ReplicaConfiguration: Sendable {
-  /// How often an entry is sent again, or looked for, before its writes fail as `unavailable`.
+  /// How often an entry is sent again, or searched for, before its writes fail as `unavailable`.
   package var resendCountMaximum = 100
-  /// How long the writes of a flush wait for the log; it is sent again once at least.
+  /// How long the writes of a flush wait for the log; the entry is sent again at least once.
   ///
-  /// A write that had to wait for
-  /// others before waits twice as long, all in all.
+  /// A write that first waited for other writes waits twice as long in total.
   package var resendDurationMaximum = Duration.seconds(5)
-  /// How long others wait for a machine whose writes were refused.
+  /// How long other machines wait for one whose writes were refused.
   package var turnMaximum = Duration.milliseconds(100)
-  /// At how many looks in a row nobody has written before it appends a mark; not the same in all, so that one is first.
+  /// The number of consecutive looks without writes of any machine before the replica appends a mark.
+  ///
+  /// It differs between machines, so that one is first.
   package var quietLookCount = Int.random(in: 1...2)
-  /// How many messages are taken in with one transaction at most.
+  /// The largest number of messages that one transaction applies.
   package var messagesPerCommit = 1000
-  /// How large a message is that it sends, at most; tests lower it, and what it reads has the limits of all.
+  /// The largest message that the replica sends; tests lower it.
+  ///
+  /// Received messages have the general limits.
   package var messageByteCountMaximum = EntryLimits.partByteCount
-  /// How large an entry is that it sends, at most; likewise.
+  /// The largest entry that the replica sends; tests lower it.
   package var entryByteCountMaximum = EntryLimits.entryByteCount
-  /// Whether entries are judged; tests turn it off to see that they fail.
+  /// Whether entries are judged; tests turn it off to show that they need it.
   package var judges = true
-  /// What is not looked at; likewise.
+  /// The omitted checks; tests omit them to show that they need them.
   package var omissions: Set<ReplicaOmission> = []
   var looksAtPages: Bool { !omissions.contains(.pages) }
-  /// The time, in nanoseconds; tests have one of their own.
+  /// The time, in nanoseconds; tests set a clock of their own.
   package var clock: @Sendable () -> Int64 = { monotonicNanoseconds() }
-  /// Called at steps at which a process may end; tests end it there, by throwing.
+  /// Called at each step at which a process may end; tests throw in it to end there.
   package var onStep: (@Sendable (ReplicaStep) throws -> Void)?
 
   package init() {}
 }
 
-/// Something that a replica looks at, and that tests have it leave undone to see that they fail.
+/// A check of a replica that tests can omit, to show that they need it.
 package enum ReplicaOmission: Sendable, CaseIterable {
-  /// Whether the log has what the store has taken in last, and is as long.
+  /// Whether the log has the last applied message, and is as long as the store.
   case lastMessage
   /// Whether an entry was made from the store's own history.
   case origins
-  /// Whether a copy has come out of what the store has, or is of the log.
+  /// Whether a copy continues the history of the store, or is of the log.
   case copies
-  /// Whether a copy is whole.
+  /// Whether a copy is complete.
   case pages
-  /// What no entry was made from yet.
+  /// Marks for messages from which no entry was made yet.
   case marks
-  /// Whether messages follow one another.
+  /// Whether messages follow one another without a gap.
   case gaps
-  /// Whether a message is of a newer version.
+  /// Whether a message has a newer version.
   case versions
 }
 
-/// A step of a replica, between which a process may end.
+/// A step of a replica at which a process may end.
 package enum ReplicaStep: Sendable, CaseIterable {
   /// The log has an entry, and its flush is about to be committed.
   case willCommit
-  /// What others have brought is about to be committed.
+  /// Messages of other machines are about to be committed.
   case willTakeIn
-  /// It has been.
+  /// Messages of other machines have been committed.
   case didTakeIn
-  /// A flush is about to wait for the entry of a machine whose turn it is.
+  /// A flush is about to wait for the entry of the machine that has the turn.
   case isHeldBack
 }
 
-/// How often things have happened.
+/// The counters of a replica.
 package struct ReplicaStatistics: Hashable, Sendable {
-  /// Entries of this replica behind which nobody else's came.
+  /// Entries of this replica that directly followed the last applied message.
   package var direct = 0
   /// Writes that were judged.
   package var judged = 0
-  /// Those that were refused.
+  /// Writes that were refused.
   package var refused = 0
-  /// Entries that came a second time.
+  /// Entries that arrived a second time.
   package var duplicates = 0
-  /// Messages that were malformed.
+  /// Malformed messages.
   package var malformed = 0
   /// Entries that were made from another history than the log's.
   package var foreign = 0
-  /// How often the store was made equal to a copy that the log had.
+  /// How often the store was replaced by a copy in the log.
   package var replaced = 0
 }

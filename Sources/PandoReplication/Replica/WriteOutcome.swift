@@ -1,24 +1,26 @@
-/// What became of a write whose answer was lost, as far as the store has taken in its log.
+/// The outcome of a write whose answer was lost, according to the log up to the position of the store.
 ///
 /// ```swift
 /// do {
 ///   try await boards.store.write { try $0.set(card) }
 /// } catch let error as StoreError where error.writeName != nil {
-///   names.append(error.writeName)  // asked for later: boards.outcome(ofWrite: name)
+///   names.append(error.writeName)  // later: boards.outcome(ofWrite: name)
 /// }
 /// ```
 public enum WriteOutcome: Hashable, Sendable {
-  /// It is stored, on all machines; this is its position.
+  /// The write is stored, on all machines; this is its position.
   case stored(position: UInt64)
-  /// It came behind a write that it had not seen, and nothing of it is stored.
+  /// The write followed another one that it had not seen, and nothing of it is stored.
   case refused
-  /// It has not come yet, and may come.
+  /// The write has not arrived, and may still arrive.
   ///
-  /// Ask again when the store has caught up and has written something else. After another opening it can stay pending for
-  /// 10 000 positions of the log.
+  /// Read the outcome again after the store has caught up and has written something else. After another opening the
+  /// outcome can stay pending for 10 000 positions of the log.
   case pending
-  /// It is not stored, and can't be any more.
+  /// The write is not stored, and can't be stored any more.
   case absent
-  /// It came, and the store became a copy before it was seen: what is stored says whether it was refused.
+  /// The write arrived, but the store became a copy before it was judged here.
+  ///
+  /// The stored data shows whether it was refused.
   case unknown
 }
