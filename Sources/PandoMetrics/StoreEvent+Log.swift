@@ -42,25 +42,25 @@ extension StoreEvent {
     case .fieldKept(let identifier, let typeName, let field):
       "\(field) of \(identifier) kept its value, as \(typeName) can't decode the new one"
     case .unknownType(let typeName):
-      "records of \(typeName) were written, which no call of this process has named"
+      "records of \(typeName), which no call of this process has named, were written"
     case .missingIndexes(let typeName, let fields):
       "\(typeName) was written, and the store lacks its indexes of \(fields.joined(separator: "; "))"
     case .childrenDisagree(let identifier, let typeName):
       "forEach of \(typeName) names other children of \(identifier) than its coding"
     case .reloaded(let commitCount):
-      "all that is live was read again, \(commitCount) commits behind"
+      "all live data was read again, \(commitCount) commits behind"
     case .watchesByPolling(let reason):
-      "commits of other processes are looked for every 10 ms: \(reason)"
+      "the store polls for commits of other processes every 10 ms: \(reason)"
     case .newerSchema(let typeName, let storedVersion, let programVersion):
       "\(typeName) was written by schema version \(programVersion), and the store has version "
         + "\(storedVersion)"
     case .waitsForMigration: "a write waits for another process that migrates the store"
-    case .replicaStopped(let error): "the replica has stopped, and can be read: \(error)"
+    case .replicaStopped(let error): "the replica has stopped, and can still be read: \(error)"
     case .replicaReplaced(let position):
-      "the replica became the copy beside its log, at position \(position)"
-    case .replicaDisconnected(let error): "the replica takes nothing in: \(error)"
-    case .replicaReconnected: "the replica takes in again what others write"
-    case .weakLog(let reason): "the log does not promise all that it could: \(reason)"
+      "the newest copy in the log replaced the replica, at position \(position)"
+    case .replicaDisconnected(let error): "the replica can't apply the log: \(error)"
+    case .replicaReconnected: "the replica applies the log again"
+    case .weakLog(let reason): "the log gives fewer guarantees than possible: \(reason)"
     }
   }
 }

@@ -120,10 +120,10 @@ extension StoreMetrics {
       guard let consistency else { return nil }
       return [
         Measurement(
-          "pando_live_views", "Providers, collections and listeners that show something.",
+          "pando_live_views", "Active providers, collections and listeners.",
           labels: labels, .gauge(Double(consistency.liveViewCount))),
         Measurement(
-          "pando_delivery_lag_seconds", "From a commit to the return of the last callback.",
+          "pando_delivery_lag_seconds", "Time from a commit to the return of the last callback.",
           labels: labels, .histogram(views.lag.withLock(\.self))),
       ]
     }
@@ -138,10 +138,10 @@ extension StoreMetrics {
         let labels = labels.merging(["type": type]) { $1 }
         return [
           Measurement(
-            "pando_cache_hits_total", "Reads by identifier that memory has answered.",
+            "pando_cache_hits_total", "Reads by identifier that were answered from memory.",
             labels: labels, .counter(counters.hits)),
           Measurement(
-            "pando_cache_misses_total", "Reads by identifier that the disk had to answer.",
+            "pando_cache_misses_total", "Reads by identifier that were answered from disk.",
             labels: labels, .counter(counters.misses)),
         ]
       }
@@ -188,10 +188,10 @@ extension StoreMetrics {
     }
     var figures = [
       Measurement(
-        "pando_flush_duration_seconds", "How long a commit took, with its flush to the disk.",
+        "pando_flush_duration_seconds", "The duration of a commit, with its flush to the disk.",
         labels: labels, .histogram(state.flushSeconds)),
       Measurement(
-        "pando_flush_writes", "How many writes shared a commit.",
+        "pando_flush_writes", "The number of writes that shared a commit.",
         labels: labels, .histogram(state.flushWrites)),
     ]
     figures += state.eventCounts.sorted { $0.key < $1.key }.map { name, count in
@@ -224,33 +224,33 @@ extension StoreMetrics {
           "pando_replication_" + name, help, labels: labels.merging(more) { $1 }, .gauge(value)))
     }
     gauge(
-      "lag_entries", "Entries of the log that the store has not taken in.",
+      "lag_entries", "Entries of the log that the store has not applied.",
       Double(status.end > status.position ? status.end - status.position : 0))
-    gauge("stopped", "1 if the store takes nothing in any more.", status.isStopped ? 1 : 0)
+    gauge("stopped", "1 if the store has stopped applying the log.", status.isStopped ? 1 : 0)
     gauge(
       "failing", "1 if the last look at the log failed, or the store has stopped.",
       status.failure == nil ? 0 : 1)
     gauge(
-      "silence_seconds", "How long nothing was heard of the log.",
+      "silence_seconds", "The time since the log's last answer.",
       status.lastHeard.map { (ContinuousClock.now - $0) / .seconds(1) })
     gauge("log_info", "1; the label log is the log's identity.", 1, ["log": status.log])
     gauge(
-      "warnings", "What the log does not promise as it is set up.", Double(status.warnings.count))
+      "warnings", "Guarantees that the log, as configured, does not give.",
+      Double(status.warnings.count))
     gauge(
-      "copy_age_seconds", "How old the newest copy beside the log is.",
+      "copy_age_seconds", "The age of the newest copy in the log.",
       status.snapshotAge.map { $0 / .seconds(1) })
     gauge(
-      "copy_failing", "1 if the last copy could not be put beside the log.",
+      "copy_failing", "1 if the last copy could not be put into the log.",
       status.snapshotFailure == nil ? 0 : 1)
     counter("judged_total", "Writes that were judged.", status.judgedCount)
     counter(
-      "refused_total", "Writes that were refused for what others had written.",
+      "refused_total", "Writes that were refused because of other machines' writes.",
       status.refusedCount)
-    counter("malformed_total", "Messages of the log that were left out.", status.malformedCount)
+    counter("malformed_total", "Malformed messages of the log.", status.malformedCount)
     counter(
-      "foreign_total", "Entries that were left out, as they were made from another history.",
-      status.foreignCount)
-    counter("replaced_total", "Times that the store became a copy.", status.replacedCount)
+      "foreign_total", "Ignored entries from another history.", status.foreignCount)
+    counter("replaced_total", "How often a copy replaced the store.", status.replacedCount)
     return figures
   }
 
@@ -277,16 +277,16 @@ extension StoreMetrics {
     gauge(
       "pando_commit_number", "The number of the last commit.", Double(statistics.commitNumber.value)
     )
-    gauge("pando_nodes", "Nodes that are stored.", Double(statistics.nodeCount))
+    gauge("pando_nodes", "Stored nodes.", Double(statistics.nodeCount))
     gauge("pando_edges", "Edges of the dependency index.", Double(statistics.edgeCount))
-    gauge("pando_collections", "Collections that are stored.", Double(statistics.collectionCount))
+    gauge("pando_collections", "Stored collections.", Double(statistics.collectionCount))
     gauge("pando_file_size_bytes", "The size of the data file.", Double(statistics.fileSizeInBytes))
     gauge(
       "pando_used_size_bytes", "The data file up to the last page ever used.",
       Double(statistics.usedSizeInBytes))
     gauge("pando_map_size_bytes", "The size of the memory map.", Double(statistics.mapSizeInBytes))
     gauge("pando_readers", "Reader slots in use, of all processes.", Double(statistics.readerCount))
-    gauge("pando_readers_maximum", "Reader slots there are.", Double(statistics.readerCountMaximum))
+    gauge("pando_readers_maximum", "Reader slots.", Double(statistics.readerCountMaximum))
     gauge(
       "pando_oldest_reader_seconds", "How long the oldest reader of this process has been reading.",
       statistics.oldestReaderAgeInSeconds ?? 0)

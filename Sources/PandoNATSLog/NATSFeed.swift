@@ -157,7 +157,7 @@
       if end <= position { return (.success([]), question) }
       let rest = deadline - monotonicNanoseconds()
       if rest <= 0 {
-        let reason = state.trouble ?? "the messages behind position \(position) do not come"
+        let reason = state.trouble ?? "the messages after position \(position) do not arrive"
         return (.failure(.unavailable(reason)), question)
       }
       // The caller answers an open request before it waits.

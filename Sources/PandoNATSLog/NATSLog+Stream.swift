@@ -129,7 +129,7 @@
         } else if !found.is_kept_on_disk {
           "it is not kept on disk"
         } else if !found.is_limited_only || found.is_changed {
-          "it is fed or emptied by others than its limits"
+          "its retention is not by limits, it has a mirror or sources, or it does not acknowledge"
         } else if isLog, !found.discards_old {
           "it refuses messages when it is full"
         } else if found.message_size > 0, found.message_size < least {

@@ -31,33 +31,33 @@
       var warnings: [String] = []
       for server in servers {
         guard let version = server.version else {
-          warnings.append("\(server.name) does not say which version of nats-server it is")
+          warnings.append("\(server.name) does not name its version of nats-server")
           continue
         }
         let text = version.map { "\($0)" }.joined(separator: ".")
         if version.lexicographicallyPrecedes(Self.leastVersion) {
           warnings.append(
-            "\(server.name) is nats-server \(text), which loses acknowledged writes where most servers stand still or "
+            "\(server.name) is nats-server \(text), which loses acknowledged writes when most servers stop or "
               + "lose power; use 2.10.23 or later")
         } else if !version.lexicographicallyPrecedes(Self.unknownVersion) {
           warnings.append(
-            "\(server.name) is nats-server \(text): what sync_interval means from 2.15 on is not known to this program"
+            "\(server.name) is nats-server \(text): this program does not know the meaning of sync_interval from 2.15 on"
           )
         }
       }
       if replicas < 2 {
-        warnings.append("the stream \(stream) is kept on one server, and is gone with it")
+        warnings.append("the stream \(stream) is kept on one server, and is lost with it")
       }
       for monitor in monitors where monitor.flushesAlways != true {
         warnings.append(
           monitor.flushesAlways == nil
-            ? "\(monitor.name) does not say whether it flushes what it acknowledges"
-            : "\(monitor.name) acknowledges what is not on its disk yet; set sync_interval to always"
+            ? "\(monitor.name) does not say whether it flushes before it acknowledges"
+            : "\(monitor.name) acknowledges messages that are not on its disk yet; set sync_interval to always"
         )
       }
       if monitors.count < servers.count {
         warnings.append(
-          "whether all servers flush what they acknowledge is not known: name the addresses of their monitoring"
+          "it is not known whether all servers flush before they acknowledge: configure the addresses of their monitoring"
         )
       }
       return warnings

@@ -231,7 +231,7 @@
         """, [.text("\(timeout - min(500, timeout / 4))")], until: deadline)
       guard rows.text(0, 0) == "on" else {
         throw LogFailure(
-          .refused, "it has fsync off: what it acknowledges may not be on disk")
+          .refused, "it has fsync off: acknowledged messages may not be on disk")
       }
     }
 

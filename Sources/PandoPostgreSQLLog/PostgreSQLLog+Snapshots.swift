@@ -15,7 +15,7 @@
     ///   day later removes its parts.
     public func putSnapshot(at position: UInt64, _ nextPart: () throws -> [UInt8]?) throws {
       try find()
-      let what = "putting a copy beside log \(tables.title)"
+      let what = "putting a copy into log \(tables.title)"
       let number = try link.repeating(what) { connection, deadline in
         try connection.run(
           """
@@ -79,7 +79,7 @@
     /// - Throws: `LogFault`.
     public func snapshotAge() throws -> Duration? {
       try find()
-      return try link.repeating("copies beside log \(tables.title)") { connection, deadline in
+      return try link.repeating("copies of log \(tables.title)") { connection, deadline in
         let rows = try connection.run(
           """
           SELECT (extract(epoch FROM clock_timestamp() - begun_at) * 1000)::bigint
@@ -99,7 +99,7 @@
 
     package func copies() throws -> [Copy] {
       try find()
-      return try link.repeating("copies beside log \(tables.title)") { connection, deadline in
+      return try link.repeating("copies of log \(tables.title)") { connection, deadline in
         let rows = try connection.run(
           """
           SELECT number, position, part_count, checksum FROM \(tables.copies)
@@ -122,7 +122,7 @@
       guard copy.partCount >= 0 else { return false }
       var checksum: UInt64 = 0
       for index in 0..<copy.partCount {
-        let part = try link.repeating("copies beside log \(tables.title)") { connection, deadline in
+        let part = try link.repeating("copies of log \(tables.title)") { connection, deadline in
           let rows = try connection.run(
             "SELECT bytes, checksum FROM \(tables.parts) WHERE copy = $1 AND part = $2",
             [.number(copy.number), .number(index)], until: deadline)
@@ -155,13 +155,13 @@
         throw LogFailure(.notNow, failure.reason)
       }
       if try answer.get().isEmpty {
-        throw LogFailure(.refused, "the copy was removed before it was whole")
+        throw LogFailure(.refused, "the copy was removed before it was complete")
       }
     }
 
     /// Removes all but the two newest copies, and copies begun a day ago and never closed.
     private func forgetOldSnapshots() throws {
-      let what = "removing old copies beside log \(tables.title)"
+      let what = "removing old copies of log \(tables.title)"
       let old = try link.repeating(what) { connection, deadline in
         let rows = try connection.run(
           """

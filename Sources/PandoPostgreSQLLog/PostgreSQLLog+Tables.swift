@@ -34,7 +34,7 @@
           rows.text(row, 2) == shape.columns, rows.text(row, 3) == shape.constraints
         else {
           throw LogFailure(
-            .refused, "\(tables.schema).\(name) is something else than a table of a log")
+            .refused, "\(tables.schema).\(name) is not a table of a log")
         }
       }
       guard let absent = names.first(where: { !found.contains($0) }) else { return true }
@@ -47,12 +47,12 @@
       guard version == PostgreSQLTables.version else {
         throw LogFailure(
           .refused,
-          "its tables are of version \(version); this program knows \(PostgreSQLTables.version)")
+          "its tables are of version \(version); this program supports \(PostgreSQLTables.version)")
       }
     }
 
     var isWithoutEnd: LogFailure {
-      LogFailure(.refused, "\(tables.schema).\(tables.log)_end has to have one row")
+      LogFailure(.refused, "\(tables.schema).\(tables.log)_end must have one row")
     }
 
     /// Creates the tables, unless another process does at the same time.

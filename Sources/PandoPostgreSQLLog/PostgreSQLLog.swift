@@ -189,7 +189,7 @@
           "SELECT position FROM \(tables.messages) WHERE name = $1", [.text(name)],
           until: deadline)
         if let position = rows.isEmpty ? nil : rows.number(0, 0) { return UInt64(position) }
-        throw LogFailure(.notNow, "a message of the same name was just let go")
+        throw LogFailure(.notNow, "a message of the same name was just removed")
       }
       let rows = try answer.get()
       guard let position = rows.isEmpty ? nil : rows.number(0, 0) else {

@@ -259,7 +259,7 @@ public struct ReplicaChecks {
     }
     let error = #expect(throws: StoreError.self) { try replicated("a") }
     #expect(error?.code == .forked, "\(error as Any)")
-    #expect(error?.reason.contains("taken in \(position)") == true, "\(error as Any)")
+    #expect(error?.reason.contains("applied \(position)") == true, "\(error as Any)")
     // The others go on, and so does it when it has become equal to them.
     try await written(second) { try $0.set(Note(id: "4")) }
     try await second.putSnapshot()

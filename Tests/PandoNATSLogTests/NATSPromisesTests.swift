@@ -36,7 +36,7 @@
     @Test func `one replica, seldom flushes, and what is not known are named`() {
       #expect(warnings([[2, 15, 0]]).first?.contains("sync_interval") == true)
       #expect(warnings([[3, 0, 0]]).first?.contains("sync_interval") == true)
-      #expect(warnings([nil]).first?.contains("which version") == true)
+      #expect(warnings([nil]).first?.contains("version of nats-server") == true)
       let lonely = warnings([[2, 14, 0]], replicas: 1)
       #expect(lonely.count == 1 && lonely[0].contains("orders is kept on one server"), "\(lonely)")
       let late = warnings([[2, 14, 0]], flushes: [false])

@@ -137,7 +137,7 @@ import Testing
     try comeBack(lost: true, then: 9_000) { fixture in
       let lines = try fixture.dump()
       let error = expectCode(.forked) { try fixture.replica.catchUp() }
-      #expect(error?.reason.contains("taken in 4") == true, "\(error as Any)")
+      #expect(error?.reason.contains("applied 4") == true, "\(error as Any)")
       #expect(try fixture.dump() == lines)
       _ = expectCode(.forked) { try fixture.store.write { try $0.set(Leaf(id: "no")) } }
       #expect(try fixture.store.read { try $0.get("Leaf:mine", as: Leaf.self) } != nil)
@@ -187,7 +187,7 @@ import Testing
       let error = #expect(throws: LogFault.self) { try behind.replica.putSnapshot() }
       guard case .unavailable(let reason)? = error else { return }
       #expect(reason.contains("ends at position 4"))
-      #expect(reason.contains("behind 1,"))
+      #expect(reason.contains("after 1,"))
       let refusal = await #expect(throws: StoreError.self) {
         try await ReplicatedStore.putSnapshot(
           path: "\(path)/b", log: MemoryConnection(log))
@@ -217,7 +217,7 @@ import Testing
         try ReplicatedStore.begin("\(path)/b", MemoryConnection(log), .forTests)
       }
       let error = expectCode(.forked) { try begin() }
-      #expect(error?.reason.contains("taken in 4") == true, "\(error as Any)")
+      #expect(error?.reason.contains("applied 4") == true, "\(error as Any)")
       // Nothing is in its way once the log has what was lost.
       log.state.withLock { $0.messages = messages }
       let second = try begin()

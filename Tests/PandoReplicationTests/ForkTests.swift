@@ -34,7 +34,7 @@ import Testing
     let messages = log.messages
     let error = #expect(throws: StoreError.self, sourceLocation: sourceLocation) { try body() }
     #expect(error?.code == .forked, "\(error as Any)", sourceLocation: sourceLocation)
-    for words in ["taken in \(position)", "ends at position \(end)", "--republish", "--replace"] {
+    for words in ["applied \(position)", "ends at position \(end)", "--republish", "--replace"] {
       #expect(
         error?.reason.contains(words) == true, "\(error as Any)", sourceLocation: sourceLocation)
     }
@@ -94,7 +94,7 @@ import Testing
       let error = #expect(throws: StoreError.self) { try look() }
       #expect(error?.code == .forked)
       #expect(error?.reason.contains("at position 3 ") == true, "\(error as Any)")
-      #expect(error?.reason.contains("taken in 5") == true, "\(error as Any)")
+      #expect(error?.reason.contains("applied 5") == true, "\(error as Any)")
       try replicas[1].replica.catchUp()
       #expect(replicas[1].replica.statistics.foreign == 2)
     }
@@ -213,7 +213,7 @@ import Testing
         let error = #expect(throws: StoreError.self) { try replica.replica.catchUp() }
         #expect(error?.code == .forked, "\(error as Any)")
         #expect(error?.reason.contains("at position 3 ") == true, "\(error as Any)")
-        #expect(error?.reason.contains("taken in 4") == true, "\(error as Any)")
+        #expect(error?.reason.contains("applied 4") == true, "\(error as Any)")
         #expect(try replica.store.read { try $0.get("Leaf:3", as: Leaf.self) } == nil)
       }
       #expect(replicas[2].replica.statistics.foreign == 0)

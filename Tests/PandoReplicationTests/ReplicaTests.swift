@@ -141,7 +141,7 @@ import Testing
         let error = #expect(throws: StoreError.self) { try behind.replica.catchUp() }
         #expect(error?.code == .logLost)
         #expect(error?.description.contains("position 4") == true, "\(error as Any)")
-        #expect(error?.description.contains("taken in 1") == true, "\(error as Any)")
+        #expect(error?.description.contains("applied 1") == true, "\(error as Any)")
       }
       #expect(try behind.store.read { try $0.get("Leaf:1", as: Leaf.self) } == nil)
       behind.store.close()

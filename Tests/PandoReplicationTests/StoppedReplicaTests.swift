@@ -71,7 +71,7 @@ import Testing
       fixture.store.close()
       log.truncate(to: kept)
       try expectLogLost(
-        "\(path)/1", log, saying: ["ends at position \(kept)", "taken in 3"], has: "2")
+        "\(path)/1", log, saying: ["ends at position \(kept)", "applied 3"], has: "2")
     }
   }
 
@@ -84,7 +84,7 @@ import Testing
       let error = #expect(throws: StoreError.self) { try replicas[0].replica.catchUp() }
       #expect(error?.code == .logLost)
       #expect(error?.description.contains("ends at position 2") == true, "\(error as Any)")
-      #expect(error?.description.contains("taken in 3") == true, "\(error as Any)")
+      #expect(error?.description.contains("applied 3") == true, "\(error as Any)")
       #expect(try replicas[0].store.read { try $0.get("Leaf:2", as: Leaf.self) } != nil)
       // It writes no more into what is left than the question whether it is shorter.
       let refusal = #expect(throws: StoreError.self) {
@@ -104,7 +104,7 @@ import Testing
         defer { fixture.store.close() }
         for id in 0...index { try fixture.store.write { try $0.set(Leaf(id: "\(id)")) } }
       }
-      let words = ["another one", "ends at position 3", "taken in 2"]
+      let words = ["another one", "ends at position 3", "applied 2"]
       try expectLogLost("\(path)/0", logs[1], saying: words, has: "0")
     }
   }
@@ -117,7 +117,7 @@ import Testing
       fixture.store.close()
       let other = MemoryLog()
       for _ in 0..<2 { other.append([1, 2, 3]) }
-      try expectLogLost("\(path)/1", other, saying: ["does not begin"], has: "1")
+      try expectLogLost("\(path)/1", other, saying: ["beginning of a log"], has: "1")
     }
   }
 

@@ -65,7 +65,7 @@ enum LockFile {
     guard isMountedReadOnly else { return }
     let reason =
       isReadOnly
-      ? "a writer elsewhere does not see readers of a read-only mount; if nobody writes, open it with "
+      ? "a writer elsewhere does not see readers of a read-only mount; if no process writes, open it with "
         + "assumingNoWriter, or --assuming-no-writer in the command"
       : "nothing can be written to a read-only mount"
     throw LMDBError(.readOnlyFileSystem, function: "open", detail: "\(folder): \(reason)")

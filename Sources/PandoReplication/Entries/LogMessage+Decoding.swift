@@ -12,9 +12,9 @@ extension LogMessage {
     let fixed = Self.headByteCount + Self.checksumByteCount
     guard bytes.count > fixed, bytes.count <= EntryLimits.entryByteCount,
       bytes[..<Self.magic.count] == Self.magic[...]
-    else { throw .malformed("it does not begin like one, or has no size that one has") }
+    else { throw .malformed("it has another beginning, or an invalid size") }
     let end = bytes.count - Self.checksumByteCount
-    guard SealedBytes.isSealed(bytes) else { throw .malformed("its checksum does not fit") }
+    guard SealedBytes.isSealed(bytes) else { throw .malformed("its checksum differs") }
     let version = bytes[Self.magic.count]
     guard version <= EntryLimits.version else { throw .newer(version) }
     guard version > 0 else { throw .malformed("it has no version") }
@@ -56,7 +56,7 @@ extension CBORReader {
           identity, index: Int(index), count: Int(count), first: first,
           bytes: unsafe [UInt8](bytes)))
     case (LogMessage.Kind.entry, 11): return .entry(try entry())
-    default: throw malformed("a message of no known kind")
+    default: throw malformed("a message of an unknown kind")
     }
   }
 

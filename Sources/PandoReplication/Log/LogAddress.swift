@@ -26,7 +26,7 @@ package struct LogAddress: Hashable, CustomStringConvertible {
       }
     if !isBare, let mark = rest.lastIndex(of: ":") {
       guard let number = Int(rest[rest.index(after: mark)...]), 1...65535 ~= number else {
-        throw .unavailable("the address \(rest) has no port that can be")
+        throw .unavailable("the address \(rest) has no valid port")
       }
       port = number
       rest = rest[..<mark]
@@ -63,7 +63,7 @@ extension LogAddress {
   package static func all(
     _ texts: [String], _ read: (String) throws(LogFault) -> LogAddress
   ) throws(LogFault) -> [LogAddress] {
-    guard !texts.isEmpty else { throw .unavailable("no server is given") }
+    guard !texts.isEmpty else { throw .unavailable("the configuration has no server") }
     return try texts.map(read)
   }
 
@@ -72,7 +72,7 @@ extension LogAddress {
     _ texts: [String], _ read: (String) throws(LogFault) -> LogAddress
   ) -> String {
     texts.map { text in
-      (try? read(text)).map { "\($0)" } ?? "an address that can't be one"
+      (try? read(text)).map { "\($0)" } ?? "an invalid address"
     }.joined(separator: ", ")
   }
 }

@@ -46,10 +46,10 @@ extension LogFault {
     case .noAnswer:
       StoreError(.unavailable, path, "the log has not answered")
     case .endsElsewhere:
-      StoreError(.unavailable, path, "somebody else has appended to the log at the same time")
+      StoreError(.unavailable, path, "another machine appended to the log at the same time")
     case .unavailable(let reason): StoreError(.unavailable, path, reason)
     case .gone(let first):
-      StoreError(.logLost, path, "the log begins at position \(first) by now")
+      StoreError(.logLost, path, "the log now begins at position \(first)")
     }
   }
 }

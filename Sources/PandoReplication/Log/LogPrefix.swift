@@ -43,5 +43,5 @@ final class LogPrefix: ReplicationLog {
 
   func close() {}
 
-  private static var isReadOnly: LogFault { .unavailable("the log is only read here") }
+  private static var isReadOnly: LogFault { .unavailable("this log is read-only") }
 }

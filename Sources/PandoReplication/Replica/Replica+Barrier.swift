@@ -113,7 +113,7 @@ extension Replica {
         throw halting(
           StoreError(
             .logLost, "replication",
-            "the log ends at position \(position - 1), and the store has taken in \(row.position)"))
+            "the log ends at position \(position - 1), and the store has applied \(row.position)"))
       } catch LogFault.noAnswer {
         noteInterruption()
         if attempt > 0, monotonicNanoseconds() >= deadline { break }

@@ -71,7 +71,7 @@ extension Replica {
     let (end, row) = try examine(copy)
     if let row, end < row.position {
       throw LogFault.unavailable(
-        "the log says that it ends at position \(end), and the copy has \(row.position)")
+        "the log claims to end at position \(end), and the copy has \(row.position)")
     }
     if let row { try Self.requireRest(behind: row, end: end, log) }
   }
@@ -86,8 +86,8 @@ extension Replica {
   ) throws {
     guard end > row.position, try log.message(at: row.position + 1) == nil else { return }
     throw LogFault.unavailable(
-      "the log ends at position \(end) and has let go of what comes behind \(row.position), which the copy has: nobody "
-        + "could go on from it")
+      "the log ends at position \(end) and no longer has the messages after \(row.position), the position of the copy: "
+        + "no machine could continue from it")
   }
 
   /// Compares a store, or a copy of it, with the log.
@@ -139,7 +139,7 @@ extension Replica {
       return Joined(log: row.log, beginsWithContent: false)
     }
     guard case .genesis(let genesis)? = try? LogMessage(first.bytes) else {
-      throw StoreError(.logLost, store.path, "the log does not begin like one")
+      throw StoreError(.logLost, store.path, "the log does not have the beginning of a log")
     }
     guard genesis.log == row.log else { throw try isAnother(log, row, store) }
     return Joined(log: row.log, beginsWithContent: genesis.commit > 0)
@@ -151,7 +151,7 @@ extension Replica {
     StoreError(
       .logLost, store.path,
       "the log is another one than the store has followed; it ends at position \(try log.end()), and the "
-        + "store has taken in \(row.position)")
+        + "store has applied \(row.position)")
   }
 
   /// Whether the log was interrupted since the last comparison, or that was too long ago.
@@ -249,9 +249,9 @@ extension Replica {
   ) -> StoreError {
     StoreError(
       .forked, path,
-      "at position \(position) the log has another message than the store, which has taken in \(ownPosition); the "
-        + "log has lost what is here, and ends at position \(end) with what others have written since. Keep a dump of this "
-        + "store and make it what the others are (join --replace), or have the log go on from it (repair --republish)"
+      "at position \(position) the log has another message than the store, which has applied \(ownPosition); the "
+        + "log has lost messages of this store, and ends at position \(end) with later writes of other machines. Keep a dump "
+        + "of this store and make it equal to the others (join --replace), or continue the log from it (repair --republish)"
     )
   }
 
@@ -274,9 +274,9 @@ extension Replica {
     }
     throw StoreError(
       .logLost, "replication",
-      "the log has let go of what comes behind position \(row.position), which the store has taken in, and its newest "
-        + "copy at position \(position) knows its history from position \(first ?? position) on: whether it has what "
-        + "the store has can't be told")
+      "the log no longer has the messages after position \(row.position), which the store has applied. Its newest copy at "
+        + "position \(position) has a history from position \(first ?? position) on, so the copy can't be compared with the "
+        + "store")
   }
 
   /// The number of messages before the last one that are compared when a store is opened.
@@ -359,9 +359,9 @@ extension Replica {
       throw halting(
         StoreError(
           .logLost, "replication",
-          "position \(position) of the log was made from another history than the store has, which has taken in "
-            + "\(row.position); both have what the log still holds from position \(index + 1) on, and whose history "
-            + "is the log's before that can't be told"))
+          "position \(position) of the log was made from another history than the store has, which has applied "
+            + "\(row.position); both agree on the messages that the log still has, from position \(index + 1) on, and "
+            + "the earlier history can't be compared"))
     }
     unsafe confirmed = now
   }

@@ -20,7 +20,7 @@ extension Replica {
   ) throws -> [UInt8] {
     guard last.first > 0, last.first < position,
       position - last.first <= ModelTransaction.judgedCommitCount
-    else { throw EntryFault.malformed("parts that lie too far apart") }
+    else { throw EntryFault.malformed("parts that are too far apart") }
     var parts: [Int: [UInt8]] = [last.index: last.bytes]
     var next = last.first - 1
     while next < position - 1 {

@@ -78,7 +78,7 @@ extension Replica {
     do {
       guard let message = try genesisMessage(of: log) else {
         if let row { try check(row, end: try log.end(), of: store) }
-        throw StoreError(.logLost, store.path, "the log does not begin like one")
+        throw StoreError(.logLost, store.path, "the log does not have the beginning of a log")
       }
       first = message
     } catch LogFault.gone(let position) {
@@ -87,8 +87,8 @@ extension Replica {
       guard let row else {
         throw StoreError(
           start == (0, 1, 1) ? .unavailable : .replicated, store.path,
-          "the store can't join the log, which begins at position \(position) by now and has no copy of a store; "
-            + "a machine that follows the log has to put one there")
+          "the store can't join the log, which now begins at position \(position) and has no copy of a store; "
+            + "a machine that follows the log must put one there")
       }
       try check(row, end: try log.end(), of: store)
       try compare(store, log, configuration)
@@ -104,13 +104,13 @@ extension Replica {
         if start == (0, 1, 1) {
           throw StoreError(
             .unavailable, store.path,
-            "the log begins with a store that held something, and has no copy of it yet; the store can join "
+            "the log begins with a store that had contents, and has no copy of it yet; the store can join "
               + "as soon as a machine has put one there")
         }
         throw StoreError(
           .replicated, store.path,
-          "the store can't join the log, because both hold something; join with a new folder, and write there "
-            + "what the store has")
+          "the store can't join the log, because both have contents; join with a new folder, and write the "
+            + "contents of the store there")
       }
       try mark(store, first)
       return Joined(log: genesis.log, beginsWithContent: false)
@@ -145,7 +145,7 @@ extension Replica {
       }
     }
     throw StoreError(
-      .unavailable, store.path, "the log is empty, and does not say whether it can be begun")
+      .unavailable, store.path, "the log is empty, and does not answer whether it was begun")
   }
 
   /// How often the call tries to begin a log that does not answer; each attempt waits for the engine.
@@ -160,7 +160,7 @@ extension Replica {
     guard end >= row.position else {
       throw StoreError(
         .logLost, store.path,
-        "the log ends at position \(end), and the store has taken in \(row.position)")
+        "the log ends at position \(end), and the store has applied \(row.position)")
     }
   }
 

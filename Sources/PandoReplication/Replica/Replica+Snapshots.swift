@@ -64,7 +64,7 @@ extension Replica {
     guard let copy else {
       if isBegunAgain, damage == nil {
         throw LogFault.unavailable(
-          "the log was begun again at position \(position), and the copy it goes on from is not there yet"
+          "the log was begun again at position \(position), and the copy from which it continues is not there yet"
         )
       }
       // The replica waits for such a copy.
@@ -83,7 +83,7 @@ extension Replica {
           StoreError(
             .logLost, "replication",
             "the copy at position \(copy.row.position) of the log is of another store than this one, which "
-              + "has taken in \(ownPosition)"))
+              + "has applied \(ownPosition)"))
       }
       try writer.flush { flush in
         try flush.replaceRows { try replacement.apply(to: &$0, isContinued: !isBegunAgain) }
@@ -131,7 +131,7 @@ extension Replica {
     if last < identity.counter { return }
     throw StoreError(
       .unavailable, "replication",
-      "the log does not hold any more what became of a write; what is stored says it")
+      "the log no longer has the outcome of a write; the stored data shows it")
   }
 
   /// Reads the newest copy in the log.

@@ -114,7 +114,7 @@ extension Replica {
         try checkReplacement(behind: position, writer)
         throw StoreError(
           .unavailable, "replication",
-          "the log does not say what became of a write; it may be found there later")
+          "the log does not have the outcome of a write; the write may still arrive")
       }
       if let sent = unsafe sent, sent.position == nil {
         do { try send() } catch LogFault.noAnswer { noteInterruption() }
@@ -138,8 +138,8 @@ extension Replica {
     throw halting(
       StoreError(
         .logLost, "replication",
-        "the log that was followed is not there, but one that ended at position \(own - 1) when the store had "
-          + "taken in \(position)"))
+        "another log has replaced the one that the store followed; it ended at position \(own - 1) when the store "
+          + "had applied \(position)"))
   }
 
   /// Applies messages in one transaction: all of them, or those before one that stops the replica.
@@ -271,7 +271,7 @@ extension Replica {
       guard genesis.log == log else {
         throw StoreError(
           .logLost, "replication",
-          "position \(message.position) of the log has it go on from a store of another log than this store follows"
+          "position \(message.position) of the log continues from a store of another log than this store follows"
         )
       }
       throw Rebeginning(position: message.position)
@@ -292,7 +292,7 @@ extension Replica {
   ) throws {
     let start = flush.transaction.commitValue
     guard entry.nodeCount <= Self.nodeCountMaximum else {
-      throw EntryFault.malformed("it takes too many numbers")
+      throw EntryFault.malformed("it uses too many numbers")
     }
     var fits = entry.base > before.position || position - entry.base <= window.range
     if fits {
@@ -314,7 +314,7 @@ extension Replica {
       }
     }
     if fits, entry.baseCommit > start {
-      throw EntryFault.malformed("it was made from what comes later")
+      throw EntryFault.malformed("it was made from later messages")
     }
     if entry.baseCommit > start || start - entry.baseCommit > window.range { fits = false }
     for type in entry.types
@@ -435,7 +435,7 @@ extension Replica {
   ) -> StoreError {
     StoreError(
       .logLost, "replication",
-      "the log goes on at position \(first), and the store has taken in \(position)"
+      "the log continues at position \(first), and the store has applied \(position)"
         + (damage.map { "; \($0.reason)" } ?? ""))
   }
 

@@ -51,7 +51,7 @@ extension Replica {
       error as? StoreError
       ?? StoreError(
         .unavailable, store?.path ?? "replication",
-        "the log may have the write, and this store could not commit it; it takes it in when it can",
+        "the log may have the write, and this store could not commit it; the store applies it as soon as it can",
         underlying: error)
     named.writeName = identity.name
     _ = unsafe unanswered.insert(identity)

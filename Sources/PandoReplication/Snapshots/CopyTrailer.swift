@@ -80,6 +80,6 @@ struct CopyTrailer {
 
   private static func isDamaged(_ path: String) -> StoreError {
     StoreError(
-      .damaged, path, "the copy that the log has is damaged: its checksum does not fit its bytes")
+      .damaged, path, "the copy in the log is damaged: its checksum differs")
   }
 }

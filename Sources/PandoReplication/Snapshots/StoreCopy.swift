@@ -27,7 +27,7 @@ struct StoreCopy {
     do {
       let whole = "\(path)/whole"
       guard try store.copy(to: whole, compacting: true, progress: { _, _ in goesOn() }) else {
-        throw StoreError(.closed, path, "the copy was given up, because the store is being closed")
+        throw StoreError(.closed, path, "the copy was cancelled, because the store is being closed")
       }
       var kept = whole
       if try Self.removeOwnRows(of: whole) {
@@ -72,7 +72,7 @@ struct StoreCopy {
       if let report, !report.isClean {
         throw StoreError(
           .damaged, path,
-          "the copy that the log has is damaged: \(report.problems.first.map { "\($0)" } ?? "")")
+          "the copy in the log is damaged: \(report.problems.first.map { "\($0)" } ?? "")")
       }
       row = try Self.row(of: path)
     } catch {
@@ -315,7 +315,7 @@ struct StoreCopy {
   static func check(_ result: CInt, _ path: String) throws {
     if result >= 0 { return }
     let reason = unsafe String(cString: strerror(errno))
-    throw StoreError(.engine, path, "a copy of a store can't be kept here: \(reason)")
+    throw StoreError(.engine, path, "a copy of a store can't be stored here: \(reason)")
   }
 
   /// Folders inside that of the store.

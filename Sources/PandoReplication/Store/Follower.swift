@@ -95,7 +95,7 @@ final class Follower: Sendable {
         found = error
       } catch {
         found = StoreError(
-          .engine, store.path, "taking in what others have written", underlying: error)
+          .engine, store.path, "applying the writes of other machines", underlying: error)
       }
       let before = state.withLock { state in
         defer { state.failure = found }

@@ -54,8 +54,8 @@ enum LogRepair {
     if case .genesis(let genesis)? = try? LogMessage(first.bytes), genesis.log == row.log { return }
     throw StoreError(
       .logLost, path,
-      "the log begins as that of another store, and ends at position \(try log.end()); stop its machines and empty "
-        + "it, or have this store join it by replacing what it holds")
+      "another store has begun the log, which ends at position \(try log.end()); stop its machines and empty the log, "
+        + "or replace the contents of this store by joining it")
   }
 
   /// Appends a message that begins the log again at its own position.
@@ -77,7 +77,7 @@ enum LogRepair {
         // The message may have been appended. If there are two, only the last one is valid.
       } catch LogFault.endsElsewhere {}
     }
-    throw LogFault.unavailable("the log does not take a message")
+    throw LogFault.unavailable("the log does not accept a message")
   }
 
   /// Replaces a store by the newest copy of a log, whatever its contents.
@@ -156,7 +156,7 @@ enum LogRepair {
       throw StoreError(
         .logLost, path,
         "the log ends at position \(end), and its newest copy has \(row.position); a machine that has the log's "
-          + "end must have it go on from there: republish")
+          + "end must continue the log from there: republish")
     }
     _ = try copy.opened { try Replica.compare($0, log, configuration) }
   }

@@ -22,8 +22,8 @@ enum ReplicaCheck {
     guard start <= position else {
       throw StoreError(
         .unavailable, path,
-        "the store has position \(position), and the newest copy has \(start): it can be compared when the store has "
-          + "come as far")
+        "the store has position \(position), and the newest copy has \(start): compare again when the store has reached "
+          + "it")
     }
     try bring(other, to: position, log, path)
     var names = Differences()

@@ -214,7 +214,7 @@ public final class ReplicatedStore: Sendable {
     if let age, age <= silence { return }
     throw StoreError(
       .unavailable, store.path,
-      age.map { "nothing was heard of the log for \($0)" } ?? "nothing was heard of the log yet")
+      age.map { "the log has not answered for \($0)" } ?? "the log has not answered yet")
   }
 
   /// Waits until this store has applied all messages that the log had at the time of the call, from all machines.
@@ -376,7 +376,7 @@ public final class ReplicatedStore: Sendable {
       guard reached >= position else {
         throw StoreError(
           .unavailable, path,
-          "the log ends at position \(reached), and a version with position \(position) is asked for"
+          "the log ends at position \(reached), before the requested position \(position)"
         )
       }
       return try body(snapshot)

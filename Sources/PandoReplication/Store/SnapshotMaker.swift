@@ -62,7 +62,7 @@ final class SnapshotMaker: Sendable {
       } catch {
         failure =
           error as? StoreError
-          ?? StoreError(.engine, path, "putting a copy beside the log", underlying: error)
+          ?? StoreError(.engine, path, "putting a copy into the log", underlying: error)
       }
       let found = failure
       state.withLock { $0.failure = found }

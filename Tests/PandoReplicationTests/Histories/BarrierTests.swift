@@ -88,7 +88,7 @@ import Testing
       let error = #expect(throws: StoreError.self) { try machines[0].fixture.replica.look() }
       #expect(error?.code == .logLost)
       #expect(error?.description.contains("ends at position 2") == true, "\(error as Any)")
-      #expect(error?.description.contains("taken in 4") == true, "\(error as Any)")
+      #expect(error?.description.contains("applied 4") == true, "\(error as Any)")
       #expect(throws: StoreError.self) { try machines[0].write(4) }
     }
   }
