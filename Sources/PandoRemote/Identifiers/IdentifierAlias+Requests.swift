@@ -27,7 +27,7 @@ extension IdentifierAlias {
   ///   - texts: Each is `local:` and a key.
   ///   - rows: The rows of the queue.
   /// - Returns: The aliases that exist.
-  /// - Throws: What the disk throws.
+  /// - Throws: Errors of the disk.
   /// - Complexity: O(*n*) for *n* aliases in the store; O(1) without texts.
   static func all(
     of texts: Set<ByteString>, in rows: QueueRows

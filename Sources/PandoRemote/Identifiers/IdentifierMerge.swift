@@ -23,7 +23,7 @@ final class IdentifierMerge<E: LocalEntity> {
   /// - Parameters:
   ///   - transaction: The transaction that removes the answered request from the queue.
   ///   - renamed: Returns the stored entity with its new identifier.
-  /// - Throws: What the disk throws; `ModelError` when a record can't be read or written.
+  /// - Throws: Errors of the disk; `ModelError` when a record can't be read or written.
   func carryOut(
     in transaction: inout ModelTransaction, _ renamed: (E) throws -> E
   ) throws {

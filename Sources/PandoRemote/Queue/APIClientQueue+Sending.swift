@@ -26,7 +26,7 @@ extension APIClientQueue {
   ///   - subjects: The model identifiers of the entities that it changes.
   ///   - handler: The name of the handler of its answer.
   /// - Returns: The ticket, once the request is durably queued.
-  /// - Throws: ``APIError`` `closed` or `invalidRequest`; what the disk throws.
+  /// - Throws: ``APIError`` `closed` or `invalidRequest`; errors of the disk.
   @discardableResult
   public func enqueue(
     _ request: APIRequest, subjects: [String] = [], handler: String? = nil

@@ -130,7 +130,7 @@ extension APIClientQueue {
     }
   }
 
-  /// Sends a request that is marked as on its way.
+  /// Sends a request that is marked as in flight.
   private func send(_ entry: QueuedRequest, _ generation: Int) async throws {
     if let local = entry.unknownIdentifiers.first {
       let error = APIError(
@@ -411,7 +411,7 @@ extension APIClientQueue.State {
     lanes.putBack(number)
   }
 
-  /// Whether a request is on its way, delayed, or has a result that is not stored: it keeps its turn.
+  /// Whether a request is in flight, delayed, or has a result that is not stored: it keeps its turn.
   fileprivate func isTaken(_ number: UInt64) -> Bool {
     sending[number] != nil || held[number] != nil || outcomes.contains { $0.entry.id == number }
   }

@@ -218,7 +218,7 @@ public final class APIClientQueue: Sendable {
 
   /// Drops a request that waits or was refused; its caller gets `dropped`.
   ///
-  /// Its local write stays until an answer about the entity replaces it. A request that is on its way is not dropped.
+  /// Its local write stays until an answer about the entity replaces it. A request that is in flight is not dropped.
   ///
   /// - Parameter number: The ``QueuedRequest/id`` of the request.
   /// - Returns: Whether the request was dropped.
@@ -242,7 +242,7 @@ public final class APIClientQueue: Sendable {
     state.withLock { state in
       state.held.removeValue(forKey: entry.id)?.timer.cancel()
       state.markedBefore[entry.id] = nil
-      // A request on its way keeps its lanes until it is answered.
+      // A request in flight keeps its lanes until it is answered.
       if state.sending[entry.id] == nil { state.finish(entry.id) }
     }
     signal.set(.progress)
@@ -260,7 +260,7 @@ public final class APIClientQueue: Sendable {
     return true
   }
 
-  /// Whether a request is on its way, or about to be.
+  /// Whether a request is in flight, or about to be.
   private func isUnderWay(_ number: UInt64) -> Bool {
     state.withLock { $0.held[number] == nil && !$0.isClosed && $0.lanes.hasGone(number) }
   }

@@ -25,7 +25,7 @@ struct LateAnswer {
     }
   }
 
-  /// Makes what this request has sent of each node the state before the next request for the node.
+  /// Stores the values that this request sent as the state of each node before its next request.
   func keepSent(in rows: QueueRows) throws {
     for node in try entry.undo.map({ try QueuedUndo($0, in: rows) })?.nodes ?? []
     where !node.after.isEmpty {
@@ -39,7 +39,7 @@ struct LateAnswer {
   ///   - answered: The records of the node in the answer.
   ///   - identifier: The identifier of the node.
   ///   - rows: The rows of the queue.
-  /// - Throws: What the disk throws.
+  /// - Throws: Errors of the disk.
   func keep(_ answered: NodeRecords, of identifier: String, in rows: QueueRows) throws {
     var isNext = true
     for number in try later.all(in: rows) {

@@ -5,7 +5,7 @@ extension QueuedRequest: Codable {
   /// Decodes the request.
   ///
   /// - Parameter decoder: The decoder.
-  /// - Throws: What the decoder throws.
+  /// - Throws: The error of the decoder.
   public init(from decoder: any Decoder) throws {
     let row = try decoder.row()
     id = try row.get("id")
@@ -34,7 +34,7 @@ extension QueuedRequest: Codable {
   /// Encodes the request.
   ///
   /// - Parameter encoder: The encoder.
-  /// - Throws: What the encoder throws.
+  /// - Throws: The error of the encoder.
   public func encode(to encoder: any Encoder) throws {
     var row = encoder.container(keyedBy: TextKey.self)
     try row.encode(id, forKey: TextKey("id"))

@@ -22,7 +22,7 @@ public indirect enum QueueEvent: Sendable {
 
 /// A step of a durable request, at which a test can end the process.
 package enum QueueStep: String, Sendable, CaseIterable {
-  /// The request is marked as on its way, and not sent yet.
+  /// The request is marked as in flight, and not sent yet.
   case marked
   /// The request was answered, and the answer is not stored yet.
   case answered

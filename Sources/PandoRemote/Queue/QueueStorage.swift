@@ -110,7 +110,7 @@ final class QueueStorage: Sendable {
     }
   }
 
-  /// Whether a request that changes an entity waits, is on its way, or was refused and not undone.
+  /// Whether a request that changes an entity waits, is in flight, or was refused and not undone.
   func isMarked(_ modelIdentifier: String) throws -> Bool {
     try store.read { try $0.hasQueuedRequests(for: modelIdentifier) }
   }
@@ -128,7 +128,7 @@ final class QueueStorage: Sendable {
     }
   }
 
-  /// The number of the request of a client that waits or is on its way with a uniquing key.
+  /// The number of the request of a client that waits or is in flight with a uniquing key.
   func number(withKey key: String, of client: String) throws -> UInt64? {
     let name = QueueNames.key(key, client: client)
     return try store.read { try $0.property(name).flatMap(QueueTable.number) }
@@ -159,7 +159,7 @@ final class QueueStorage: Sendable {
   ///   - failure: The reason.
   ///   - later: The later requests behind it; `nil` to undo nothing.
   /// - Returns: The request as it is kept; `nil` if it is no longer in the queue.
-  /// - Throws: What the disk throws; then nothing was done.
+  /// - Throws: Errors of the disk; the call then has no effect.
   func fail(
     _ entry: QueuedRequest, failure: String, undoing later: LaterRequests?
   ) async throws -> QueuedRequest? {
@@ -187,13 +187,13 @@ final class QueueStorage: Sendable {
     try await store.write { try QueueTable.retry(number, in: QueueRows($0)) }
   }
 
-  /// Removes a request from the queue, and remembers it as dropped.
+  /// Removes a request from the queue, and records it as dropped.
   ///
   /// - Parameters:
   ///   - number: Its number.
   ///   - isKept: Whether it must stay.
   /// - Returns: The request; `nil` if it is not in the queue, or stays.
-  /// - Throws: What the disk throws.
+  /// - Throws: Errors of the disk.
   func remove(
     _ number: UInt64, unless isKept: @escaping @Sendable (QueuedRequest) -> Bool
   ) async throws -> QueuedRequest? {
@@ -212,7 +212,7 @@ final class QueueStorage: Sendable {
   ///   - numbers: The requests that are about to be sent.
   ///   - handlers: The handlers, which make the content of outdated requests again.
   /// - Returns: The result.
-  /// - Throws: What the disk throws; then nothing was done.
+  /// - Throws: Errors of the disk; the call then has no effect.
   func advance(
     _ answers: [QueueAnswer], marking numbers: [UInt64], by handlers: [String: QueueAnswerHandler]
   ) async throws -> QueueProgress {

@@ -36,11 +36,11 @@ enum QueueTable {
   ///
   /// - Parameters:
   ///   - draft: The request.
-  ///   - isIdle: Whether the queue sends it at once if no other waits; it is then marked as on its way.
+  ///   - isIdle: Whether the queue sends it at once if no other waits; it is then marked as in flight.
   ///   - commitNumber: The commit number of the transaction, if it is known.
   ///   - rows: The rows in the transaction of the local write.
   /// - Returns: Its number, and the requests that it has replaced.
-  /// - Throws: ``APIError`` `invalidRequest`; what the disk throws.
+  /// - Throws: ``APIError`` `invalidRequest`; errors of the disk.
   static func append(
     _ draft: QueueDraft, isIdle: Bool, commitNumber: CommitNumber? = nil, to rows: QueueRows
   ) throws -> QueueAppend {
@@ -86,7 +86,7 @@ enum QueueTable {
   ///   - renew: Makes the content of a request again, without the writes that were undone before it.
   ///   - store: Stores an answer; returns the error if it can't.
   /// - Returns: The result.
-  /// - Throws: What the disk throws.
+  /// - Throws: Errors of the disk.
   static func advance(
     _ answers: [QueueAnswer], marking numbers: [UInt64], in rows: QueueRows,
     renew: (inout QueuedRequest) throws -> Void,
@@ -137,7 +137,7 @@ enum QueueTable {
     return try decode(bytes)
   }
 
-  /// Marks a request as on its way; returns `nil` if it is no longer in the queue.
+  /// Marks a request as in flight; returns `nil` if it is no longer in the queue.
   static func markInFlight(
     _ number: UInt64, in rows: QueueRows
   ) throws -> QueuedRequest? {
@@ -190,10 +190,10 @@ enum QueueTable {
     return entry
   }
 
-  /// The number of dropped requests that the queue remembers.
+  /// The largest number of dropped requests that the queue records.
   private static let droppedCountMaximum = 64
 
-  /// Removes a request, and remembers it as dropped; returns `nil` if it is not in the queue, or is kept.
+  /// Removes a request, and records it as dropped; returns `nil` if it is not in the queue, or is kept.
   static func drop(
     _ number: UInt64, in rows: QueueRows,
     unless isKept: (QueuedRequest) -> Bool = { _ in false }
@@ -357,7 +357,7 @@ extension QueueTable {
   /// Distinguishes a count from a list of numbers.
   private static let countMark: UInt64 = 1 << 63
 
-  /// Removes the request with the same uniquing key, except one that is on its way.
+  /// Removes the request with the same uniquing key, except one that is in flight.
   private static func abortRequest(
     like draft: QueueDraft, in rows: QueueRows
   ) throws -> QueuedRequest? {

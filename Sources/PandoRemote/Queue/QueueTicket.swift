@@ -2,7 +2,7 @@ import PandoModels
 public import PandoStore
 import PandoSystem
 
-/// A request on its way through a queue, from the transaction that makes it durable to its answer.
+/// A request in a queue, from the transaction that makes it durable to its answer.
 ///
 /// ```swift
 /// let ticket = queue.ticket(for: request)
@@ -53,7 +53,7 @@ public final class QueueTicket: Sendable {
   /// - Parameter transaction: The transaction of the local write, after all its changes; it may run
   ///   more than once. It must be one of the queue's store; the queue does not check that.
   /// - Throws: ``APIError`` `invalidRequest` if the request can't be sent, or if two entities in it have the same local
-  ///   key; what the disk throws. The local write must then be rolled back, too.
+  ///   key; errors of the disk. The local write must then be rolled back, too.
   public func enqueue(in transaction: inout ModelTransaction) throws {
     try enqueue(in: &transaction, commitNumber: nil)
   }
@@ -110,7 +110,7 @@ public final class QueueTicket: Sendable {
 
   /// Waits for the server's answer as long as the server can be reached.
   ///
-  /// - Returns: The answer; `nil` if the server is out of reach and the request goes on waiting.
+  /// - Returns: The answer; `nil` if the server is out of reach and the request continues to wait.
   /// - Throws: As ``confirmation()``.
   public func firstOutcome() async throws -> APIResponse? {
     do {

@@ -30,7 +30,7 @@ struct RequestLanes {
     /// The number of lanes that have not let it through.
     var missing = 0
     var isTaken: Bool
-    /// Whether it is or was on its way: the server may have received it, so it never steps back.
+    /// Whether it is or was in flight: the server may have received it, so it never steps back.
     var hasGone: Bool
     var isDone = false
 
@@ -85,7 +85,7 @@ struct RequestLanes {
   ///   - order: Its order.
   ///   - claims: The lanes that it needs.
   ///   - types: The namespaces of the entities that it changes.
-  ///   - isTaken: Whether it is already on its way.
+  ///   - isTaken: Whether it is already in flight.
   mutating func add(
     _ number: UInt64, order: UInt64, _ claims: [LaneClaim], types: [String] = [],
     isTaken: Bool = false
@@ -191,7 +191,7 @@ struct RequestLanes {
     return true
   }
 
-  /// Whether a request waits or is on its way.
+  /// Whether a request waits or is in flight.
   func contains(_ number: UInt64) -> Bool { waiters[number] != nil }
 
   /// Whether a request was taken and not put back.

@@ -8,7 +8,7 @@ import PandoSystem
 ///
 /// A value that the write changed, and no other write has changed since, gets its earlier value: field by field, and
 /// element by element in lists. Later requests for the same nodes are rewritten as if the write had never been: the
-/// state that they have replaced, and what they send.
+/// state that they replaced, and their contents.
 struct WriteUndo {
   private let rows: QueueRows
   private let undo: QueuedUndo
@@ -32,7 +32,7 @@ struct WriteUndo {
   /// - Parameters:
   ///   - entry: The request.
   ///   - later: The numbers of later requests for the same nodes; those that were sent keep their content.
-  /// - Throws: `StoreError` if the store can't restore the earlier state; what the disk throws.
+  /// - Throws: `StoreError` if the store can't restore the earlier state; errors of the disk.
   func carryOut(_ entry: QueuedRequest, before later: [UInt64]) throws {
     let later = try later.lazy.filter { $0 > entry.id }
       .compactMap { try QueueTable.entry($0, in: rows) }.filter { $0.state != .failed }

@@ -32,7 +32,7 @@ public struct APIBody: Hashable, Sendable, Codable {
   /// - Parameters:
   ///   - value: The value.
   ///   - encoder: Defines how dates and data are written.
-  /// - Throws: What the encoder throws.
+  /// - Throws: The error of the encoder.
   public init(json value: some Encodable, encoder: JSONEncoder = APIBody.makeEncoder()) throws {
     let found = LocalIdentifierCollector()
     encoder.userInfo[LocalIdentifierCollector.key] = found

@@ -17,7 +17,7 @@ public struct HTTPMethod: RawRepresentable, Hashable, Sendable, Codable, CustomS
   public static let get = HTTPMethod(rawValue: "GET")
   /// Reads the header fields only.
   public static let head = HTTPMethod(rawValue: "HEAD")
-  /// Creates, or does what no other method does.
+  /// Creates, or does anything without a method of its own.
   public static let post = HTTPMethod(rawValue: "POST")
   /// Replaces or creates.
   public static let put = HTTPMethod(rawValue: "PUT")

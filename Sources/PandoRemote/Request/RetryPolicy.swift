@@ -43,7 +43,7 @@ public struct RetryPolicy: Hashable, Sendable, Codable {
   /// Encodes the policy, equal ones alike: its statuses are sorted.
   ///
   /// - Parameter encoder: The encoder.
-  /// - Throws: What the encoder throws.
+  /// - Throws: The error of the encoder.
   public func encode(to encoder: any Encoder) throws {
     var row = encoder.container(keyedBy: CodingKeys.self)
     try row.encodeIfPresent(attemptCountMaximum, forKey: .attemptCountMaximum)

@@ -71,7 +71,7 @@ struct AnswerReader<E: RemoteEntity>: Sendable {
       }
     }
     if answered.isEmpty, AnswerNote(entry.note)?.isNotStored != true {
-      // The answer has no entities: the server has what was sent.
+      // The answer has no entities: the server has the sent values.
       for subject in entry.subjects {
         let name = try transaction.snapshot.currentIdentifier(of: subject)
         guard let stored = try transaction.snapshot.get(name, as: P.self) as? E else { continue }

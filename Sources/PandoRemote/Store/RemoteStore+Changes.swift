@@ -10,7 +10,7 @@ extension RemoteStore: ChangesStoring {
     let path = RemotePath<E>.changes(since: isLink ? nil : cursor)
     var request = try request(for: path)
     if isLink, let cursor { request.query = APIRequest.query(ofLink: cursor) }
-    // The answer to an earlier request is older than what was written since.
+    // The answer to an earlier request is older than later writes.
     request.configuration.sharesEqualRequests = false
     let payload = E.payload(for: path)
     guard payload.changeNames != nil, payload.read == nil else {

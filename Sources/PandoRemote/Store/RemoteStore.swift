@@ -273,7 +273,7 @@ extension RemoteStore {
   ///   - entities: The entities to store; those with a local identifier are created.
   ///   - context: How the caller writes.
   /// - Returns: The requests.
-  /// - Throws: ``APIError`` `noRequest` or `invalidRequest`; what the entity type throws.
+  /// - Throws: ``APIError`` `noRequest` or `invalidRequest`; errors of the entity type.
   public func request(
     toSet entities: [E], in context: WriteContext<E>
   ) throws -> any QueuedWrite<E> {
@@ -312,7 +312,7 @@ extension RemoteStore {
   ///   - entities: The entities to store.
   ///   - transaction: The transaction of the local write, before it.
   /// - Returns: The stored state; `nil` if it is not needed.
-  /// - Throws: What the disk throws.
+  /// - Throws: Errors of the disk.
   public func replaced(
     bySetting entities: [E], in transaction: inout ModelTransaction
   ) throws -> (any Sendable)? {
@@ -326,7 +326,7 @@ extension RemoteStore {
   ///   - identifiers: The entities to remove.
   ///   - transaction: The transaction of the local removal, before it.
   /// - Returns: The stored state; `nil` if the type keeps refused writes.
-  /// - Throws: What the disk throws.
+  /// - Throws: Errors of the disk.
   public func replaced(
     byRemoving identifiers: [EntityIdentifier<E>], in transaction: inout ModelTransaction
   ) throws -> (any Sendable)? {
@@ -347,7 +347,7 @@ extension RemoteStore {
   ///   - identifiers: The entities to remove.
   ///   - context: How the caller writes.
   /// - Returns: The requests.
-  /// - Throws: ``APIError`` `noRequest`; what the entity type throws.
+  /// - Throws: ``APIError`` `noRequest`; errors of the entity type.
   public func request(
     toRemove identifiers: [EntityIdentifier<E>], in context: WriteContext<E>
   ) throws -> any QueuedWrite<E> {

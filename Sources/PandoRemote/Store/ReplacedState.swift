@@ -39,7 +39,7 @@ struct ReplacedState<E: RemoteEntity>: ReplacedNodes {
 
   /// Reads the state before entities are removed: of them, of nodes that require them, and of nodes that lose them.
   ///
-  /// Each removal begins with the state after the one before it, so its undo restores only what it has removed.
+  /// Each removal begins with the state after the one before it, so its undo restores only its own entities.
   init(
     removingIn transaction: inout ModelTransaction, _ identifiers: [EntityIdentifier<E>]
   ) throws {
@@ -92,7 +92,7 @@ struct ReplacedState<E: RemoteEntity>: ReplacedNodes {
   /// Returns the state to store with a request.
   ///
   /// - Parameter index: The index of the entity that the request sends or removes; `nil` for a request of the caller.
-  /// - Returns: What the request replaces; `nil` if the type keeps refused writes.
+  /// - Returns: The state that the request replaces; `nil` if the type keeps refused writes.
   func undo(at index: Int?) -> QueuedUndo? {
     guard E.refusalPolicy == .undo else { return nil }
     let chosen = index.map { [items[$0]] } ?? items
