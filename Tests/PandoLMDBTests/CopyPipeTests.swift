@@ -49,7 +49,7 @@ import Testing
     }
   }
 
-  @Test func `who has enough ends the writing by an error`() throws {
+  @Test func `a reader that closes the pipe ends the copy with an error`() throws {
     try withFile { file in
       let said = Locked<CInt>(0)
       let outcome = CopyPipe.copy(to: file) { _ in
@@ -67,7 +67,7 @@ import Testing
     }
   }
 
-  @Test func `a file that takes no more is told with the system's error`() throws {
+  @Test func `a file without room ends the copy with the system's error`() throws {
     let file = unsafe open("/dev/full", O_WRONLY)
     try #require(file >= 0)
     defer { close(file) }

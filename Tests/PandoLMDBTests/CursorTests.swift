@@ -60,7 +60,7 @@ import Testing
     }
   }
 
-  @Test func `what a cursor pointed to stays when it moves on`() throws {
+  @Test func `the bytes at a cursor stay valid when the cursor moves`() throws {
     try Self.withKeys([1, 3]) { environment, table in
       let values = try environment.read { snapshot -> [UInt8] in
         var cursor = try snapshot.cursor(in: table)

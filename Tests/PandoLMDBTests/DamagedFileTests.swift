@@ -120,7 +120,7 @@ import Testing
     }
   }
 
-  @Test func `a file whose making was cut short is left alone while somebody has it open`() throws {
+  @Test func `a file whose creation was interrupted is kept while a process has it open`() throws {
     try withTemporaryDirectory { path in
       let environment = try Environment(path: path, configuration: .forTests)
       defer { environment.close() }

@@ -22,11 +22,11 @@ import Testing
     }
   }
 
-  @Test func `growth waits for readers for half a minute unless it is told otherwise`() {
+  @Test func `growth waits for readers for half a minute by default`() {
     #expect(Environment.Configuration().mapGrowthTimeoutInSeconds == 30)
   }
 
-  @Test func `an environment that was let go can be opened again`() throws {
+  @Test func `an environment without references can be opened again`() throws {
     try withTemporaryDirectory { path in
       for _ in 0..<3 { _ = try Environment(path: path, configuration: .forTests) }
     }

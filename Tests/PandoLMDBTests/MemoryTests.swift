@@ -19,7 +19,7 @@ import Testing
     return try body(environment)
   }
 
-  @Test func `what was written is read, and two environments have nothing in common`() throws {
+  @Test func `an environment in memory returns its own values only`() throws {
     try withMemory { first in
       try withMemory { second in
         let table = try first.table("t", keys: .string, values: .int64)

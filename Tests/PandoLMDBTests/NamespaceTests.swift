@@ -24,7 +24,7 @@ struct NamespaceTests {
     return UInt64(line.dropFirst(word.count + 1))
   }
 
-  @Test func `a waiting thread that dies with the number of the writer lets nobody in`() throws {
+  @Test func `a waiting thread that dies with the writer's number admits no other writer`() throws {
     try withRows { path, environment, table in
       for round in 1...3 {
         var own: UInt64 = 0

@@ -49,7 +49,7 @@ import Testing
     }
   }
 
-  @Test func `a read that goes on keeps nobody from removing`() throws {
+  @Test func `a long read does not prevent removals`() throws {
     try withEnvironment(Self.configuration) { environment in
       let table = try environment.table("t", keys: .uint32, values: .bytes)
       let count = try fill(environment, table)

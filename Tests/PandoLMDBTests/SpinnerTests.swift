@@ -15,7 +15,7 @@ import Testing
     return count
   }
 
-  @Test func `what never happens is looked for once at last, and now and then more often`() {
+  @Test func `a spinner that never succeeds tries once at last, and seldom more often`() {
     let spinner = Spinner()
     #expect(lookCount(of: spinner) > 1)
     // Each look in vain halves the time.
@@ -25,7 +25,7 @@ import Testing
     #expect(counts.last.map { $0 > 2 } == true)
   }
 
-  @Test func `what happens is seen, and looked for as long the next time`() {
+  @Test func `a spinner that succeeds tries as long the next time`() {
     let spinner = Spinner()
     for _ in 0..<4 { _ = lookCount(of: spinner) }
     for _ in 0..<8 {

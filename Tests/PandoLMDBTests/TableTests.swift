@@ -25,7 +25,7 @@ import Testing
     }
   }
 
-  @Test func `a Codable value comes back equal`() throws {
+  @Test func `a stored Codable value is read back equal`() throws {
     try withEnvironment { environment in
       let people = try environment.table("people", keys: .uint64, values: .codable(Person.self))
       let ada = Person(name: "Ada \u{1F600}/\"", height: .infinity)

@@ -133,7 +133,7 @@ import Testing
     }
   }
 
-  @Test func `who sleeps for others' commits is not woken by those of the own process`()
+  @Test func `a process that waits for other processes' commits is not woken by its own`()
     async throws
   {
     try await withTemporaryDirectory { path in

@@ -42,7 +42,7 @@ import Testing
     }
   }
 
-  @Test func `what a killed process has left is whole for whoever opens it next`() throws {
+  @Test func `a store that a killed process has left is complete at its next opening`() throws {
     for interval in [nil, Duration.seconds(60)] {
       try withTemporaryDirectory { path in
         try withWriter(path) { writer in
@@ -59,7 +59,7 @@ import Testing
     }
   }
 
-  @Test func `who writes without checkpoints is refused beside who writes with them`()
+  @Test func `writers with and without checkpoints refuse each other`()
     throws
   {
     try withTemporaryDirectory { path in

@@ -86,7 +86,7 @@ import Testing
     #expect(damaged > 0)
   }
 
-  @Test func `what was cut can be cut again, and is counted`() throws {
+  @Test func `a store survives several power cuts in a row, and counts them`() throws {
     try withCuts(upTo: 3) { path, seed in
       guard seed < 4 else { return }
       for cut in UInt64(1)...3 {
@@ -110,7 +110,7 @@ import Testing
     }
   }
 
-  @Test func `who reads only is refused until somebody has put the version in place`() throws {
+  @Test func `a read-only opening is refused until a writer has restored the version`() throws {
     try withCuts(upTo: 3) { path, seed in
       guard seed < 3 else { return }
       var readOnly = CheckpointFixture.configuration(nil)

@@ -125,7 +125,7 @@ import Testing
     }
   }
 
-  @Test func `progress is told and can end the walk`() throws {
+  @Test func `progress is reported and can end the walk`() throws {
     struct Enough: Error {}
     try withTemporaryDirectory { path in
       let environment = try PageFixture(path: path)
