@@ -83,7 +83,7 @@ import Testing
     }
   }
 
-  @Test func `a machine that only reads learns that its log is gone, and that it is back`()
+  @Test func `a machine that only reads reports that its log is away, and that it is back`()
     async throws
   {
     let (log, isAway) = (MemoryLog(), Locked(false))
@@ -111,7 +111,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `a machine that only reads learns that its log is another one, or shorter`(
+  func `a machine that only reads detects another log, and a shorter one`(
     isShorter: Bool
   ) async throws {
     let log = MemoryLog()
@@ -222,7 +222,8 @@ import Testing
     }
   }
 
-  @Test func `who comes while others wait in vain for the log waits for it himself`() throws {
+  @Test func `a write queued while others wait in vain for the log waits for its own time`() throws
+  {
     let (log, isAway) = (MemoryLog(), Locked(false))
     let gate = Monitor((isOpen: false, count: 0))
     try withTemporaryDirectory { path in

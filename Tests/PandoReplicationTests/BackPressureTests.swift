@@ -27,7 +27,7 @@ import Testing
     }
   }
 
-  @Test func `of more writes than may wait for the log the rest is told that it is busy`()
+  @Test func `writes beyond the limit of waiting ones fail as busy`()
     async throws
   {
     let (log, gate) = (MemoryLog(), Gate())

@@ -89,7 +89,7 @@ import Testing
 
   /// The window ends between the two: what changed the node is the first that it still has, or not any more.
   @Test(arguments: Between.allCases, [-1, 0])
-  func `what others have changed at the edge of the window is not overwritten`(
+  func `a change of another machine at the edge of the window is not overwritten`(
     between: Between, distance: Int
   ) throws {
     let runs = try write(behind: Self.commitCount + distance, between, isChanged: true) {

@@ -78,7 +78,7 @@ import Testing
     }
   }
 
-  @Test func `a log that takes no first message is told as one that does not answer`() throws {
+  @Test func `a log that accepts no first message counts as one that does not answer`() throws {
     try withTemporaryDirectory { path in
       let log = MemoryLog()
       let connection = MemoryConnection(log) { call, _ in

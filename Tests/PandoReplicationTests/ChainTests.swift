@@ -174,7 +174,7 @@ import Testing
   }
 
   /// It took the place of a newer one, and whoever needed that waited for ever.
-  @Test func `a copy from which nobody could go on is not put`() async throws {
+  @Test func `a copy from which no machine could continue is not put`() async throws {
     let log = MemoryLog()
     try await withTemporaryDirectory { path in
       let ahead = try ReplicaFixture("\(path)/a", MemoryConnection(log))
@@ -200,7 +200,7 @@ import Testing
     }
   }
 
-  @Test func `a store that the log has left puts no copy, and nobody begins as one`() throws {
+  @Test func `a forked store puts no copy, and no store begins with a forked copy`() throws {
     let log = MemoryLog()
     try withTemporaryDirectory { path in
       let first = try ReplicaFixture("\(path)/a", MemoryConnection(log))

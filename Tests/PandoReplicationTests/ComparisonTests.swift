@@ -50,7 +50,7 @@ import Testing
 
   private func found(_ position: UInt64?) -> UInt64 { position ?? 0 }
 
-  @Test func `what a machine has otherwise is named`() async throws {
+  @Test func `the comparison names what differs on a machine`() async throws {
     let log = MemoryLog()
     try await withTemporaryDirectory { path in
       let first = try ReplicaFixture("\(path)/1", MemoryConnection(log))
@@ -88,7 +88,7 @@ import Testing
     }
   }
 
-  @Test func `a store that is behind the copy, and a log without one, are told`() async throws {
+  @Test func `a store behind the copy, and a log without a copy, are reported`() async throws {
     let log = MemoryLog()
     try await withTemporaryDirectory { path in
       let first = try ReplicaFixture("\(path)/1", MemoryConnection(log))

@@ -18,7 +18,7 @@ import Testing
     Leaf(id: id, text: String(repeating: "x", count: byteCount))
   }
 
-  @Test func `an entry has 64 MiB at most if nobody says otherwise`() {
+  @Test func `an entry has 64 MiB at most by default`() {
     #expect(ReplicaConfiguration().entryByteCountMaximum == 64 << 20)
     #expect(EntryLimits.entryByteCount == 64 << 20)
     #expect(ReplicaConfiguration().messageByteCountMaximum == 512 << 10)

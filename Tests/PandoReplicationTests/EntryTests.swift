@@ -19,7 +19,7 @@ import Testing
     return log.messages
   }
 
-  @Test func `a message comes back as it was`() throws {
+  @Test func `a decoded message equals the encoded one`() throws {
     for bytes in try messages() { #expect(try LogMessage(bytes).bytes == bytes) }
   }
 
@@ -35,7 +35,7 @@ import Testing
   }
 
   @Test(arguments: seeds(40))
-  func `whatever is in an entry, all replicas make the same of it and stay sound`(
+  func `all replicas judge any entry alike and stay valid`(
     seed: UInt64
   ) throws {
     var random = SeededGenerator(seed: seed)

@@ -61,7 +61,7 @@ import Testing
     try replicas[0].store.read { try $0.changes(since: .zero) }.map(Heard.init)
   }
 
-  @Test func `a commit handler hears of all commits once and in order, own and others'`() throws {
+  @Test func `a commit handler gets all commits once and in order, own and others'`() throws {
     try withReplicas(2) { replicas in
       let heard = Locked<[ChangeSet]>([])
       replicas[1].store.setCommitHandler { change in heard.withLock { $0.append(change) } }

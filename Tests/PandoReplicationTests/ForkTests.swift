@@ -41,7 +41,7 @@ import Testing
     #expect(log.messages == messages, sourceLocation: sourceLocation)
   }
 
-  @Test func `a store whose last message the log has lost is told when it is opened`()
+  @Test func `an opening fails if the log has lost the store's last message`()
     throws
   {
     try withFork { log, replicas, path in
@@ -59,7 +59,7 @@ import Testing
     }
   }
 
-  @Test func `a store that is open is told when it looks, and stops with what it has`() throws {
+  @Test func `an open store detects the fork at its next look, and keeps its data`() throws {
     try withFork { log, replicas, _ in
       let lines = try replicas[0].dump()
       for _ in 0..<2 { expectForked(log, at: 3, end: 3) { try replicas[0].replica.look() } }
@@ -82,7 +82,8 @@ import Testing
 
   /// What it has written behind that is the log's again, and says nothing of what lies before.
   @Test(arguments: [true, false])
-  func `a store that has gone on behind what the log has lost is told`(isOpenedAgain: Bool) throws {
+  func `a store that has written after a lost message detects the fork`(isOpenedAgain: Bool) throws
+  {
     try withFork { log, replicas, path in
       for id in ["3", "4"] { try replicas[0].store.write { try $0.set(Leaf(id: id)) } }
       #expect(try replicas[0].store.position() == 5)
@@ -132,7 +133,7 @@ import Testing
 
   /// What a program writes that does not look.
   @Test(arguments: [0, 1, 5])
-  func `an entry of another history is left out by all and counted, and stops nobody`(
+  func `an entry of another history is ignored and counted by all, and stops none`(
     distance: Int
   ) throws {
     let log = MemoryLog()
@@ -167,7 +168,7 @@ import Testing
 
   /// It says of the right history that it was made from commits that are not there, or not any more.
   @Test(arguments: [true, false])
-  func `an entry whose commit does not fit its position is left out, and stops nobody`(
+  func `an entry whose commit does not fit its position is ignored, and stops none`(
     isTooHigh: Bool
   ) throws {
     let log = MemoryLog()
@@ -199,8 +200,7 @@ import Testing
   }
 
   /// Two servers have shown two messages at one position, and both stores have come past it.
-  @Test func `a store that has taken in another message long ago is told by the next entry`() throws
-  {
+  @Test func `the next entry shows that a store applied another message long ago`() throws {
     let log = MemoryLog()
     try withReplicas(3, on: log) { replicas in
       for id in ["1", "2"] { try replicas[0].store.write { try $0.set(Leaf(id: id)) } }
@@ -260,7 +260,7 @@ import Testing
 /// A log that does not hold any more where two histories part.
 extension ForkTests {
   /// Fixed: a copy from before that place was taken as a proof, and both stores went on for ever, each with its own.
-  @Test func `a copy that is older than what the log has let go of proves no history`() throws {
+  @Test func `a copy older than the first kept message proves no history`() throws {
     let log = MemoryLog()
     try withReplicas(2, on: log) { replicas in
       try replicas[0].store.write { try $0.set(Leaf(id: "1")) }
@@ -279,7 +279,7 @@ extension ForkTests {
   }
 
   /// A copy of the place at which they part tells which of the two is the log's.
-  @Test func `a copy that is as new as what the log has let go of proves a history`() throws {
+  @Test func `a copy as new as the last removed message proves a history`() throws {
     let log = MemoryLog()
     try withReplicas(2, on: log) { replicas in
       try replicas[0].store.write { try $0.set(Leaf(id: "1")) }

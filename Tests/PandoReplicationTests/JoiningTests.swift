@@ -79,8 +79,7 @@ import Testing
     }
   }
 
-  @Test func `what belongs to one store alone is in no copy, not even on a free page`() async throws
-  {
+  @Test func `rows of one store alone are in no copy, not even on a free page`() async throws {
     let log = MemoryLog()
     try await withTemporaryDirectory { path in
       let store = try open("\(path)/a", log)
@@ -142,7 +141,7 @@ import Testing
     }
   }
 
-  @Test func `who has been away too long becomes the newest copy, and those who follow it hear`()
+  @Test func `a store that was away too long becomes the newest copy, notifies followers`()
     async throws
   {
     let log = MemoryLog()
@@ -277,7 +276,8 @@ import Testing
     }
   }
 
-  @Test func `who is behind the place where a log was begun again goes on by itself`() async throws
+  @Test func `a store behind the position where a log was begun again continues by itself`()
+    async throws
   {
     let log = MemoryLog()
     try await withTemporaryDirectory { path in

@@ -78,7 +78,7 @@ import Testing
     }
   }
 
-  @Test func `what it loses is told with the next message that is appended`() throws {
+  @Test func `a loss of the log is detected with the next appended message`() throws {
     try withMachine { machine, log in
       try machine.fixture.store.write { try $0.set(Leaf(id: "1")) }
       for _ in 0..<100 {

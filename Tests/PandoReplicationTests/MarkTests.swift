@@ -21,7 +21,7 @@ import Testing
     }
   }
 
-  @Test func `what nobody has written behind gets one message, and then there is quiet`() throws {
+  @Test func `the last writes get one mark, and then no more messages follow`() throws {
     let log = MemoryLog()
     try withReplicas(3, on: log, configuration) { replicas in
       // There is nothing yet in which they could differ.
@@ -44,7 +44,7 @@ import Testing
     }
   }
 
-  @Test func `stores that differ are told though nobody writes`() throws {
+  @Test func `stores that differ are detected though no machine writes`() throws {
     let log = MemoryLog()
     try withReplicas(3, on: log, configuration) { replicas in
       for id in ["1", "2"] { try replicas[0].store.write { try $0.set(Leaf(id: id)) } }

@@ -7,7 +7,7 @@ import Testing
 
 /// Stores that follow one log, without faults.
 @Suite struct ReplicaTests {
-  @Test func `what one store writes all others have`() throws {
+  @Test func `all stores have what one store writes`() throws {
     try withReplicas(3) { replicas in
       try replicas[0].store.write { transaction in
         try transaction.set(Card(id: "1", text: "a", leaves: [Leaf(id: "1"), Leaf(id: "2")]))

@@ -28,7 +28,7 @@ import Testing
     func storeDidFlush(_ flush: StoreFlush) { counts.withLock { $0.append(flush.writeCount) } }
   }
 
-  @Test func `an observer hears of each write once, whoever has made it`() async throws {
+  @Test func `an observer gets each write once, from any machine`() async throws {
     let log = MemoryLog()
     try await withTemporaryDirectory { path in
       let counters = [WriteCounter(), WriteCounter()]
@@ -93,7 +93,7 @@ import Testing
     }
   }
 
-  @Test func `what one machine writes the others show by themselves`() async throws {
+  @Test func `a write of one machine reaches all other stores in the background`() async throws {
     let log = MemoryLog()
     try await withTemporaryDirectory { path in
       var stores: [ReplicatedStore] = []
@@ -132,7 +132,7 @@ import Testing
     }
   }
 
-  @Test func `a store follows its log though nobody holds more than the store`() async throws {
+  @Test func `a store follows its log though only the store itself is referenced`() async throws {
     let log = MemoryLog()
     try await withTemporaryDirectory { path in
       let first = try open("\(path)/1", MemoryConnection(log))
@@ -165,7 +165,7 @@ import Testing
     }
   }
 
-  @Test func `what was written here can be read there behind its position`() async throws {
+  @Test func `a write of one machine can be read on another after its position`() async throws {
     let log = MemoryLog()
     try await withTemporaryDirectory { path in
       let (here, there) = (

@@ -9,7 +9,7 @@ import Testing
   private static let faults = Locked((runCount: 0, counts: [Simulation.Fault: Int]()))
 
   @Test(arguments: seeds)
-  func `what was acknowledged is there once, and all replicas are equal`(seed: UInt64) throws {
+  func `each acknowledged write exists once, and all replicas are equal`(seed: UInt64) throws {
     try withTemporaryDirectory { path in
       let simulation = Simulation(seed: seed, folder: path, judges: true)
       let problem = try simulation.run()

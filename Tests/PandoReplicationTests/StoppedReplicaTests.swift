@@ -63,7 +63,7 @@ import Testing
 
   /// A log that holds nothing any more was told without positions.
   @Test(arguments: 0..<3)
-  func `a log that is shorter than the store is told when it is opened`(kept: Int) throws {
+  func `an opening fails if the log is shorter than the store`(kept: Int) throws {
     try withTemporaryDirectory { path in
       let log = MemoryLog()
       let fixture = try ReplicaFixture("\(path)/1", MemoryConnection(log))
@@ -76,7 +76,7 @@ import Testing
   }
 
   /// It succeeded, as if the store had come as far as the log.
-  @Test func `a log that is shorter than the store is told when it is caught up with`() throws {
+  @Test func `catching up fails if the log is shorter than the store`() throws {
     let log = MemoryLog()
     try withReplicas(1, on: log) { replicas in
       for id in ["1", "2"] { try replicas[0].store.write { try $0.set(Leaf(id: id)) } }
@@ -95,8 +95,7 @@ import Testing
     }
   }
 
-  @Test func `another log than the one that was followed is told when the store is opened`() throws
-  {
+  @Test func `an opening fails with another log than the followed one`() throws {
     try withTemporaryDirectory { path in
       let logs = [MemoryLog(), MemoryLog()]
       for (index, log) in logs.enumerated() {
@@ -109,7 +108,7 @@ import Testing
     }
   }
 
-  @Test func `a log that does not begin like one is told when the store is opened`() throws {
+  @Test func `an opening fails if the log does not have the beginning of a log`() throws {
     try withTemporaryDirectory { path in
       let log = MemoryLog()
       let fixture = try ReplicaFixture("\(path)/1", MemoryConnection(log))
@@ -155,7 +154,7 @@ import Testing
     }
   }
 
-  @Test func `a message of a newer version that was changed on its way is malformed`() throws {
+  @Test func `a damaged message of a newer version is malformed`() throws {
     let log = MemoryLog()
     try withReplicas(1, on: log) { replicas in
       var bytes = LogMessage.entry(try replicas[0].store.entry()).bytes.newer()

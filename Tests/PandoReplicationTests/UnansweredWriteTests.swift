@@ -59,7 +59,7 @@ import Testing
     }
   }
 
-  @Test func `a write that came behind one it had not seen is told as refused`() throws {
+  @Test func `the outcome of a write after one that it had not seen is refused`() throws {
     try withDelays { path, log, delays, fixture in
       try fixture.store.write { try $0.set(Leaf(id: "1")) }
       let other = try ReplicaFixture("\(path)/2", MemoryConnection(log))
@@ -75,7 +75,7 @@ import Testing
     }
   }
 
-  @Test func `a write that a later one has overtaken is told as absent, and stays so`() throws {
+  @Test func `the outcome of an overtaken write is absent, and stays absent`() throws {
     try withDelays { path, log, delays, fixture in
       let name = try lose(fixture, delays, Leaf(id: "1"))
       try fixture.store.write { try $0.set(Leaf(id: "2")) }
@@ -117,7 +117,7 @@ import Testing
     }
   }
 
-  @Test func `a write that a copy has brought is told as unknown`() throws {
+  @Test func `the outcome of a write that arrived in a copy is unknown`() throws {
     try withDelays { path, log, delays, fixture in
       let other = try ReplicaFixture("\(path)/2", MemoryConnection(log))
       defer { other.store.close() }

@@ -37,7 +37,7 @@ import Testing
     }
   }
 
-  @Test func `who is cut off with a server that has lost the lead is told, and reads nothing old`()
+  @Test func `a machine behind a server that has lost the lead gets an error, no old data`()
     throws
   {
     try withMachines(2) { machines in
@@ -59,7 +59,7 @@ import Testing
     }
   }
 
-  @Test func `a server that knows less than the store stops no store`() throws {
+  @Test func `a server with fewer messages than the store stops no store`() throws {
     let log = MemoryLog()
     try withMachines(1, on: log) { machines in
       for value in 1...3 { try machines[0].write(value) }
@@ -167,7 +167,7 @@ import Testing
     }
   }
 
-  @Test func `a history that no order explains is told from one that some order does`() {
+  @Test func `a history without a valid order differs from one with a valid order`() {
     typealias Call = (RegisterHistory.Action, Int, Int)
     func isLinearizable(_ calls: [Call]) -> Bool {
       var history = RegisterHistory()
@@ -241,7 +241,7 @@ import Testing
   }
 
   @Test(arguments: seeds(30))
-  func `what machines write and read behind barriers at once has an order that explains it`(
+  func `concurrent writes and reads after barriers have an order that explains them`(
     seed: UInt64
   ) throws {
     for history in try history(seed: seed, reads: { try $0.passBarrier() }) {

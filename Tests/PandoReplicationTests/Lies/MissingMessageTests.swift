@@ -47,7 +47,7 @@ import Testing
   }
 
   /// Fixed: its writes were `unavailable` until others had written.
-  @Test func `a store that was told of a message that is lost goes on without it`() throws {
+  @Test func `a store continues without a lost message that the log had announced`() throws {
     try withReplica(skipsGaps: false, isThere: false) { log, replica in
       replica.replica.noteEnd(3)
       try replica.store.write { try $0.set(Leaf(id: "3")) }

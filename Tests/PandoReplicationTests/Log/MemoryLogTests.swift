@@ -43,7 +43,7 @@ import Testing
     #expect(try connection.messages(after: 2, limit: 1) == [])
   }
 
-  @Test func `messages that are not kept are told`() throws {
+  @Test func `a read of messages that are no longer kept fails as gone`() throws {
     let log = MemoryLog()
     for byte in UInt8(1)...4 { log.append([byte]) }
     log.forget(first: 2)
@@ -58,7 +58,7 @@ import Testing
   }
 
   @Test(arguments: [[], [[]], [[1, 2], [], [3]], [[UInt8](repeating: 7, count: 1 << 12)]])
-  func `a copy of a store comes back in its parts, over any connection`(parts: [[UInt8]]) throws {
+  func `a copy of a store is read back in parts, over any connection`(parts: [[UInt8]]) throws {
     let log = MemoryLog()
     let (own, other) = (MemoryConnection(log), MemoryConnection(log))
     #expect(try copy(in: other).position == nil)
@@ -89,7 +89,7 @@ import Testing
     #expect(copy.parts == [[3], [4]])
   }
 
-  @Test func `who reads a copy can end it`() throws {
+  @Test func `the reader of a copy can stop it`() throws {
     let connection = MemoryConnection(MemoryLog())
     try connection.putSnapshot(at: 1, source([[1], [2], [3]]))
     var parts: [[UInt8]] = []
