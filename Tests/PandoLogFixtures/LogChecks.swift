@@ -4,7 +4,7 @@ import PandoReplication
 import PandoSystem
 import Testing
 
-/// What every log promises, over an engine that has an empty one.
+/// The promises of every log, tested over an engine with an empty log.
 public struct LogChecks {
   /// The engine.
   public let server: any LogServer
@@ -66,7 +66,7 @@ public struct LogChecks {
     log.close()
   }
 
-  /// Who follows is told of what others append, also after a restart.
+  /// A follower is notified of other machines' messages, also after a restart.
   ///
   /// - Parameter count: How many messages of its own come in between.
   /// - Throws: What the log throws.
@@ -141,7 +141,7 @@ public struct LogChecks {
     #expect(try log.all().count == 320)
   }
 
-  /// Who reads what another thread appends at the same time gets all of it.
+  /// A reader gets all messages that another thread appends meanwhile.
   ///
   /// - Parameter count: How many messages come.
   /// - Throws: What the log throws.
@@ -167,7 +167,7 @@ public struct LogChecks {
     }
   }
 
-  /// To close lets go who waits.
+  /// Closing ends waiting calls.
   public func checkClosing() throws {
     for call in 0..<4 {
       let log = try server.makeLog()

@@ -4,7 +4,7 @@ import PandoReplication
 import PandoStore
 import Testing
 
-/// What stores do that follow a log, over an engine that has an empty one.
+/// The behaviour of stores that follow a log, tested over an engine with an empty log.
 public struct ReplicaChecks {
   private struct Note: Model, Codable, Equatable {
     var id: String
@@ -146,7 +146,7 @@ public struct ReplicaChecks {
     #expect(error?.code == .unavailable, "\(error as Any)")
   }
 
-  /// A store stops where the log has let go of what it needs.
+  /// A store stops if the log no longer has its next messages.
   public func checkStopping() throws {
     let (behind, ahead) = (try Machine("\(path)/1", server), try Machine("\(path)/2", server))
     for number in 0..<5 {

@@ -131,7 +131,7 @@ import Testing
     }
   }
 
-  @Test func `a dump that is left or cancelled ends, and lets go of its version`() async throws {
+  @Test func `an abandoned or cancelled dump ends, and releases its version`() async throws {
     try await withLargeStore { store, _ in
       for try await line in store.dump() {
         #expect(line.contains(#""pando":"dump""#))
@@ -166,7 +166,7 @@ import Testing
     }
   }
 
-  @Test func `a store closes though nobody takes the rest of a dump`() async throws {
+  @Test func `a store closes though the rest of a dump is not read`() async throws {
     try await withLargeStore { store, _ in
       var lines = store.dump().makeAsyncIterator()
       for _ in 0..<3 { _ = try await lines.next() }

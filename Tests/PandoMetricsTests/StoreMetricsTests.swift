@@ -76,7 +76,7 @@ import Testing
     }
   }
 
-  @Test func `views are counted, and what they are told is timed`() async throws {
+  @Test func `views are counted, and their notifications are timed`() async throws {
     let metrics = StoreMetrics()
     try await withStore(metrics) { store in
       let manager = try DataModelManager(store: store)
@@ -93,7 +93,7 @@ import Testing
     }
   }
 
-  @Test func `what waits for its commit is seen by who asks`() async throws {
+  @Test func `writes that wait for their commit are counted`() async throws {
     let metrics = StoreMetrics()
     try await withStore(metrics) { store in
       metrics.watch(store)
@@ -136,7 +136,7 @@ import Testing
     }
   }
 
-  @Test func `what has gone is left out`() async throws {
+  @Test func `closed stores and released managers are left out`() async throws {
     let metrics = StoreMetrics()
     try await withStore(metrics) { store in
       metrics.watch(store)

@@ -85,7 +85,7 @@
       }
     }
 
-    @Test func `what is wrong with a stream is told also when the servers come later`() throws {
+    @Test func `a wrong stream is reported also if the servers start later`() throws {
       try withServers { servers in
         try NATSLog(servers.configuration()).close()
         servers.kill(0)

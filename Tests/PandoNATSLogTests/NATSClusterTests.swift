@@ -33,7 +33,9 @@
       }
     }
 
-    @Test func `what was acknowledged outlives the leader, a follower, and all at once`() throws {
+    @Test func `acknowledged messages survive losing the leader, a follower, all servers`()
+      throws
+    {
       try withServers(3) { servers in
         var configuration = servers.configuration()
         configuration.requestTimeoutInMilliseconds = 5000

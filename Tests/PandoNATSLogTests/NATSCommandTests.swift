@@ -143,7 +143,7 @@
       }
     }
 
-    @Test func `a server that is not there, and wrong arguments, are told`() async throws {
+    @Test func `a missing server and wrong arguments are reported`() async throws {
       try await withFixture { fixture in
         let first = try fixture.open("a")
         await first.close()

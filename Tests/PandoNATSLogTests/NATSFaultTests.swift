@@ -37,7 +37,7 @@
       }
     }
 
-    @Test func `wrong credentials are told, and no secret is`() throws {
+    @Test func `wrong credentials are reported without secrets`() throws {
       try withUsers { servers, configuration in
         let port = servers.members[0].port
         let words = unavailable { _ = try NATSLog(try configuration("all", "wrong word")) }
@@ -238,7 +238,7 @@
       }
     }
 
-    @Test func `what does not fit into the stream any more is gone`() throws {
+    @Test func `messages beyond the stream's limit are gone`() throws {
       try withServers { servers in
         var configuration = servers.configuration()
         configuration.maximalByteCount = 3 << 20

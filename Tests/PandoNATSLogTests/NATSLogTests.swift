@@ -19,7 +19,7 @@
       }
     }
 
-    @Test func `who follows is told of what others append, also after a restart`() throws {
+    @Test func `a follower is notified of other machines' messages, also after a restart`() throws {
       try withServers { try LogChecks($0).checkFollowing(count: 5000) }
     }
 
@@ -33,11 +33,11 @@
       try withServers { try LogChecks($0).checkThreads() }
     }
 
-    @Test func `who reads what another thread appends at the same time gets all of it`() throws {
+    @Test func `a reader gets all messages that another thread appends meanwhile`() throws {
       try withServers { try LogChecks($0).checkReadingAlong(count: 2000) }
     }
 
-    @Test func `to close lets go who waits`() throws {
+    @Test func `closing ends waiting calls`() throws {
       try withServers { try LogChecks($0).checkClosing() }
     }
 

@@ -31,7 +31,7 @@
     }
 
     /// Of use with a clock of the machine that is an hour off (.ci/long clock).
-    @Test func `ages are told by the clock of the servers`() throws {
+    @Test func `the clock of the servers determines ages`() throws {
       try withServers { servers in
         var configuration = servers.configuration()
         configuration.maximalAgeInSeconds = 3600

@@ -23,7 +23,7 @@
     }
 
     /// The server itself would flush ten seconds later.
-    @Test func `what was acknowledged is on disk, whatever the server does for others`() throws {
+    @Test func `acknowledged messages are on disk, whatever the server's settings`() throws {
       try withServer(settings: ["synchronous_commit=off", "wal_writer_delay=10s"]) { server in
         let log = try server.makeLog()
         defer { log.close() }
@@ -94,7 +94,7 @@
       }
     }
 
-    @Test func `an append that waits for others too long was not done, and is told so`() throws {
+    @Test func `an append that waits too long for others fails, and appends nothing`() throws {
       try withServer { server in
         var configuration = server.configuration()
         configuration.requestTimeoutInMilliseconds = 2000
@@ -152,7 +152,7 @@
       }
     }
 
-    @Test func `who follows is told without a notice too, and behind a server that stood still`()
+    @Test func `a follower is notified without a notice, and after a suspended server`()
       throws
     {
       try withServer { server in
@@ -176,7 +176,7 @@
       }
     }
 
-    @Test func `what is too much, or too old, is let go by those who append`() throws {
+    @Test func `appends remove messages beyond the limits of size and age`() throws {
       try withServer { server in
         var configuration = server.configuration()
         configuration.maximalByteCount = 3 << 20

@@ -21,7 +21,7 @@
       } ?? "nothing"
     }
 
-    @Test func `what keeps from connecting is told, and no secret is`() throws {
+    @Test func `failures to connect are reported without secrets`() throws {
       try withServer { server in
         let right = server.hostConfiguration()
         try PostgreSQLLog(right).close()
@@ -78,7 +78,7 @@
       ("[2001:db8::1]:5432", true), ("2001:db8::1", true), ("127.0.0.1", false), ("[::1]", false),
       ("localhost:1", false), ("/run/postgresql", false), ("/run/postgresql:5433", false),
     ])
-    func `what goes to another machine is encrypted, and its certificate verified`(
+    func `connections to other machines are encrypted, with a verified certificate`(
       server: String, isEncrypted: Bool
     ) throws {
       var configuration = PostgreSQLLogConfiguration(
@@ -157,7 +157,8 @@
       }
     }
 
-    @Test func `a role has the rights that the page names, and is told which it lacks`() throws {
+    @Test func `a role needs the rights that the page names, and errors name a missing one`() throws
+    {
       try withServer { server in
         try server.run("CREATE ROLE shop LOGIN")
         var configuration = server.configuration()

@@ -32,7 +32,7 @@
       try await withReplicasAsync { try await $0.checkShowing() }
     }
 
-    @Test func `a store stops where the log has let go of what it needs`() throws {
+    @Test func `a store stops if the log no longer has its next messages`() throws {
       try withReplicas { try $0.checkStopping() }
     }
 

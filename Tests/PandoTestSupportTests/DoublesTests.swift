@@ -17,7 +17,7 @@ import Testing
     #expect(Tracks().entity(2) { $0.genre = "jazz" } == Track(2, "Track 2", genre: "jazz"))
   }
 
-  @Test func `a store double answers, remembers its calls and fails when it is told to`()
+  @Test func `a store double answers, records its calls and fails on request`()
     async throws
   {
     struct Away: Error {}
@@ -46,7 +46,8 @@ import Testing
     await #expect(throws: FollowedEnd.self) { try await recorder.element { $0.count == 9 } }
   }
 
-  @Test func `a client double answers as it is told, and is offline when it is told`() async throws
+  @Test func `a client double gives the configured answers, and is offline on request`()
+    async throws
   {
     let server = APIClientDouble()
     let content = Data("[]".utf8)

@@ -12,7 +12,7 @@ import Testing
 /// process in FoundationNetworking 6.3.1 (swift-corelibs-foundation, 5285).
 @Suite struct HTTPFaultTests {
   @Test(arguments: ["drop", "cut-content", "cut-chunks", "no-http", "bad-head"])
-  func `what is no whole answer is a lost connection`(fault: String) async throws {
+  func `an incomplete answer is a lost connection`(fault: String) async throws {
     try await FaultServer.with { _, client in
       for method in [HTTPMethod.get, .post] {
         let error = await apiError { try await client.send(APIRequest(method, APIPath(fault))) }
@@ -42,7 +42,7 @@ import Testing
     }
   }
 
-  @Test func `what comes before the answer is not the answer`() async throws {
+  @Test func `an informational response is not the answer`() async throws {
     try await FaultServer.with { _, client in
       let response = try await client.send(APIRequest(.get, "/early"))
       #expect(response.status == 200)
@@ -50,7 +50,7 @@ import Testing
     }
   }
 
-  @Test func `a 401 that asks for a password comes back with its content`() async throws {
+  @Test func `a 401 that requests a password is returned with its content`() async throws {
     try await FaultServer.with { _, client in
       let response = try await client.send(APIRequest(.get, "/401"))
       #expect(response.status == 401)
@@ -58,7 +58,7 @@ import Testing
     }
   }
 
-  @Test func `what was packed comes unpacked`() async throws {
+  @Test func `a compressed answer is returned decompressed`() async throws {
     try await FaultServer.with { _, client in
       let response = try await client.send(APIRequest(.get, "/gzip"))
       #expect(String(decoding: response.body, as: UTF8.self) == #"{"title":"Dune"}"#)

@@ -25,7 +25,7 @@ import Testing
     }
   }
 
-  @Test func `what a slow reader leaves waits for it and holds up nobody`() async throws {
+  @Test func `unread bytes of a slow reader wait, and delay no other request`() async throws {
     try await FaultServer.with { server, client in
       let count = 32 << 20
       let answer = try await client.stream(APIRequest(.get, "/large/\(count)"))

@@ -44,7 +44,7 @@ import Testing
   }
 
   @Test(arguments: [200, 201, 301, 304, 400, 404, 409, 500, 503])
-  func `every status comes back as an answer`(status: Int) async throws {
+  func `every status is returned as an answer`(status: Int) async throws {
     try await withClient { _ in
       .status(status, [:], "text")
     } _: { client, _ in
@@ -92,7 +92,7 @@ import Testing
     }
   }
 
-  @Test func `what is no HTTP is a lost connection`() async throws {
+  @Test func `a response that is not HTTP is a lost connection`() async throws {
     try await withClient { _ in
       .bytes("SSH-2.0-OpenSSH_9.6\r\n")
     } _: { client, _ in

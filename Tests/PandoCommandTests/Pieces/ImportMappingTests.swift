@@ -51,7 +51,7 @@ import Testing
     #expect(second.typeName(ofIdentifier: "A:1") == "A")
   }
 
-  @Test func `a mapping comes back from its bytes`() throws {
+  @Test func `a mapping is decoded from its bytes`() throws {
     let first = try mapping("--root", "A:id", "--map", "x=X:id", "--require", "x")
     let second = try mapping("--root", "B:\"é", from: first)
     #expect(try ImportMapping(encoded: second.encoded()) == second)

@@ -36,7 +36,7 @@ import Testing
 
   // ThreadSanitizer writes out the C library's streams at each exit.
   @Test(.disabled(if: isSanitized, "a sanitizer has signals and address space of its own"))
-  func `what liblmdb prints before it aborts is not seen`()
+  func `messages of liblmdb before an abort are not printed`()
     async throws
   {
     let result = await #expect(

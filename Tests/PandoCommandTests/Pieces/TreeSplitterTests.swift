@@ -65,7 +65,7 @@ import Testing
     #expect(roots.map(\.identifier) == ["Status:1", "Status:2"])
   }
 
-  @Test func `what is required marks every object up to the node`() throws {
+  @Test func `a required property marks every object up to the node`() throws {
     let (trees, _) = try split(
       #"{"statuses":{"id":1,"m":{"image":{"key":"k"}},"l":[{"image":{"key":"k"}}]}}"#)
     let image: TreeValue = .node(TreeNode("Image:k", type: "Image", fields: ["key": "k"]))

@@ -122,7 +122,7 @@ import Testing
 /// What limits of the process do; they were told as damage of the file.
 @Suite(.disabled(if: isSanitized, "a sanitizer has signals and address space of its own"))
 struct LimitTests {
-  @Test func `a process with too few files is told so`() throws {
+  @Test func `a process with too few open files gets an error that says so`() throws {
     try withTemporaryDirectory { directory in
       try PandoProcess.output("set", "\(directory)/store", "Person:1", "{}", "--type", "Person")
       for count in 5...8 {
@@ -133,7 +133,7 @@ struct LimitTests {
     }
   }
 
-  @Test func `a process that may not make files so large is told so, and nothing is changed`()
+  @Test func `a limit of the file size is reported, and nothing is changed`()
     throws
   {
     try withTemporaryDirectory { directory in

@@ -246,7 +246,7 @@ import Testing
     }
   }
 
-  @Test func `what the store refuses is named by its line, or skipped`() throws {
+  @Test func `a line that the store refuses is named, or skipped`() throws {
     try withStore { store, _ throws in
       let input = "{\"id\":\"a\"}\n\(ImportTests.deepNode)\n{\"id\":\"b\"}\n"
       let arguments = [

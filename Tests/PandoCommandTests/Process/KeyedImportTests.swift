@@ -176,7 +176,7 @@ import Testing
       "data.a.rows.data[0]: a Row is identified by its key in a map, and an array has none"
     ),
   ])
-  func `what has no key is told with its place`(input: String, message: String) throws {
+  func `an error names the place of a value without a key`(input: String, message: String) throws {
     try withStore { store throws in
       let line = try PandoProcess.failure(
         3, "import", store, "-", "--map", "data=Row:@key", input: input)

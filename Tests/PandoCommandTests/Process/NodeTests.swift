@@ -78,7 +78,7 @@ import Testing
     }
   }
 
-  @Test func `what get prints can be set again`() throws {
+  @Test func `set accepts the output of get`() throws {
     try withStore { store throws in
       let dump = try PandoProcess.output("dump", store)
       for options in [[], ["--depth", "0"], ["--lossless"], ["--lossless", "--depth=1"]] {
@@ -113,7 +113,7 @@ import Testing
     }
   }
 
-  @Test func `set makes new nodes, also of types no import knows`() throws {
+  @Test func `set creates nodes, also of types that no import has named`() throws {
     try withStore { store throws in
       #expect(
         try PandoProcess.output("set", store, "Topic:x", #"{"a":[1.0,null]}"#)

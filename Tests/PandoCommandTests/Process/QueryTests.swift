@@ -189,7 +189,7 @@ import Testing
   ]
 
   @Test(arguments: mistakes)
-  func `a mistake in a filter is told with its place`(filter: String, line: String) throws {
+  func `an error names the place of a mistake in a filter`(filter: String, line: String) throws {
     // Before the store is looked for.
     #expect(
       try PandoProcess.failure(2, "query", "absent", "Book", filter)

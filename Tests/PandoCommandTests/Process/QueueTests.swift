@@ -78,7 +78,7 @@ import Testing
     }
   }
 
-  @Test func `what a server has not taken is seen by node`() async throws {
+  @Test func `get shows the state of nodes whose changes a server has not accepted`() async throws {
     try await withQueue { path in
       #expect(try PandoProcess.output("get", path, "Book:1", "--state") == "pending\n")
       try PandoProcess.output("queue", path, "drop", "2", "3")
@@ -109,7 +109,7 @@ import Testing
     var id: EntityIdentifier<Page>
   }
 
-  @Test func `wrong actions and numbers are told`() async throws {
+  @Test func `wrong actions and numbers are reported`() async throws {
     try await withQueue { path in
       #expect(try PandoProcess.failure(2, "queue", path, "send").contains("no action"))
       #expect(try PandoProcess.failure(2, "queue", path, "drop").contains("or all"))

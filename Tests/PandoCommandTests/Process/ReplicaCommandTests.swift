@@ -4,7 +4,7 @@ import Testing
 
 /// What `pando replica` says without a log; over NATS see NATSCommandTests.
 @Suite struct ReplicaCommandTests {
-  @Test func `a store that follows no log is told, and is not changed`() throws {
+  @Test func `a store that follows no log is reported, and is not changed`() throws {
     try withTemporaryDirectory { directory in
       let store = "\(directory)/store"
       try PandoProcess.output("set", store, "Person:1", #"{"id":"1"}"#, "--type", "Person")
@@ -25,12 +25,12 @@ import Testing
     (["join", "--server", "x", "--log", "y"], "--database and --user are missing"),
     (["join", "--server", "x", "--log", "y", "--stream", "z"], "is for NATS"),
   ])
-  func `wrong arguments are told`(arguments: [String], reason: String) throws {
+  func `wrong arguments are reported`(arguments: [String], reason: String) throws {
     let run = try PandoProcess.run(["replica", "nowhere"] + arguments)
     #expect(run.status == 2 && run.errors.contains(reason), "\(run)")
   }
 
-  @Test func `a store that is not there is told`() throws {
+  @Test func `a missing store is reported`() throws {
     #expect(try PandoProcess.failure(1, "replica", "/nowhere/store").contains("/nowhere/store"))
   }
 }

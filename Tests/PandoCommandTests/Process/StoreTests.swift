@@ -276,7 +276,7 @@ import Testing
     #expect(!FileManager.default.fileExists(atPath: path))
   }
 
-  @Test func `the demo in a store of one's own can be told again`() throws {
+  @Test func `the demo can run again in a store of the caller`() throws {
     try withStore { store, _ throws in
       for _ in 0..<2 {
         let text = try PandoProcess.output("demo", store)

@@ -83,7 +83,7 @@ import Testing
     }
   }
 
-  @Test func `what has no room in the window is cut off`() {
+  @Test func `output without room in the window is cut off`() {
     let frame = TerminalWindow.frame(
       ["12345678", "12", "34"], TerminalWindow.Size(rows: 2, columns: 4))
     #expect(frame == "\u{1B}[H\u{1B}[2K1234\r\n\u{1B}[2K12")

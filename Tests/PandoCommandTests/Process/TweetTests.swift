@@ -17,7 +17,7 @@ import Testing
     let hasAuthorOfSeveral: Bool
   }
 
-  @Test func `the fixture comes back, changes everywhere, and stays clean`() throws {
+  @Test func `the fixture is read back equal, changes everywhere, and stays clean`() throws {
     try withTemporaryDirectory { directory throws in
       let path = directory + "/tweets.json"
       try TweetFixture.document.json(isPretty: true).write(
@@ -42,7 +42,7 @@ import Testing
     .enabled(
       if: FileManager.default.fileExists(atPath: realPath), "shared/data/twitter.json is not there")
   )
-  func `a real answer comes back, changes everywhere, and stays clean`() throws {
+  func `a real answer is read back equal, changes everywhere, and stays clean`() throws {
     let text = try String(contentsOfFile: TweetTests.realPath, encoding: .utf8)
     let document = try TreeValue(json: text)
     try withTemporaryDirectory { directory throws in

@@ -52,7 +52,7 @@ import Testing
     }
   }
 
-  @Test func `it ends when nobody reads its output any more`() throws {
+  @Test func `watch ends when the reader of its output has ended`() throws {
     try withStore { store in
       // Nothing is committed while it waits.
       let outcome = try PandoProcess.shell(
@@ -134,7 +134,7 @@ import Testing
     }
   }
 
-  @Test func `what is kept can be set`() throws {
+  @Test func `retention sets the limits of the change log`() throws {
     try withStore { store in
       let before = try PandoProcess.output("retention", store)
       #expect(before.hasPrefix("commits               10 000\n"))
@@ -204,7 +204,7 @@ import Testing
     }
   }
 
-  @Test func `what can't be watched is said`() throws {
+  @Test func `watch reports a missing store, wrong options and missing commits`() throws {
     try withStore { store in
       #expect(try PandoProcess.failure(1, "watch", store + "x").contains("there is no store"))
       #expect(try PandoProcess.failure(2, "watch", store, "--since", "x").contains("--since"))
