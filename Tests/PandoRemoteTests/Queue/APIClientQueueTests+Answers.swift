@@ -15,7 +15,7 @@ extension APIClientQueueTests {
     (400, APIError.Code.badRequest), (403, .refused), (404, .notFound), (409, .conflict),
     (500, .serverFailed),
   ])
-  func `a refusal is told with the words of the server, and the request set aside`(
+  func `a refusal has the text of the server, and the request is kept as failed`(
     status: Int, code: APIError.Code
   ) async throws {
     try await QueueFixture.with { _ in

@@ -270,7 +270,7 @@ import Testing
     }
   }
 
-  @Test func `a durably queued request is told apart from a confirmed one`()
+  @Test func `a durably queued request differs from a confirmed one`()
     async throws
   {
     let mayAnswer = Event()
@@ -289,7 +289,7 @@ import Testing
     }
   }
 
-  @Test func `equal reads under way are sent once, whoever asks`() async throws {
+  @Test func `equal reads in flight are sent once for all callers`() async throws {
     let mayAnswer = Event()
     try await QueueFixture.with { _ in
       mayAnswer.wait()

@@ -107,7 +107,7 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func `what was read before the server named it can be edited after that`(
+  func `an entity read before it got its name can be edited afterwards`(
     onDisk: Bool
   ) async throws {
     try await with(onDisk: onDisk) { container, _ in
@@ -154,7 +154,7 @@ import Testing
     }
   }
 
-  @Test func `what is changed inside stands in line, is pending, and is not taken back by a read`()
+  @Test func `a changed child waits in order, is pending, and is not undone by a read`()
     async throws
   {
     try await with { container, store in
@@ -218,7 +218,8 @@ import Testing
     }
   }
 
-  @Test func `what is made and changed in one commit is named, and keeps the change`() async throws
+  @Test func `an entity made and changed in one commit gets its name, keeps the change`()
+    async throws
   {
     try await with { container, store in
       let (jobs, one) = (container[RefusedJob.self], EntityIdentifier<RefusedJob>.local("a"))
@@ -236,7 +237,7 @@ import Testing
     }
   }
 
-  @Test func `what named something unknown names it rightly when both are sent again`()
+  @Test func `a reference to an unknown entity is right after both are sent again`()
     async throws
   {
     try await with { container, store in
@@ -319,7 +320,7 @@ import Testing
     }
   }
 
-  @Test func `what a refused making holds is made again with it`() async throws {
+  @Test func `a refused creation is made again with its children`() async throws {
     try await RefusedJobs.run { run in
       run.server.answer(.post, "/jobs", with: APIResponse(status: 422))
       let made = RefusedJob(id: .local("a"), part: RefusedPart(id: "p", text: "x"))
@@ -340,7 +341,7 @@ import Testing
     }
   }
 
-  @Test func `what was kept is sent again as it is here then`() async throws {
+  @Test func `a kept write is sent again with its current value`() async throws {
     try await with { container, store in
       let drafts = container[Draft.self]
       let id = EntityIdentifier<Draft>.remote("1")
@@ -364,7 +365,7 @@ import Testing
     }
   }
 
-  @Test func `what is kept is marked, also inside`() async throws {
+  @Test func `a kept write is marked, also its children`() async throws {
     try await with { container, store in
       let (drafts, id) = (container[Draft.self], EntityIdentifier<Draft>.remote("1"))
       try await drafts.set(Draft(id: id, part: RefusedPart(id: "p", text: "old")))
@@ -393,8 +394,7 @@ import Testing
   }
 
   @Test(arguments: [100, 301, 302, 303, 304, 307, 308])
-  func `a redirect that nobody follows takes nothing back, and is marked`(status: Int) async throws
-  {
+  func `a redirect that is not followed undoes nothing, and is marked`(status: Int) async throws {
     try await with { container, store in
       let (jobs, job) = (container[RefusedJob.self], RefusedJob.numbered("1"))
       try await jobs.set(job)
@@ -421,7 +421,7 @@ import Testing
     }
   }
 
-  @Test func `what was owned comes back before its owner`() async throws {
+  @Test func `undo restores owned entities before their owner`() async throws {
     try await with { container, _ in
       let owners = container[Owner.self]
       let owner = Owner(id: .remote("1"), jobs: [.numbered("1"), .numbered("2")])

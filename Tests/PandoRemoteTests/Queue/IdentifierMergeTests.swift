@@ -290,7 +290,7 @@ extension IdentifierMergeTests {
 }
 
 extension IdentifierMergeTests {
-  @Test func `whoever holds the old identifier still finds and changes the entity`()
+  @Test func `the old identifier still finds and changes the entity`()
     async throws
   {
     try await QueueFixture.with(Self.library(nil)) { fixture in

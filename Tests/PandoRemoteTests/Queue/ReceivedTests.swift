@@ -73,7 +73,7 @@ import Testing
     }
   }
 
-  @Test func `what was removed here stays away from older messages`() async throws {
+  @Test func `a local removal stays in effect for older messages`() async throws {
     try await withVolumes { _, volumes, _ in
       try await volumes.set(one)
       let before = try await volumes.currentMoment()
@@ -132,7 +132,7 @@ import Testing
     }
   }
 
-  @Test func `a followed query by state is told when a server sends what is here already`()
+  @Test func `a followed query by state changes when a server sends a stored entity`()
     async throws
   {
     try await withVolumes { _, volumes, _ in
@@ -182,7 +182,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `what an entity type keeps of its own is not synced`(isUnderstood: Bool) async throws {
+  func `a value that an entity type keeps locally is not synced`(isUnderstood: Bool) async throws {
     try await withModelStore { store in
       let container = try CoreManagerContainer(
         entities: Poem.self, Verse.self, client: server, diskStoreConfig: .store(store))

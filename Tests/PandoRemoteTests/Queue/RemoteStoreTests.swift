@@ -15,8 +15,7 @@ import Testing
   private static let dune = #"{"id":7,"title":"Dune"}"#
   private static let emma = #"{"id":8,"title":"Emma"}"#
 
-  @Test func `one entity, several and all are asked for as an ordinary API wants it`() async throws
-  {
+  @Test func `reads of one, several and all entities send the usual requests`() async throws {
     try await QueueFixture.with { request in
       switch request.target {
       case "/volumes/7": .json(Self.dune)
@@ -84,7 +83,7 @@ import Testing
     ),
     ("<html>", "the answer is not JSON: line 1, column 1: expected a value, found <"),
   ])
-  func `what is no such entity is an error that names the request and the place`(
+  func `an error for a wrong entity names the request and the place`(
     body: String, reason: String
   ) async throws {
     try await QueueFixture.with { _ in
@@ -101,7 +100,7 @@ import Testing
     }
   }
 
-  @Test func `the place of a malformed entity in a list is told`() async throws {
+  @Test func `an error names the place of a malformed entity in a list`() async throws {
     try await QueueFixture.with { request in
       request.target == "/writers"
         ? .json(#"{"data":{"writers":[{"id":"a","name":"Ada"},{"id":"b"}]}}"#)
@@ -122,7 +121,7 @@ import Testing
     }
   }
 
-  @Test func `a malformed entity in a list is left out and told, and what is here of it stays`()
+  @Test func `a malformed entity in a list is skipped and reported, and its record stays`()
     async throws
   {
     let server = APIClientDouble()
@@ -216,7 +215,7 @@ import Testing
     await queue.close()
   }
 
-  @Test func `half a body is told as a lost connection`() async throws {
+  @Test func `half a body is a lost connection`() async throws {
     try await QueueFixture.with { _ in
       .half("[\(Self.dune),\(Self.emma)]")
     } _: { fixture in
@@ -227,7 +226,9 @@ import Testing
     }
   }
 
-  @Test func `what an API has no request for is an error that says so`() async throws {
+  @Test func `a call for which an API has no request fails with an error that says so`()
+    async throws
+  {
     try await QueueFixture.with { _ in
       .json("{}")
     } _: { fixture in
@@ -324,7 +325,7 @@ import Testing
   }
 
   @Test
-  func `who can't wait is told that the server is out of reach, and the write goes on waiting`()
+  func `a caller that can't wait gets an error, and the write continues to wait`()
     async throws
   {
     let isOnline = Locked(false)

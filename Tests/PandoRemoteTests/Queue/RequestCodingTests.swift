@@ -43,7 +43,7 @@ import Testing
     #expect(again.commitNumber == entry.commitNumber)
   }
 
-  @Test func `what lanes need is stored with a request`() throws {
+  @Test func `a request is stored with the fields that lanes need`() throws {
     var request = APIRequest(.post, "/events")
     request.configuration.strategy = .after("audit")
     request.configuration.retryPolicy.secondsMaximum = 60

@@ -11,7 +11,7 @@ import Testing
 
 /// What callers are told when a request does not take its ordinary way.
 extension RequestLaneTests {
-  @Test func `who queues a request after the queue was closed is told so`() async throws {
+  @Test func `a closed queue refuses requests with an error that says so`() async throws {
     try await QueueFixture.with { _ in
       .json("{}")
     } _: { fixture in
@@ -27,7 +27,7 @@ extension RequestLaneTests {
     }
   }
 
-  @Test func `a request dropped in a transaction is told when its turn comes`() async throws {
+  @Test func `a request dropped in a transaction fails when its turn comes`() async throws {
     let mayAnswer = Event()
     try await QueueFixture.with { _ in
       mayAnswer.wait()
@@ -46,7 +46,7 @@ extension RequestLaneTests {
     }
   }
 
-  @Test func `what another process has taken off the queue is told`() async throws {
+  @Test func `a request that another process removed from the queue fails`() async throws {
     let mayAnswer = Event()
     try await QueueFixture.with { _ in
       mayAnswer.wait()
@@ -94,7 +94,7 @@ extension RequestLaneTests {
     }
   }
 
-  @Test func `nobody waits through a pause for a request that is queued behind one put off`()
+  @Test func `a request queued behind a postponed one reports that it waits`()
     async throws
   {
     try await QueueFixture.with { _ in
@@ -135,7 +135,7 @@ extension RequestLaneTests {
     }
   }
 
-  @Test func `what names an entity that is being made stays in order when it gets its name`()
+  @Test func `a request that names a new entity stays in order when that gets its name`()
     async throws
   {
     let (mayMake, mayChange) = (Event(), Event())

@@ -209,7 +209,7 @@ import Testing
   @Test(arguments: [
     "inf", "nan", "-1", "soon", "1e999", "Sun, 06 Nov 1994 999999999999999999:49:37 GMT",
   ])
-  func `what makes no sense as a time to wait counts as nothing`(text: String) async throws {
+  func `an invalid time to wait is ignored`(text: String) async throws {
     try await QueueFixture.with { _ in
       .status(503, ["Retry-After": text])
     } _: { fixture in
@@ -234,7 +234,7 @@ import Testing
     ("Wed, 01 Jan 2120 00:00:00 GMT", 4_733_510_400),
     ("Thu, 29 Feb 2120 23:59:59 GMT", 4_738_694_399),
   ])
-  func `a server may say by a date until when it wants to be left alone`(
+  func `a server may name a date before which no request is sent`(
     text: String, seconds: Double
   ) async throws {
     let isBusy = Locked(true)

@@ -33,7 +33,7 @@ import Testing
   }
 
   @Test(arguments: 1...200 as ClosedRange<UInt64>)
-  func `nobody overtakes, and nobody waits for ever`(seed: UInt64) throws {
+  func `no request overtakes, and none waits for ever`(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     var (lanes, names, live) = (RequestLanes(), Names(), [UInt64: Request]())
     var next: UInt64 = 1

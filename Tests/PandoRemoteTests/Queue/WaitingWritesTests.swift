@@ -53,7 +53,8 @@ import Testing
     #"{"notes":[],"labels":[{"id":"1","name":"old"}]}"#,
     #"{"notes":[{"id":"n","label":{"id":"1","name":"old"}}]}"#,
   ])
-  func `an answer about others does not undo what is on its way`(answer: String) async throws {
+  func `an answer about other entities does not undo a write in flight`(answer: String) async throws
+  {
     server.answer(
       .get, "/notes", with: APIResponse(status: 200, body: Data(answer.utf8)))
     let (isThere, isRead) = (Gate(), Gate())
@@ -76,7 +77,7 @@ import Testing
     }
   }
 
-  @Test func `what waits is found where a server has said the order`() async throws {
+  @Test func `a waiting write is found in an order that a server has named`() async throws {
     server.answer(
       .get, "/labels",
       with: APIResponse(
@@ -100,7 +101,7 @@ import Testing
     }
   }
 
-  @Test func `what is in memory goes when the server has removed it`() async throws {
+  @Test func `an entity in memory is removed when the server has removed it`() async throws {
     server.answer(.delete, "/counters/1", with: APIResponse(status: 204))
     try await withContainer { container in
       let counters = container[Counter.self]
@@ -110,7 +111,7 @@ import Testing
     }
   }
 
-  @Test func `what is in memory is confirmed by an answer without content`() async throws {
+  @Test func `an answer without content confirms an entity in memory`() async throws {
     server.answer(.put, "/counters/1", with: APIResponse(status: 204))
     try await withContainer { container in
       let counters = container[Counter.self]
@@ -122,7 +123,7 @@ import Testing
     }
   }
 
-  @Test func `what is in memory is sent in the order in which it was written`() async throws {
+  @Test func `writes in memory are sent in their order`() async throws {
     let sent = Locked<[Int]>([])
     server.answer(.put, "/counters/1") { request in
       let counter = try JSONDecoder().decode(Counter.self, from: request.body?.bytes ?? Data())

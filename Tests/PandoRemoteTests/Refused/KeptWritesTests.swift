@@ -171,7 +171,7 @@ import Testing
     }
   }
 
-  @Test func `what waits behind a write that is taken back does not send it`() async throws {
+  @Test func `a request behind an undone write does not send that write`() async throws {
     try await with { container, _, queue in
       let (sketches, jobs) = (container[Sketch.self], container[RefusedJob.self])
       accept("/sketches/1")

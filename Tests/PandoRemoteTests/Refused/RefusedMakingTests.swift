@@ -11,7 +11,7 @@ import Testing
 
 /// What becomes of entities that a server refuses to make, where other writes are about them.
 @Suite struct RefusedMakingTests {
-  @Test func `what was refused, changed here alone and removed does not come back`() async throws {
+  @Test func `a refused entity that was changed locally and removed stays removed`() async throws {
     try await RefusedJobs.run { run in
       run.server.answer(.post, "/jobs", with: APIResponse(status: 422))
       let made = RefusedJob(id: .local("a"), title: "New")
@@ -24,7 +24,7 @@ import Testing
     }
   }
 
-  @Test func `what a field held before comes back with the refusal of its new node`() async throws {
+  @Test func `a field gets its former node when the new one is refused`() async throws {
     try await RefusedJobs.run { run in
       run.server.answer(.post, "/jobs", with: APIResponse(status: 422))
       let team = RefusedTeam(id: .remote("t"), lead: .numbered("2"))
@@ -71,7 +71,8 @@ import Testing
 
   /// The server refuses the first of two, and the second one as well where that is said.
   @Test(arguments: [false, true])
-  func `what a later write makes as well stays until that is refused`(all: Bool) async throws {
+  func `a node that a later write makes too stays until that one is refused`(all: Bool) async throws
+  {
     try await RefusedJobs.run { run in
       run.server.answer(.put, "/jobs/1") { request in
         let job = try JSONDecoder().decode(
@@ -92,7 +93,7 @@ import Testing
     }
   }
 
-  @Test func `what was made anew after a removal is not that which was refused`() async throws {
+  @Test func `an entity made again after a removal is not the refused one`() async throws {
     try await RefusedJobs.run { run in
       try await run.expectAgreement(refusing: [1], removals: []) {
         try await run.remove()
@@ -103,7 +104,7 @@ import Testing
     }
   }
 
-  @Test func `what is made again is made by the next one that is sent`() async throws {
+  @Test func `an entity made again is made by its next sent write`() async throws {
     try await RefusedJobs.run { run in
       try await run.expectAgreement(refusing: [1, 2], removals: []) {
         try await run.remove()
@@ -162,7 +163,7 @@ import Testing
     }
   }
 
-  @Test func `what a write without a change makes stays when the next one is refused`()
+  @Test func `an entity made by a repeated write stays when the next one is refused`()
     async throws
   {
     try await RefusedJobs.run { run in
@@ -224,7 +225,7 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func `what was made and changed is made and changed again`(isAtOnce: Bool) async throws {
+  func `a refused creation and its change are both repeated`(isAtOnce: Bool) async throws {
     try await withRefused { run, numbers in
       let queue = try #require(run.container.clientQueue)
       if isAtOnce {
@@ -258,7 +259,7 @@ import Testing
     }
   }
 
-  @Test func `what is on its way can't be dropped, and gets its name`() async throws {
+  @Test func `a request in flight can't be dropped, and its entity gets its name`() async throws {
     try await withRefused { run, numbers in
       let queue = try #require(run.container.clientQueue)
       run.server.hold()

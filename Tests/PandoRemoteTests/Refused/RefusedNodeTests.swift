@@ -25,7 +25,7 @@ import Testing
     }
   }
 
-  @Test func `a change of a node that was refused is sent by nobody`() async throws {
+  @Test func `a refused change of a node is sent by no later request`() async throws {
     try await RefusedJobs.run { run in
       try await run.expectAgreement(from: old, refusing: [1]) {
         try await run.update(1) { $0.part?.text = "refused" }
@@ -35,7 +35,8 @@ import Testing
     }
   }
 
-  @Test func `what comes back into a field is sent as it is here`() async throws {
+  @Test func `a node that undo restores into a field is sent with its current value`() async throws
+  {
     try await RefusedJobs.run { run in
       try await run.expectAgreement(from: old, refusing: [1]) {
         try await run.update(1) { $0.part = RefusedPart(id: "b", text: "refused") }
@@ -45,7 +46,7 @@ import Testing
     }
   }
 
-  @Test func `a node left over from a removal is sent as it is here`() async throws {
+  @Test func `a node left after a removal is sent with its current value`() async throws {
     try await RefusedJobs.run { run in
       try await run.expectAgreement(from: old, refusing: [1]) {
         try await run.remove()
@@ -56,7 +57,8 @@ import Testing
     }
   }
 
-  @Test func `what a later write has put back stays for who brings its holder back`() async throws {
+  @Test func `a node that a later write restored stays when undo restores its parent`() async throws
+  {
     try await RefusedJobs.run { run in
       try await run.expectAgreement(refusing: [1], removals: [422]) {
         try await run.update(1) { $0.part = RefusedPart(id: "a", text: "same") }
@@ -68,7 +70,7 @@ import Testing
     }
   }
 
-  @Test func `who holds what was refused sends it as it was`() async throws {
+  @Test func `a parent of a refused node sends its earlier value`() async throws {
     try await RefusedJobs.run { run in
       run.server.answer(.put, "/jobs/1", with: APIResponse(status: 422))
       run.server.answer(.put, "/teams/t", with: APIResponse(status: 204))
@@ -87,7 +89,7 @@ import Testing
     }
   }
 
-  @Test func `who lost what comes back sends it again`() async throws {
+  @Test func `a parent that lost a restored node sends it again`() async throws {
     try await RefusedJobs.run { run in
       run.server.answer(.delete, "/jobs/1", with: APIResponse(status: 403))
       run.server.answer(.put, "/teams/t", with: APIResponse(status: 204))
@@ -107,7 +109,7 @@ import Testing
     }
   }
 
-  @Test func `what goes back to an accepted write of its own can be removed by an answer`()
+  @Test func `an entity undone to its own accepted write can be removed by an answer`()
     async throws
   {
     try await RefusedJobs.run { run in
@@ -134,7 +136,7 @@ import Testing
     }
   }
 
-  @Test func `what is again as the server sent it is newer than the answers before its own`()
+  @Test func `an entity undone to a sent value is newer than earlier answers`()
     async throws
   {
     try await RefusedJobs.run { run in

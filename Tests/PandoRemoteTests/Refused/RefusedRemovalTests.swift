@@ -44,7 +44,7 @@ import Testing
     }
   }
 
-  @Test func `who held what was removed comes back with it`() async throws {
+  @Test func `a removed parent is restored with its removed child`() async throws {
     try await RefusedJobs.run { run in
       run.server.answer(.delete, "/jobs/1", with: APIResponse(status: 403))
       run.server.answer(.delete, "/teams/t", with: APIResponse(status: 403))
@@ -86,7 +86,7 @@ import Testing
   }
 
   @Test(arguments: [204, 403])
-  func `what a field held before comes back though its new node was removed`(
+  func `a field gets its former node though the new one was removed`(
     status: Int
   ) async throws { try await expectLead("1", "2", removing: "2", answeredBy: status) }
 
@@ -122,7 +122,7 @@ import Testing
   }
 
   @Test(arguments: [204, 403])
-  func `what was removed is back, without what it has lost since`(status: Int) async throws {
+  func `a removed parent is restored without children removed since`(status: Int) async throws {
     try await RefusedJobs.run { run in
       run.server.answer(.delete, "/teams/t", with: APIResponse(status: 403))
       run.server.answer(.delete, "/jobs/2", with: APIResponse(status: status))
@@ -157,7 +157,9 @@ import Testing
     }
   }
 
-  @Test func `who is written after a removal sends what is back in its field`() async throws {
+  @Test func `a parent written after a removal sends the node restored into its field`()
+    async throws
+  {
     try await RefusedJobs.run { run in
       let statuses = Locked([422, 204])
       run.server.answer(.put, "/teams/t") { _ in
@@ -184,7 +186,9 @@ import Testing
   }
 
   @Test(arguments: [204, 403])
-  func `what a read has brought while it was made is removed with it`(status: Int) async throws {
+  func `an entity that a read stored during its creation is removed with it`(status: Int)
+    async throws
+  {
     try await RefusedJobs.run { run in
       let (id, server) = (EntityIdentifier<RefusedJob>.local("a"), run.server)
       let made = APIResponse(

@@ -153,7 +153,7 @@ import Testing
     }
   }
 
-  @Test func `the only entry of a dictionary comes back beside that of others`() async throws {
+  @Test func `the only entry of a dictionary is restored beside later entries`() async throws {
     try await withJobs { container, jobs, store in
       try await jobs.set(Job(id: seven, title: "Dig", votes: ["ada": Vote(points: 1)]))
       server.isOffline = true
@@ -274,7 +274,7 @@ import Testing
     }
   }
 
-  @Test func `what a server refuses to make is gone with all that was done to it`() async throws {
+  @Test func `a refused creation is removed with all later changes of the entity`() async throws {
     try await withJobs { container, jobs, store in
       server.answer(.post, "/jobs", with: APIResponse(status: 409))
       server.isOffline = true
@@ -294,7 +294,7 @@ import Testing
     }
   }
 
-  @Test func `what a server refuses to remove is back where it was`() async throws {
+  @Test func `an entity that a server refuses to remove is restored in its place`() async throws {
     try await withJobs { container, jobs, store in
       server.answer(.delete, "/jobs/7", with: APIResponse(status: 403))
       let job = Job(id: seven, title: "Dig", owner: Person(id: "a", name: "Ada"))
@@ -330,7 +330,7 @@ import Testing
     }
   }
 
-  @Test func `what a server has said before it refuses the next write is not lost`() async throws {
+  @Test func `an answer before the refusal of the next write is not lost`() async throws {
     try await withJobs { container, jobs, _ in
       server.answer(.put, "/jobs/7") { request in
         var job = try sent(request)
@@ -418,7 +418,7 @@ import Testing
     }
   }
 
-  @Test func `what another type's answer brings leaves a write alone that waits`() async throws {
+  @Test func `an answer about another type does not change a waiting write`() async throws {
     try await withPlansAsked { jobs, written, answer, refuse in
       try await answer()
       #expect(try await jobs.get(byID: seven)?.title == "mine")
@@ -448,7 +448,7 @@ import Testing
     init(_ id: String, job: Job) { (self.id, self.job) = (id, job) }
   }
 
-  @Test func `what is refused after a restart is taken back`() async throws {
+  @Test func `a write refused after a restart is undone`() async throws {
     server.answer(.put, "/jobs/7", with: APIResponse(status: 422))
     try await withModelStore { store in
       server.isOffline = true
@@ -470,7 +470,7 @@ import Testing
     }
   }
 
-  @Test func `what was taken back and is sent again is made once more`() async throws {
+  @Test func `an undone write that is sent again is applied again`() async throws {
     try await withJobs { container, jobs, store in
       try await jobs.set(Job(id: seven, title: "Dig"))
       let written = try await jobs.set(Job(id: seven, title: "Dug"), in: .localAndRemote)

@@ -70,7 +70,7 @@ import Testing
     }
   }
 
-  @Test func `a removal that the store refuses is told, and tried again`() async throws {
+  @Test func `a removal that the store refuses is reported, and repeated`() async throws {
     let server = APIClientDouble()
     let events = Locked<[ManagerEvent.Kind]>([])
     server.pages([
@@ -138,7 +138,7 @@ import Testing
     }
   }
 
-  @Test func `what is made meanwhile is asked for under its new name, however long that takes`()
+  @Test func `an entity made meanwhile is requested by its new name, after any wait`()
     async throws
   {
     let server = APIClientDouble()

@@ -68,7 +68,7 @@ import Testing
   }
 
   @Test(arguments: [404, 422])
-  func `what was taken back can be removed by a full answer`(status: Int) async throws {
+  func `an undone entity can be removed by a full answer`(status: Int) async throws {
     let server = APIClientDouble()
     server.pages(Self.first)
     server.answer(.put, "/items/2", with: APIResponse(status: status))
@@ -90,7 +90,7 @@ import Testing
   }
 
   @Test(arguments: [true, false], [true, false])
-  func `what goes back to an accepted write can be removed by a full answer`(
+  func `an entity undone to an accepted write can be removed by a full answer`(
     isTold: Bool, isRemoval: Bool
   ) async throws {
     let server = APIClientDouble()
@@ -190,7 +190,7 @@ import Testing
     }
   }
 
-  @Test func `what is written here after the request is newer, and is asked for again`()
+  @Test func `a local write after the request is newer, and is requested again`()
     async throws
   {
     try await everywhere { test in
@@ -219,7 +219,7 @@ import Testing
     }
   }
 
-  @Test func `what was cut off goes on behind the last stored page`() async throws {
+  @Test func `an interrupted synchronization continues after the last stored page`() async throws {
     try await everywhere { test in
       test.server.answer(.get, "/items", json: #"[{"id":7,"title":"Old"}]"#)
       try await test.readAll()
@@ -252,7 +252,8 @@ import Testing
     }
   }
 
-  @Test func `removing all local data forgets the cursor, and ends what is under way`() async throws
+  @Test func `removing all local data removes the cursor, and ends running synchronizations`()
+    async throws
   {
     try await everywhere { test in
       test.server.pages(Self.first)
@@ -318,7 +319,7 @@ import Testing
     }
   }
 
-  @Test func `an element that can't be read is told, and then nothing goes`() async throws {
+  @Test func `an unreadable element is reported, and nothing is removed`() async throws {
     try await everywhere { test in
       test.server.answer(.get, "/items", json: #"[{"id":7,"title":"Old"}]"#)
       try await test.readAll()

@@ -109,7 +109,7 @@ import Testing
     try await inMemory(other) { marks, _ in try await writes(marks, other) }
   }
 
-  @Test func `what is included and what is held keeps them, each its own`() async throws {
+  @Test func `included and contained entities keep local fields, each its own`() async throws {
     let server = APIClientDouble()
     server.answer(
       .get, "/parcels",

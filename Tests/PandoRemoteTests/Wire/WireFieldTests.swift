@@ -21,7 +21,7 @@ import Testing
     #""addr":{"zip":"1010"},"courier_id":"c","lines":[{"amount_due":3},{"amount_due":4}],"#
     + #""sent_on":"1970-01-01T00:00:00Z","title":"Tea"}"#
 
-  @Test func `what is sent has the names of the wire, and nothing that the server sets`() throws {
+  @Test func `a request has the names of the wire, and no field that the server sets`() throws {
     let body = try APIBody(entity: Self.parcel)
     #expect(String(decoding: body.bytes, as: UTF8.self) == #"{"_id":7,"# + Self.sent)
     #expect(body.localIdentifiers.isEmpty, "what is not sent need not be known")
@@ -127,7 +127,7 @@ import Testing
     }
   }
 
-  @Test func `a name that nothing is coded under is told before anything is sent`() throws {
+  @Test func `a wire name without a coded field is reported before any request`() throws {
     let error = #expect(throws: EncodingError.self) {
       try APIBody(entity: Misnamed(id: .remote("a"), secret: "s"))
     }
