@@ -7,7 +7,7 @@
 
   /// Copies of stores, in a second stream: parts, then a ``SnapshotRecord`` for each copy.
   extension NATSLog: LogCopies {
-    /// Stores a copy of a store beside the log, and keeps the two newest.
+    /// Stores a copy of a store in the log, and keeps the two newest.
     ///
     /// - Parameters:
     ///   - position: The position that the store had applied.
@@ -103,7 +103,7 @@
       return time
     }
 
-    /// Empties the log: removes all messages, and the copies beside it.
+    /// Empties the log: removes all messages and copies.
     ///
     /// For a log that continues from one store, without followers. Positions are not reset.
     ///

@@ -4,7 +4,7 @@
 
   /// Copies of stores, in two tables: parts, and a row that closes each copy.
   extension PostgreSQLLog: LogCopies {
-    /// Stores a copy of a store beside the log, and keeps the two newest.
+    /// Stores a copy of a store in the log, and keeps the two newest.
     ///
     /// Each part has a transaction of its own, so none stays open while the next part is made.
     ///
@@ -59,7 +59,7 @@
     /// - Throws: `LogFault`.
     public func snapshotPosition() throws -> UInt64? { try copies().first?.position }
 
-    /// Empties the log: removes all messages, and the copies beside it.
+    /// Empties the log: removes all messages and copies.
     ///
     /// For a log that continues from one store, without followers. Positions are not reset.
     ///

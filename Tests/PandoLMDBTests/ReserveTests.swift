@@ -80,7 +80,7 @@ import Testing
             do {
               try environment.write { try $0.put(Self.value, forKey: 1, in: table) }
             } catch let error as LMDBError where error.code == .mapFull {
-              #expect(error.detail.contains("a read that goes on keeps what was freed"))
+              #expect(error.detail.contains("a long read keeps the freed pages"))
               break
             }
           }
@@ -113,7 +113,7 @@ import Testing
             }
           }
           #expect(error?.detail.contains("the room kept for removals is used up") == true)
-          #expect(error?.detail.contains("a read that goes on may keep what was freed") == true)
+          #expect(error?.detail.contains("a long read may keep the freed pages") == true)
         }
       }
       // When the read has ended, removals go on.

@@ -171,7 +171,8 @@ public struct ProcedureChecks {
     try await write(11...15, at: "three")
     try await write(16...18, at: "one")
     try server.remove()
-    #expect(try run("When the log has lost something", 2).contains("the log goes on from position"))
+    #expect(
+      try run("When the log has lost something", 2).contains("the log continues from position"))
     try await expect(1...18)
     try run("When the log has lost something", 0)
     try run("When the log has lost something", 1)

@@ -132,7 +132,7 @@
         #expect(unsure.status == 3 && unsure.errors.contains("not confirmed"), "\(unsure)")
         #expect(
           try fixture.run("a", "repair", "--republish", "--yes").hasPrefix(
-            "the log goes on from position "))
+            "the log continues from position "))
         #expect(try fixture.run("b", "join", "--replace", "--yes").contains("b has position"))
         let again = try fixture.open("b")
         try await write(4...4, to: again)

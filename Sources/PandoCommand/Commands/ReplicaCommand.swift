@@ -147,7 +147,7 @@ enum ReplicaCommand: Command {
     if let ends {
       let relation =
         ends.end < row.position
-        ? ", \(row.position - ends.end) less than the store has taken in"
+        ? ", \(row.position - ends.end) less than the store has applied"
         : ends.end > row.position ? ", \(ends.end - row.position) ahead" : ""
       table.row("end of the log", "\(ends.end)\(relation)")
       table.row("newest copy", ends.copy.map { "\($0)" } ?? "none")
@@ -285,7 +285,7 @@ enum ReplicaCommand: Command {
     try StoreAccess.requireStore(at: path)
     try ask(
       arguments,
-      "The log goes on from what \(path) holds; writes that only other machines have are lost."
+      "The log continues from the contents of \(path); writes that only other machines have are lost."
         + (arguments.has("--empty") ? " All messages and copies are removed first." : ""),
       path)
     let log = try ReplicaLog(arguments)
@@ -293,7 +293,7 @@ enum ReplicaCommand: Command {
     let position = try await log.with(path, makes: true) { log in
       try await ReplicatedStore.republish(path: path, log: log)
     }
-    try output.line("the log goes on from position \(position)")
+    try output.line("the log continues from position \(position)")
   }
 
   private static func ask(_ arguments: ParsedArguments, _ text: String, _ path: String) throws {

@@ -62,7 +62,7 @@ extension Environment {
     guard grows, end > maximum + Self.mapReserveInBytes(configuration) / 2 else { return }
     throw LMDBError(
       .mapFull, function: "mdb_txn_commit",
-      detail: "it may not grow above \(maximum) bytes, and a read that goes on keeps what was freed"
+      detail: "it may not grow above \(maximum) bytes, and a long read keeps the freed pages"
     )
   }
 

@@ -122,7 +122,7 @@ extension Environment {
     }
     let limit = "it may not grow above \(configuration.maximumMapSizeInBytes) bytes"
     let reason =
-      "the room kept for removals is used up; a read that goes on may keep what was freed"
+      "the room kept for removals is used up; a long read may keep the freed pages"
     return LMDBError(
       .mapFull, function: error.function, detail: frees ? "\(limit), and \(reason)" : limit)
   }

@@ -1,4 +1,4 @@
-/// Copies of stores beside a log: parts, and a record that makes each copy valid.
+/// Copies of stores in a log: parts, and a record that makes each copy valid.
 package protocol LogCopies: ReplicationLog {
   associatedtype Copy: LogCopy
 

@@ -7,7 +7,7 @@ import PandoSystem
 ///
 /// ```
 /// write ─► closure in an open transaction ─► entry ─► append ─► position = mine + 1? commit ─► caller
-///                                              │  else: give up, take in what came between, judge own entry
+///                                              │  else: give up, apply the messages in between, judge own entry
 /// log    ═══ 1041 ═══ 1042 ═══ 1043 ═══►  judge ─► up to 1 000 in one transaction ─► providers, processes
 /// ```
 /// All members except ``init(_:log:configuration:)``, ``catchUp()`` and the statistics run on the thread that leads the
