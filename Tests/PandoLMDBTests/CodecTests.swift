@@ -94,7 +94,7 @@ import Testing
   }
 
   @Test(arguments: [0, 1, 511, 512, 513, 5000])
-  func `a buffer keeps what is written however long`(byteCount: Int) {
+  func `a buffer keeps written bytes of any length`(byteCount: Int) {
     let bytes = (0..<byteCount).map { UInt8(truncatingIfNeeded: $0) }
     var whole = EncodingBuffer()
     whole.append(contentsOf: bytes.span)

@@ -171,7 +171,7 @@ import Testing
     }
   }
 
-  @Test func `a copy writes over what a killed one has left`() throws {
+  @Test func `a copy overwrites the remains of a killed one`() throws {
     try withFilledEnvironment { environment, place in
       mkdir(place, 0o700)
       let rest = [UInt8](repeating: 1, count: 8 << 20)

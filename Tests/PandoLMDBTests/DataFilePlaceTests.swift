@@ -78,7 +78,7 @@ import Testing
   }
 
   @Test(arguments: flushing, [false, true])
-  func `a folder or file that was replaced takes no writes, nor does what replaced it`(
+  func `a replaced folder or file takes no writes, nor does its replacement`(
     durability: Durability, isFolder: Bool
   ) throws {
     try withStore(durability) { path, environment, table in

@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct EntryBatchTests {
   @Test(arguments: seeds(8))
-  func `a batch in whatever order does what its entries do one by one`(seed: UInt64) throws {
+  func `a batch in any order has the effect of its entries one by one`(seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
     try withEnvironment { environment in
       let table = try environment.rawTable("t")

@@ -44,7 +44,7 @@ import Testing
     }
   }
 
-  @Test func `a map at its maximum is an error and what was there stays`() throws {
+  @Test func `a map at its maximum is an error and stored values stay`() throws {
     var configuration = Self.small
     configuration.maximumMapSizeInBytes = 3 << 20
     try withEnvironment(configuration) { environment in

@@ -49,7 +49,7 @@ import Testing
     }
   }
 
-  @Test func `prefixes of text hold what begins with them`() throws {
+  @Test func `prefixes of text contain the keys that begin with them`() throws {
     try withEnvironment { environment in
       let table = try environment.table("t", keys: .string, values: .uint8)
       let all = ["a", "ab", "abc", "ac", "b", "é", "\u{10FFFF}", "\u{10FFFF}a"]

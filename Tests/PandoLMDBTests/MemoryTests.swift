@@ -229,7 +229,7 @@ import Testing
     expectError(.closed) { try environment.sync() }
   }
 
-  @Test func `an opening that meets the limit of open files says so and closes what it opened`()
+  @Test func `an opening beyond the limit of open files says so and closes its files`()
     async
   {
     await #expect(processExitsWith: .success) {

@@ -8,7 +8,7 @@ import Testing
     var height: Double
   }
 
-  @Test func `a typed table stores what it was given`() throws {
+  @Test func `a typed table returns the stored values`() throws {
     try withEnvironment { environment in
       let ages = try environment.table("ages", keys: .string, values: .int64)
       try environment.write { transaction in

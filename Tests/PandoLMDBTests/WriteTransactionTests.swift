@@ -71,7 +71,7 @@ import Testing
     }
   }
 
-  @Test func `a transaction reads what it wrote and others do not`() throws {
+  @Test func `a transaction reads its own writes and others do not`() throws {
     try withEnvironment { environment in
       let table = try environment.table("t", keys: .uint8, values: .uint8)
       try environment.write { transaction in

@@ -165,7 +165,7 @@ public struct ProcedureChecks {
     #expect(try run("Upgrading programs").contains("position"))
   }
 
-  /// A log that is gone goes on from one machine.
+  /// A lost log continues from one machine.
   public func checkLostLog() async throws {
     try await begin()
     try await write(11...15, at: "three")

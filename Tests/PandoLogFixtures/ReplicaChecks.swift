@@ -88,7 +88,7 @@ public struct ReplicaChecks {
     for machine in [third, again] { machine.close() }
   }
 
-  /// Stores show what others write by themselves, behind a restart of the server too.
+  /// Stores show writes of others, after a restart of the server too.
   public func checkShowing() async throws {
     let (here, there) = (try replicated("a"), try replicated("b"))
     for round in 0..<3 {
@@ -229,7 +229,7 @@ public struct ReplicaChecks {
     for store in stores { await store.close() }
   }
 
-  /// An engine loses its last message, and goes on without it: the machine that has it says so, and the others go on.
+  /// An engine loses its last message: the machine that has it reports that, and the others continue.
   ///
   /// - Parameter isOpen: Whether that machine is open meanwhile.
   /// - Throws: What keeps it from being seen.

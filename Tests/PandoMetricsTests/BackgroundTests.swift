@@ -152,7 +152,7 @@ import Testing
     }
   }
 
-  @Test func `a dump waits for who takes its lines`() async throws {
+  @Test func `a dump waits for the reader of its lines`() async throws {
     try await withLargeStore { store, _ in
       let told = Locked(0)
       let dump = store.dump { step in told.withLock { $0 = step.completedCount } }

@@ -57,7 +57,7 @@
       }
     }
 
-    @Test func `a configuration does not show what an address holds beside`() {
+    @Test func `a configuration does not show the secrets in an address`() {
       let configuration = NATSLogConfiguration(
         servers: ["nats://all:secret@127.0.0.1:1", "tls://example.org"], stream: "log")
       var dumped = ""

@@ -29,7 +29,7 @@
       try withServers { try LogChecks($0).checkBacklog(count: 3000) }
     }
 
-    @Test func `several threads get what they ask for, each`() throws {
+    @Test func `each of several threads gets the requested messages`() throws {
       try withServers { try LogChecks($0).checkThreads() }
     }
 

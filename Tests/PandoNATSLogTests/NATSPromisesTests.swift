@@ -19,21 +19,21 @@
     }
 
     @Test(arguments: [[2, 10, 23], [2, 10, 29], [2, 11, 0], [2, 12, 1], [2, 14, 0]])
-    func `a version that keeps what it has acknowledged, and flushes it, is no reason to warn`(
+    func `a version that keeps and flushes acknowledged messages causes no warning`(
       version: [Int]
     ) {
       #expect(warnings([version]).isEmpty)
     }
 
     @Test(arguments: [[2, 9, 10], [2, 2, 0], [2, 10, 0], [2, 10, 22], [1, 4, 1]])
-    func `an older version is named, with what it loses`(version: [Int]) {
+    func `an older version is named, with its losses`(version: [Int]) {
       let found = warnings([version])
       let text = version.map { "\($0)" }.joined(separator: ".")
       #expect(found.count == 1 && found[0].contains("one:4222 is nats-server \(text),"), "\(found)")
       #expect(found.first?.contains("2.10.23") == true)
     }
 
-    @Test func `one replica, seldom flushes, and what is not known are named`() {
+    @Test func `one replica, rare flushes, and unknown settings are named`() {
       #expect(warnings([[2, 15, 0]]).first?.contains("sync_interval") == true)
       #expect(warnings([[3, 0, 0]]).first?.contains("sync_interval") == true)
       #expect(warnings([nil]).first?.contains("version of nats-server") == true)
@@ -48,7 +48,7 @@
       #expect(warnings([[2, 9, 10], [2, 14, 0]], flushes: [false, nil], replicas: 1).count == 4)
     }
 
-    @Test func `versions and flushing are read from what servers say, and from nothing else`() {
+    @Test func `versions and flushing are read from answers of servers only`() {
       #expect(
         NATSPromises.version(in: #"INFO {"server_id":"a","version":"2.9.10","x":1}"#) == [2, 9, 10])
       #expect(NATSPromises.version(in: "{\n  \"version\": \"2.12.0-RC.1\",\n}") == [2, 12, 0])

@@ -24,7 +24,7 @@
       try withReplicas { try $0.checkTwoWriters() }
     }
 
-    @Test func `stores show what others write by themselves, behind a restart of the server too`()
+    @Test func `stores show writes of others, after a restart of the server too`()
       async throws
     {
       try await withReplicasAsync { try await $0.checkShowing() }
@@ -45,7 +45,7 @@
     }
 
     @Test(arguments: [true, false])
-    func `a machine that has what the log has lost says so, and the others go on`(
+    func `a machine with messages that the log lost says so, and the others continue`(
       isOpen: Bool
     ) async throws {
       try await withReplicasAsync { try await $0.checkFork(isOpen: isOpen) }

@@ -74,7 +74,7 @@
       }
     }
 
-    @Test func `a lost answer is none, and a second attempt finds what was appended`() throws {
+    @Test func `a lost answer is none, and a second attempt finds the message`() throws {
       try withServer { server in
         var configuration = server.configuration()
         configuration.requestTimeoutInMilliseconds = 1000

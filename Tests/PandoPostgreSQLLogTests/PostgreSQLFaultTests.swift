@@ -61,7 +61,7 @@
       }
     }
 
-    @Test func `a configuration does not show what an address holds beside`() {
+    @Test func `a configuration does not show the secrets in an address`() {
       let configuration = PostgreSQLLogConfiguration(
         servers: ["postgresql://all:secret@127.0.0.1:1", "example.org"], database: "d", user: "u",
         log: "log")
@@ -200,7 +200,7 @@
       }
     }
 
-    @Test func `a server that does not keep what it acknowledges, or takes no writes, is left`()
+    @Test func `a server that loses acknowledged messages, or takes no writes, is left`()
       throws
     {
       try withServer { server in

@@ -37,7 +37,7 @@
       try withServer { try LogChecks($0).checkBacklog(count: 1000) }
     }
 
-    @Test func `several threads get what they ask for, each`() throws {
+    @Test func `each of several threads gets the requested messages`() throws {
       try withServer { try LogChecks($0).checkThreads() }
     }
 

@@ -37,7 +37,7 @@
       try await withProcedures { try await $0.checkOtherLog() }
     }
 
-    @Test func `machines are compared, and what differs is named`() async throws {
+    @Test func `machines are compared, and differences are named`() async throws {
       try await withProcedures { try await $0.checkComparing() }
     }
 

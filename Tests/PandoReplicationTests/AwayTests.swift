@@ -140,7 +140,7 @@ import Testing
     }
   }
 
-  @Test func `figures for a system that collects metrics tell what the status does`() async throws {
+  @Test func `figures for a metrics system equal the status`() async throws {
     let (log, isAway) = (MemoryLog(), Locked(false))
     try await withTemporaryDirectory { path in
       let store = try open("\(path)/a", connection(log, isAway))

@@ -124,7 +124,8 @@ import Testing
     }
   }
 
-  @Test func `a copy takes the place of what a store had if its history leads there`() throws {
+  @Test func `a copy replaces the contents of a store if it continues the store's history`() throws
+  {
     try comeBack(lost: false, then: 9_000) { fixture in
       try fixture.replica.catchUp()
       #expect(fixture.replica.statistics.replaced == 1)

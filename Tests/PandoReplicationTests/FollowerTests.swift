@@ -105,7 +105,7 @@ import Testing
   }
 
   @Test(.timeLimit(.minutes(1)))
-  func `a cursor goes on behind what it has acknowledged when the store is opened again`()
+  func `a cursor continues after its acknowledged commits after a reopening`()
     async throws
   {
     try await withTemporaryDirectory { path in

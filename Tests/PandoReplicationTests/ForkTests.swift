@@ -117,7 +117,7 @@ import Testing
   }
 
   /// The log went on until it was long enough, before the store has heard of it.
-  @Test func `a store that reads what was made without its own message stops, and no other one`()
+  @Test func `a store stops at a message made without its own, and no other store does`()
     throws
   {
     try withFork { log, replicas, _ in

@@ -75,7 +75,7 @@ import Testing
   }
 
   /// Fixed: the message that it could not append was tried again before each flush, and nothing was taken in any more.
-  @Test func `a store without the right to append takes in what others write`() throws {
+  @Test func `a store without the right to append applies writes of others`() throws {
     let log = MemoryLog()
     try withReplicas(
       2, on: log, configuration,

@@ -55,7 +55,7 @@ import Testing
     }
   }
 
-  @Test func `a write behind others runs again if they have changed what it changes`() throws {
+  @Test func `a write behind others runs again if they changed the same data`() throws {
     try withReplicas(2) { replicas in
       try replicas[0].store.write { try $0.set(Tally(id: 1, marks: [1])) }
       try replicas[1].replica.catchUp()
@@ -106,7 +106,7 @@ import Testing
     }
   }
 
-  @Test func `a connection tells of what others append`() throws {
+  @Test func `a connection announces messages that others append`() throws {
     let log = MemoryLog()
     let (own, other) = (MemoryConnection(log), MemoryConnection(log))
     let told = Locked<[UInt64]>([])
@@ -118,7 +118,7 @@ import Testing
     #expect(told.withLock { $0 } == [1, 2])
   }
 
-  @Test func `a store goes on where its log has forgotten what it has taken in`() throws {
+  @Test func `a store continues after a log has dropped its applied messages`() throws {
     try withTemporaryDirectory { path in
       let log = MemoryLog()
       for id in ["1", "2"] {

@@ -117,7 +117,7 @@ import Testing
     }
   }
 
-  @Test func `a store that opens behind a log at rest takes in what is there`() async throws {
+  @Test func `a store that opens behind a log at rest applies its messages`() async throws {
     let log = MemoryLog()
     try await withTemporaryDirectory { path in
       let first = try open("\(path)/1", MemoryConnection(log))

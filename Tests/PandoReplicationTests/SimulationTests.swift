@@ -33,7 +33,7 @@ import Testing
   }
 
   /// The control: without judging, what one writes another one overwrites without having seen it.
-  @Test func `replicas that do not judge lose what was acknowledged`() throws {
+  @Test func `replicas that do not judge lose acknowledged writes`() throws {
     var found = 0
     for seed in UInt64(0)..<40 {
       try withTemporaryDirectory { path in

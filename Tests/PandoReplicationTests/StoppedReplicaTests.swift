@@ -167,7 +167,7 @@ import Testing
   }
 
   /// Who had followed at once had it, and who read it together with what stops it did not.
-  @Test func `a replica takes in what comes before the message that stops it`() throws {
+  @Test func `a replica applies the messages before the one that stops it`() throws {
     let log = MemoryLog()
     try withReplicas(2, on: log) { replicas in
       for id in ["1", "2"] { try replicas[0].store.write { try $0.set(Leaf(id: id)) } }

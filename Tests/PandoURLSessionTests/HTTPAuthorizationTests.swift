@@ -78,7 +78,7 @@ import Testing
     }
   }
 
-  @Test func `the closure can use the client itself, and what it throws is thrown`() async throws {
+  @Test func `the closure can use the client itself, and its error is thrown`() async throws {
     let known = Locked<URLSessionAPIClient?>(nil)
     try await FaultServer.with { configuration in
       configuration.authorize = { refused in

@@ -41,7 +41,7 @@ import Testing
     }
   }
 
-  @Test func `a later import adds to what earlier ones said`() throws {
+  @Test func `a later import adds to the rules of earlier ones`() throws {
     let first = try mapping("--root", "A:id", "--map", "x=X:id", "--map", "y=Y:id")
     let second = try mapping("--root", "B:id", "--map", "x=X:key", "--require", "y", from: first)
     #expect(second.root == NodeType(typeName: "B", field: "id"))

@@ -54,7 +54,7 @@ import Testing
     #expect(text == "importing 5 000 lines, 5 000/s")
   }
 
-  @Test func `an error is one line of what, where, why and what to do`() {
+  @Test func `an error is one line of operation, place, reason and remedy`() {
     let error = CommandError(.badInput, at: "a.json", "no\nsense", remedy: "write sense")
     #expect(error.line(for: "pando import") == "pando import: a.json: no\\nsense; write sense")
     #expect(error.placed(in: "line 3").place == "line 3, a.json")

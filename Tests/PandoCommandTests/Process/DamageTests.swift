@@ -84,7 +84,7 @@ import Testing
     #expect(outcome.status == 0 || outcome.errors.contains("pando "), "\(outcome)")
   }
 
-  @Test func `verify names what is damaged and ends with status 4`() throws {
+  @Test func `verify names the damage and ends with status 4`() throws {
     let outcome = try run(["verify", "STORE"]) { file in
       let middle = file.count / 2 + 1000
       for index in middle..<middle + 3 { file[index] ^= 0x5A }

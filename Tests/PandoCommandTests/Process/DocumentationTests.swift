@@ -51,7 +51,7 @@ import Testing
     return line
   }
 
-  @Test func `the examples of the page print what it says`() throws {
+  @Test func `the examples of the page print the output of the page`() throws {
     let examples = try examples()
     #expect(examples.count > 30)
     try withTemporaryDirectory { directory throws in

@@ -15,7 +15,7 @@ import Testing
     try text.write(toFile: file, atomically: true, encoding: .utf8)
   }
 
-  @Test func `the report says what was done`() throws {
+  @Test func `the report lists the effects of the import`() throws {
     try withStore { store, file throws in
       try write(
         #"{"users":[{"id":1,"n":1},{"id":2},{"id":1,"n":2}],"page":1,"meta":{"a":1}}"#, to: file)

@@ -48,7 +48,7 @@ import Testing
     }
   }
 
-  @Test func `get of what is not there is status 1`() throws {
+  @Test func `get of a missing node is status 1`() throws {
     try withStore { store throws in
       #expect(
         try PandoProcess.failure(1, "get", store, "Post:3")
@@ -102,7 +102,7 @@ import Testing
     (["Nobody", "{}"], 2, "Nobody: nothing says which type the new node has"),
     (["", "{}"], 3, "ID is empty"),
   ])
-  func `set refuses what it cannot keep`(
+  func `set refuses values that it cannot keep`(
     arguments: [String], status: Int32, message: String
   ) throws {
     try withStore { store throws in
@@ -139,7 +139,7 @@ import Testing
     }
   }
 
-  @Test func `delete tells what the cascade did`() throws {
+  @Test func `delete prints the effects of the cascade`() throws {
     try withStore { store throws in
       let line = try PandoProcess.output("delete", store, "Person:7", "--json")
       #expect(

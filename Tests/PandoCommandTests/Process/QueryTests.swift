@@ -47,7 +47,7 @@ import Testing
   ]
 
   @Test(arguments: [false, true])
-  func `a filter finds what it says, with and without indexes`(withIndexes: Bool) throws {
+  func `a filter finds the matching nodes, with and without indexes`(withIndexes: Bool) throws {
     try withStore { store throws in
       if withIndexes {
         for field in ["year", "title", "place.city", "lent", "id"] {

@@ -64,7 +64,7 @@ import Testing
     }
   }
 
-  @Test func `it shows what was asked for`() throws {
+  @Test func `watch prints the requested commits only`() throws {
     try withStore { store in
       try set(store, "Person:2", "Bob")
       try PandoProcess.output("set", store, "Place:1", #"{"name":"Rome"}"#, "--type", "Place")

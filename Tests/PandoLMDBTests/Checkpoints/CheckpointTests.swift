@@ -200,7 +200,7 @@ import Testing
   }
 
   /// 2 000 commits of 60 KiB replace 120 MB; pages of 24 MiB at most wait for a checkpoint.
-  @Test func `the file grows by what waits for a checkpoint and no more`() throws {
+  @Test func `the file grows by the pages that wait for a checkpoint and no more`() throws {
     try withTemporaryDirectory { path in
       let fixture = try CheckpointFixture(path)
       try fixture.write(0)

@@ -259,7 +259,7 @@ import Testing
     }
   }
 
-  @Test func `overflow pages that are not what their node says are named`() throws {
+  @Test func `overflow pages that differ from their node are named`() throws {
     try expect(.overflow, "is a run of 1 overflow pages; the value of 10000 bytes takes 3") {
       file in
       let run = try file.overflowRun()

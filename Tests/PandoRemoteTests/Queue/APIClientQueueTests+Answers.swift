@@ -85,7 +85,7 @@ extension APIClientQueueTests {
     }
   }
 
-  @Test func `removing what is gone already is a success`() async throws {
+  @Test func `removing an entity that is already removed is a success`() async throws {
     try await QueueFixture.with { _ in
       .status(404)
     } _: { fixture in

@@ -246,7 +246,7 @@ import Testing
     }
   }
 
-  @Test func `the older is aborted though its place is taken by who has not said so`()
+  @Test func `an older request of one key is aborted before the newer one is awaited`()
     async throws
   {
     let mayAnswer = Event()
@@ -404,7 +404,7 @@ import Testing
     await queue.close()
   }
 
-  @Test func `closing ends who waits, and keeps the requests`() async throws {
+  @Test func `closing ends waiting callers, and keeps the requests`() async throws {
     let mayAnswer = Event()
     try await QueueFixture.with { _ in
       mayAnswer.wait()

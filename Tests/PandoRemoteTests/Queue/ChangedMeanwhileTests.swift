@@ -139,7 +139,7 @@ import Testing
     }
   }
 
-  @Test func `a refused write that named what has its number by now is taken back`() async throws {
+  @Test func `a refused write that named an entity with a number by now is undone`() async throws {
     try await with { container, _ in
       let notes = container[Note.self]
       try await notes.set(Note(id: .remote("1")))
@@ -293,7 +293,7 @@ import Testing
     }
   }
 
-  @Test func `an answer from before a change of what stands in it comes too late`() async throws {
+  @Test func `an answer from before a change of its contents is too late`() async throws {
     try await with { container, _ in
       let (teams, jobs) = (container[RefusedTeam.self], container[RefusedJob.self])
       let team = RefusedTeam(id: .remote("w"), lead: .numbered("2", "old"))

@@ -99,7 +99,7 @@ import Testing
     }
   }
 
-  @Test func `only what a server has sent or confirmed is synced`() async throws {
+  @Test func `only an entity that a server has sent or confirmed is synced`() async throws {
     try await withVolumes { container, volumes, store in
       func states() throws -> [SynchronizationState] {
         try store.read { snapshot in
@@ -252,7 +252,7 @@ import Testing
     }
   }
 
-  @Test func `an answer that lost what was removed here is not synced`() async throws {
+  @Test func `an answer without a locally removed child is not synced`() async throws {
     try await withModelStore { store in
       let container = try CoreManagerContainer(
         entities: Poem.self, Verse.self, client: server, diskStoreConfig: .store(store))

@@ -281,7 +281,7 @@ import Testing
     }
   }
 
-  @Test func `removing on the server removes here, but not what was edited since`() async throws {
+  @Test func `removing on the server removes here, but not entities edited since`() async throws {
     let mayAnswer = Event()
     try await QueueFixture.with { _ in
       mayAnswer.wait()

@@ -76,7 +76,8 @@ extension RequestLaneTests {
     }
   }
 
-  @Test func `dropping what a busy server has put off frees who waits behind it`() async throws {
+  @Test func `dropping a request that a busy server postponed frees those behind it`() async throws
+  {
     let isBusy = Locked(true)
     try await QueueFixture.with { _ in
       isBusy.withLock { $0 } ? .status(503, ["Retry-After": "30"]) : .json("[]")

@@ -99,7 +99,7 @@ import Testing
     }
   }
 
-  @Test func `a read waits for the writes of what it reads, and for no others`() async throws {
+  @Test func `a read waits for writes of its own entities, and for no others`() async throws {
     let mayAnswer = Event()
     try await QueueFixture.with { request in
       if request.method == "PUT" { mayAnswer.wait() }

@@ -152,7 +152,7 @@ import Testing
     }
   }
 
-  @Test func `a read of what is in memory is not older than a write beside it`() async throws {
+  @Test func `a read of data in memory is not older than a concurrent write`() async throws {
     let stored = Locked(Counter(id: .remote("1")))
     server.answer(.put, "/counters/1") { request in
       let counter = try JSONDecoder().decode(Counter.self, from: request.body?.bytes ?? Data())
@@ -175,7 +175,7 @@ import Testing
     }
   }
 
-  @Test func `a page that names what is being made does not undo changes that wait`() async throws {
+  @Test func `a page that names a new entity does not undo waiting changes`() async throws {
     let (isAsked, isPosted, isRead) = (Gate(), Gate(), Gate())
     server.answer(.get, "/items/changes") { _ in
       isAsked.open()

@@ -115,7 +115,9 @@ import Testing
     }
   }
 
-  @Test func `a change of what was to be removed is sent without what was refused`() async throws {
+  @Test func `a change of an entity restored by undo is sent without the refused value`()
+    async throws
+  {
     try await RefusedJobs.run { run in
       try await run.expectAgreement(refusing: [1], removals: [403]) {
         try await run.remove()
@@ -138,7 +140,7 @@ import Testing
     }
   }
 
-  @Test func `a removal brings back what it has found and nothing older`() async throws {
+  @Test func `undo of a removal restores the removed state and nothing older`() async throws {
     try await RefusedJobs.run { run in
       try await run.expectAgreement(refusing: [], removals: [403, 204, 403]) {
         try await run.remove()
@@ -149,7 +151,7 @@ import Testing
     }
   }
 
-  @Test func `a node of what is made again is there when its removal is refused`() async throws {
+  @Test func `a node of an entity made again is there when its removal is refused`() async throws {
     try await RefusedJobs.run { run in
       try await run.expectAgreement(refusing: [1, 3], removals: []) {
         try await run.remove()
@@ -243,7 +245,7 @@ import Testing
     }
   }
 
-  @Test func `a change that is sent again is sent behind what makes the entity`() async throws {
+  @Test func `a repeated change is sent after the request that makes the entity`() async throws {
     try await withRefused { run, numbers in
       let queue = try #require(run.container.clientQueue)
       let before = run.server.requests.count

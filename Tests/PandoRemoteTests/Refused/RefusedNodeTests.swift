@@ -14,7 +14,7 @@ import Testing
   private let old = RefusedJob(
     id: .remote("1"), title: "old", part: RefusedPart(id: "a", text: "old"))
 
-  @Test func `a node that was refused is not sent by who has changed it`() async throws {
+  @Test func `a refused node is not sent by a later change of it`() async throws {
     try await RefusedJobs.run { run in
       try await run.expectAgreement(refusing: [1]) {
         try await run.update(1) { $0.part = RefusedPart(id: "a", text: "refused") }

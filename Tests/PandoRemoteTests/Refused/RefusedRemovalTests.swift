@@ -15,7 +15,7 @@ import Testing
     id: .remote("t"), jobs: [.numbered("1"), .numbered("2"), .numbered("3")])
 
   @Test(arguments: [204, 403])
-  func `of two removed at once what is refused is back`(other: Int) async throws {
+  func `of two entities removed together, the refused one is restored`(other: Int) async throws {
     try await RefusedJobs.run { run in
       run.server.answer(.delete, "/jobs/1", with: APIResponse(status: 403))
       run.server.answer(.delete, "/jobs/2", with: APIResponse(status: other))
@@ -91,17 +91,17 @@ import Testing
   ) async throws { try await expectLead("1", "2", removing: "2", answeredBy: status) }
 
   @Test(arguments: [204, 403])
-  func `a field that was emptied loses what is removed, or has it back`(
+  func `an emptied field loses a removed node, or gets it back`(
     status: Int
   ) async throws { try await expectLead("2", nil, removing: "2", answeredBy: status) }
 
   @Test(arguments: [204, 403])
-  func `a field that was changed loses what is removed, or has it back`(
+  func `a changed field loses a removed node, or gets it back`(
     status: Int
   ) async throws { try await expectLead("2", "1", removing: "2", answeredBy: status) }
 
   @Test(arguments: [204, 403])
-  func `a field goes back to what only it has held, or loses it by a removal`(
+  func `a field gets back a node that only it held, or loses it by a removal`(
     status: Int
   ) async throws {
     try await RefusedJobs.run { run in

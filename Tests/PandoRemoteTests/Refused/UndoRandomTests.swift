@@ -101,7 +101,8 @@ import Testing
   }
 
   @Test(arguments: seeds(24))
-  func `the store is as if what was refused had never been written`(seed: UInt64) async throws {
+  func `after undo the store is as if refused writes had never been made`(seed: UInt64) async throws
+  {
     var random = SeededGenerator(seed: seed)
     let allRemote = seed % 2 == 0
     let server = Server()

@@ -85,7 +85,7 @@ import Testing
     await apiError { try await written?.confirmed() }
   }
 
-  @Test func `a refused change is taken back and what others changed since stays`() async throws {
+  @Test func `a refused change is undone, and later changes of others stay`() async throws {
     try await withJobs { container, jobs, store in
       let ada = Person(id: "a", name: "Ada")
       try await jobs.set(Job(id: seven, title: "Dig", tags: ["x"], owner: ada, parts: [ada]))
@@ -169,7 +169,7 @@ import Testing
     }
   }
 
-  @Test func `a refused move is taken back beside what others have added`() async throws {
+  @Test func `a refused move is undone beside elements added by others`() async throws {
     try await withJobs { container, jobs, store in
       let (ada, bo, cy) = (
         Person(id: "a", name: "Ada"), Person(id: "b", name: "Bo"), Person(id: "c", name: "Cy")
@@ -408,8 +408,7 @@ import Testing
     }
   }
 
-  @Test func `an answer asked for before a refusal is newer than what is taken back`() async throws
-  {
+  @Test func `an answer requested before a refusal is newer than the undone value`() async throws {
     try await withPlansAsked { jobs, written, answer, refuse in
       await refuse()
       #expect(try await jobs.get(byID: seven)?.title == "Dig")
@@ -516,7 +515,7 @@ import Testing
     }
   }
 
-  @Test func `one write of a container takes back what was refused and no more`() async throws {
+  @Test func `one write of a container undoes the refused part and no more`() async throws {
     try await withJobs { container, jobs, store in
       server.answer(.put, "/jobs/8", with: APIResponse(status: 204))
       try await jobs.set([Job(id: seven, title: "7"), Job(id: .remote("8"), title: "8")])
@@ -554,7 +553,7 @@ import Testing
     }
   }
 
-  @Test func `a type can keep what is refused, and it is seen`() async throws {
+  @Test func `a type can keep refused writes, and they are marked`() async throws {
     server.answer(.put, "/drafts/1", with: APIResponse(status: 422))
     try await withJobs { container, _, store in
       let drafts = container[Draft.self]

@@ -45,7 +45,7 @@ import Testing
     await container.close()
   }
 
-  @Test func `of what a page names twice the last word counts`() async throws {
+  @Test func `if a page names an entity twice, the last one counts`() async throws {
     try await everywhere { test in
       test.server.pages(["": Self.body(["1:A", "2:B", "1:C"], cursor: "c1")])
       _ = try await test.synchronize()
@@ -127,7 +127,7 @@ import Testing
     }
   }
 
-  @Test func `first all is asked for, and then what has changed`() async throws {
+  @Test func `the first request is for all, later ones for changes`() async throws {
     try await everywhere { test in
       test.server.pages([
         "": Self.body(["1:A", "2:B"], cursor: "c1", more: true),
@@ -150,7 +150,7 @@ import Testing
     }
   }
 
-  @Test func `at the end of all, what a server had sent and does not name goes, and nothing else`()
+  @Test func `after a full answer, only earlier sent and now unnamed entities are removed`()
     async throws
   {
     try await everywhere { test in
@@ -273,7 +273,7 @@ import Testing
     }
   }
 
-  @Test func `closing ends what is under way, and a cancelled call does not wait for it`()
+  @Test func `closing ends running synchronizations, and a cancelled call does not wait`()
     async throws
   {
     try await everywhere { test in

@@ -135,7 +135,7 @@ import Testing
     }
   }
 
-  @Test func `callers who come while others wait share a message`() throws {
+  @Test func `callers that arrive while others wait share a message`() throws {
     let log = MemoryLog()
     let gate = Monitor((isClosed: true, isMet: false))
     try withTemporaryDirectory { path in

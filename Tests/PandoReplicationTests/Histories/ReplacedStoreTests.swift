@@ -107,7 +107,7 @@ import Testing
     }
   }
 
-  @Test func `a cursor stays where a copy has what the store had come to`() async throws {
+  @Test func `a cursor stays if a copy has the commits of the store`() async throws {
     let log = MemoryLog()
     try await withTemporaryDirectory { path in
       let (first, second) = try (open("\(path)/a", log), open("\(path)/b", log))
