@@ -53,6 +53,7 @@ extension QueryPlanner {
       guard case .field(.named(let path), _) = order[key] else { return true }
       return !pinned.contains(path)
     }
+    guard isAfterPlace(in: index, use, order) else { return nil }
     let rest = Array(index.fields.dropFirst(use.pinnedCount))
     guard let first = keys.first else { return nil }
     let isDescending = order[first].isDescending
@@ -66,6 +67,27 @@ extension QueryPlanner {
     return OrderedRows(
       index, use, keys: keys, isDescending: isDescending,
       isComplete: count == keys.count && count == rest.count)
+  }
+
+  /// Whether the place before the window has the one value of each key that is the same in all rows.
+  ///
+  /// Otherwise it does not lie between these rows: it is that of a record that does not match.
+  private func isAfterPlace(
+    in index: StoredIndex, _ use: IndexUse, _ order: [RecordOrder]
+  ) -> Bool {
+    guard let after = query.after else { return true }
+    var start = 0
+    for field in index.fields.prefix(use.pinnedCount) {
+      let end = IndexValue.end(ofValueIn: use.pinned.span, from: start).place
+      for (key, value) in zip(order, after.values) {
+        guard case .field(.named(field), _) = key else { continue }
+        var bytes = IndexValue()
+        bytes.append(value, index.contentByteCountMaximum)
+        if !bytes.bytes.elementsEqual(use.pinned[start..<end]) { return false }
+      }
+      start = end
+    }
+    return true
   }
 
   /// All parts of the filter, one bit each.
