@@ -10,6 +10,8 @@ final class FollowedEntities<E: PersistentEntity>: @unchecked Sendable {
   private let manager: CoreManager<E>
   private let failure = TaskFailure()
   private var iterators: [Iterator] = []
+  /// Takes the next value of each followed answer, and says whether it is the asked one.
+  private var answers: [() async throws -> Bool] = []
   /// What the followed queries show, all added.
   private var sum: UInt64 = 0
 
@@ -36,6 +38,23 @@ final class FollowedEntities<E: PersistentEntity>: @unchecked Sendable {
     if let error = failure.error { throw error }
   }
 
+  /// Follows the answer to a question; it has its first value when this returns.
+  func follow<Answer: Equatable & Sendable>(
+    _ question: Question<E, Answer>, of query: Query<E> = .all
+  ) throws {
+    waitUntilDone { [self] in
+      do {
+        let store = models.store
+        var told = store.follow(question, of: query).makeAsyncIterator()
+        _ = try await told.next()
+        answers.append { try await told.next() == store.answer(question, to: query) }
+      } catch {
+        failure.keep(error)
+      }
+    }
+    if let error = failure.error { throw error }
+  }
+
   /// Changes entities in one commit.
   func change(_ entities: E...) throws { try change(entities) }
 
@@ -54,6 +73,19 @@ final class FollowedEntities<E: PersistentEntity>: @unchecked Sendable {
       }
     }
     if let error = failure.error { throw error }
+  }
+
+  /// The number of followed answers that are right after changes.
+  func rightAnswerCount() throws -> UInt64 {
+    let outcome = TaskOutcome<UInt64>()
+    waitUntilDone { [self] in
+      await outcome.run {
+        var count: UInt64 = 0
+        for isRight in answers where try await isRight() { count += 1 }
+        return count
+      }
+    }
+    return try outcome.value()
   }
 
   /// What the queries show that a commit concerns.

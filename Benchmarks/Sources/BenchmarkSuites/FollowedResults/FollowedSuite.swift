@@ -1,5 +1,8 @@
 import Pando
 
+/// Thrown if a followed answer is not the asked one.
+private struct WrongAnswer: Error {}
+
 /// Commits while queries are followed.
 ///
 /// There is no other system to compare with. What counts is that a commit costs what the queries cost
@@ -25,8 +28,11 @@ struct FollowedSuite {
         max(10, commits / max(1, size / 10)), concerned: size,
         series: Workload.Series(name: "all-of", unit: "queries", size: size))
     }
-    compare("one-of-10000", "one-of-1", goal: 1.5)
+    compare(
+      "one-of-10000", "one-of-1",
+      "processor time of a commit that concerns one of 10 000 queries : the only", goal: 1.5)
     try measureConjunctions()
+    try measureAnswers()
     for size in [100, 10_000].prefix(runner.options.scaled(smoke: 1, standard: 2)) {
       try measureBulk(size)
     }
@@ -59,6 +65,65 @@ struct FollowedSuite {
               }, checksum: { try sensors.checksum(of: concerned) { $0.degrees } })
           }
         ]))
+  }
+
+  /// Commits that change the answer to a followed question.
+  private func measureAnswers() throws {
+    let entityCount = runner.options.scaled(smoke: 500, standard: 100_000)
+    let count = runner.options.scaled(smoke: 100, standard: 5_000)
+    typealias Entities = FollowedEntities<Sensor>
+    let open = Query(filter: \Sensor.degrees >= 0)
+    let questions: [(name: String, groupCount: Int, follow: (Entities) throws -> Void)] = [
+      ("0", 10, { _ in }),
+      ("count", 10, { try $0.follow(.count, of: open) }),
+      ("sum", 10, { try $0.follow(.sum(\.degrees), of: open) }),
+      ("max", 10, { try $0.follow(.max(\.degrees), of: open) }),
+      ("sum-by-10", 10, { try $0.follow(.sum(\.degrees).grouped(by: \.room), of: open) }),
+      (
+        "sum-by-\(entityCount)", entityCount,
+        { try $0.follow(.sum(\.degrees).grouped(by: \.room), of: open) }
+      ),
+    ]
+    let durability = runner.options.durability(default: .unsynchronized)
+    try runner.measure(
+      questions.map { question in
+        func sensor(_ number: Int, _ degrees: Int) -> Sensor {
+          Sensor(id: .remote(number), room: number % question.groupCount, degrees: degrees)
+        }
+        return Workload(
+          name: "answer-\(question.name)",
+          operation: "commit of a change that a followed answer counts: \(question.name)",
+          parameters: ["entities": entityCount, "operations": count], durability: durability,
+          contenders: [
+            Workload.Contender(.pando) {
+              let directory = try runner.makeDirectory()
+              let followed = try Entities(
+                directory, durability, (0..<entityCount).map { sensor($0, $0 % 100) })
+              try question.follow(followed)
+              return try .time(
+                count, in: directory,
+                { latencies in
+                  for number in 0..<count {
+                    // In and out of the filter, and other numbers.
+                    let new = sensor(number % 1_000, number % 3 == 0 ? -1 : number % 77)
+                    try latencies.time { try followed.change(new) }
+                  }
+                  try followed.waitUntilShown()
+                  return 0
+                },
+                checksum: {
+                  let right = try followed.rightAnswerCount()
+                  guard right == (question.name == "0" ? 0 : 1) else { throw WrongAnswer() }
+                  return right
+                })
+            }
+          ])
+      })
+    for question in questions.dropFirst() {
+      compare(
+        "answer-\(question.name)", "answer-0",
+        "processor time of a commit beside a followed answer : beside none", goal: 1.1)
+    }
   }
 
   /// One commit that changes many entities of a followed query.
@@ -152,15 +217,14 @@ struct FollowedSuite {
   }
 
   /// Compares processor times: what other programs do shows in them least.
-  private func compare(_ workload: String, _ reference: String, goal: Double) {
+  private func compare(_ workload: String, _ reference: String, _ title: String, goal: Double) {
     guard let many = runner.entry(.pando, in: workload),
       let one = runner.entry(.pando, in: reference)
     else { return }
     runner.add(
       Comparison(
         name: "continuous/\(workload):\(reference)",
-        title:
-          "continuous, processor time of a commit that concerns one of 10 000 queries : the only",
+        title: "continuous, \(title)",
         value: many.processorNanosecondsPerOperation / one.processorNanosecondsPerOperation,
         goal: .atMost(goal)))
   }
