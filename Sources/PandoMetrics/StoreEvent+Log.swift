@@ -57,7 +57,7 @@ extension StoreEvent {
     case .waitsForMigration: "a write waits for another process that migrates the store"
     case .replicaStopped(let error): "the replica has stopped, and can still be read: \(error)"
     case .replicaReplaced(let position):
-      "the newest copy in the log replaced the replica, at position \(position)"
+      "the replica was replaced by the newest copy in the log, at position \(position)"
     case .replicaDisconnected(let error): "the replica can't apply the log: \(error)"
     case .replicaReconnected: "the replica applies the log again"
     case .weakLog(let reason): "the log gives fewer guarantees than possible: \(reason)"

@@ -46,8 +46,12 @@ final class FollowedEntities<E: PersistentEntity>: @unchecked Sendable {
       do {
         let store = models.store
         var told = store.follow(question, of: query).makeAsyncIterator()
-        _ = try await told.next()
-        answers.append { try await told.next() == store.answer(question, to: query) }
+        let first = try await told.next()
+        answers.append {
+          let asked = try await store.answer(question, to: query)
+          // An answer that has not changed is not told again.
+          return asked == first ? true : try await told.next() == asked
+        }
       } catch {
         failure.keep(error)
       }
