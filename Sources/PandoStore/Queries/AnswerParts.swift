@@ -11,7 +11,11 @@ package struct AnswerParts<E: Queryable>: Sendable {
   private let query: Query<E>
   private let measure: Measure<QueryField<E>>
   /// `nil` if entities have to be decoded, because records of other types tell of them too.
-  private let prepared: Prepared?
+  private var prepared: Prepared? {
+    // Another type of the namespace may be written later.
+    NamespaceTypes.others(of: E.self).isEmpty ? ownRecords : nil
+  }
+  private let ownRecords: Prepared?
 
   /// Prepares the parts.
   ///
@@ -26,11 +30,11 @@ package struct AnswerParts<E: Queryable>: Sendable {
     self.query = query
     measure = question.measure
     guard try snapshot.isToldByRows(query, isInOrder: false) else {
-      prepared = nil
+      ownRecords = nil
       return
     }
     let (stored, asked) = try snapshot.proven(query) { $0.question(question.measure) }
-    prepared = Prepared(query: stored, question: asked)
+    ownRecords = Prepared(query: stored, question: asked)
   }
 
   /// Counts nothing yet.

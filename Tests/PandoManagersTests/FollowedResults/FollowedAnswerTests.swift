@@ -25,6 +25,24 @@ import Testing
   var owner: TeamMember?
 }
 
+private struct Dossier: PersistentEntity {
+  typealias RemoteID = Int
+  var id: EntityIdentifier<Dossier>
+  var title: String
+  var pageCount: Int
+
+  static let fields: [Field<Dossier>] = [.field(\.title, "title")]
+}
+
+private struct DossierCard: PersistentEntity {
+  typealias RemoteID = Int
+  static let identifierNamespace = "Dossier"
+  var id: EntityIdentifier<DossierCard>
+  var title: String
+
+  static let fields: [Field<DossierCard>] = [.field(\.title, "title")]
+}
+
 /// Followed answers beside asked ones, after every commit.
 @Suite struct FollowedAnswerTests {
   /// One followed question: takes its next answer and compares it with the asked one.
@@ -145,6 +163,28 @@ import Testing
       #expect(following.hub.tally.evaluations - before.evaluations == 2)
       #expect(following.hub.tally.refills == before.refills)
     }
+  }
+
+  @Test func `a type that shows nodes of another one counts them`() async throws {
+    let store = try ModelStore.inMemory()
+    let container = try CoreManagerContainer(
+      entities: Dossier.self, DossierCard.self, diskStoreConfig: .store(store))
+    let cards = container[DossierCard.self]
+    var counts = cards.follow(.count, of: .all).makeAsyncIterator()
+    var titles = store.follow(.count.grouped(by: \DossierCard.title), of: .all).makeAsyncIterator()
+    #expect(try await counts.next() == 0)
+    #expect(try await titles.next() == [:])
+    for number in 1...2 {
+      try await container[Dossier.self].set(Dossier(id: .remote(number), title: "a", pageCount: 9))
+      #expect(try await counts.next() == number)
+      #expect(try await titles.next() == ["a": number])
+    }
+    try await cards.set(DossierCard(id: .remote(3), title: "b"))
+    #expect(try await counts.next() == 3)
+    #expect(try await titles.next() == ["a": 2, "b": 1])
+    try await container[Dossier.self].set(Dossier(id: .remote(1), title: "z", pageCount: 9))
+    #expect(try await titles.next() == ["a": 1, "b": 1, "z": 1])
+    await container.close()
   }
 
   @Test func `a sum that does not fit ends the iteration with an error`() async throws {
