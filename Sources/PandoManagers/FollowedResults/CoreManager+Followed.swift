@@ -92,7 +92,8 @@ extension CoreManager {
   /// result makes the answer anew.
   ///
   /// - Parameters:
-  ///   - question: The question.
+  ///   - question: The question. An answer that can't be made, such as a sum that overflows, ends iterations with a
+  ///     `QueryError`. Begin another iteration to go on.
   ///   - query: The entities that it is about; an invalid query ends iterations with a `QueryError`.
   ///   - context: The stores to read.
   /// - Returns: The present answer, and the answer after each change that differs.

@@ -61,7 +61,8 @@ extension ModelStore {
   /// holders, the question is asked again instead.
   ///
   /// - Parameters:
-  ///   - question: The question.
+  ///   - question: The question. An answer that can't be made, such as a sum that overflows, ends iterations with a
+  ///     `QueryError`. Begin another iteration to go on.
   ///   - query: The entities that it is about; an invalid query ends iterations with a `QueryError`.
   /// - Returns: The present answer, and the answer after each change that differs.
   /// - Complexity: The first answer reads the entities of the query, and keeps their identifiers and the asked values

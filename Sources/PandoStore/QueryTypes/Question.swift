@@ -160,6 +160,8 @@ extension Question {
 
   /// The values of a field, each once, in their order: null first if the field is optional.
   ///
+  /// Texts of other bytes are other values, also if Swift's `==` takes them as equal.
+  ///
   /// - Parameter keyPath: The place of the value in the entity.
   /// - Returns: The question; its answer throws ``QueryError`` `wrongType` as ``grouped(by:)`` does.
   public static func distinct<Value: QueryRepresentable & Sendable>(
