@@ -98,7 +98,7 @@ final class LiveAnswer<E: Queryable, Answer: Sendable>: LiveView {
   func didShow(_ value: Value, in hub: StoreHub) {}
 }
 
-/// What each entity of a query adds to an answer, and the tally of the shown ones.
+/// The part of each entity of a query in an answer, and the tally of the shown entities.
 ///
 /// ```
 /// commit ─► stage: the parts of the touched nodes change ─► show: the tally changes by their difference
@@ -112,7 +112,7 @@ final class PartTable<E: Queryable>: Sendable {
 
   private struct State {
     var parts: [ByteString: [QueryValue]] = [:]
-    /// What the tally lacks of the parts.
+    /// The changes of parts that the tally lacks.
     var staged: [Change] = []
     var tally: RunningTally
   }

@@ -1,6 +1,6 @@
 package import PandoModels
 
-/// What each entity of a query adds to the answer of a question: the values of its groups and of its field.
+/// The parts of the entities of a query in an answer: the values of the groups and of the field of the question.
 package struct AnswerParts<E: Queryable>: Sendable {
   /// The query and the question by stored fields.
   private struct Prepared: Sendable {

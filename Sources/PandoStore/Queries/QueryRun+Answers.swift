@@ -156,7 +156,7 @@ struct AnswerRun {
     }
   }
 
-  /// What a record adds to an answer; `nil` if it does not match or does not exist.
+  /// The part of a record in an answer; `nil` if the record does not match or does not exist.
   @inline(never)
   func part(
     _ question: RecordQuestion, of query: RecordQuery, _ key: RecordKey,

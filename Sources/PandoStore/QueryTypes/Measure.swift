@@ -1,4 +1,4 @@
-/// What a question counts, by fields of any form.
+/// The quantity that a question counts, by fields of any form.
 package struct Measure<Field: Sendable>: Sendable {
   package enum Kind: Sendable {
     case count
@@ -75,7 +75,7 @@ package struct Measure<Field: Sendable>: Sendable {
   }
 }
 
-/// What has been counted for a question.
+/// The count so far for a question.
 package enum Tally: Sendable {
   case count(Int)
   case sum(NumberSum)
