@@ -1,4 +1,4 @@
-/// Copies a body without the values that are lost with some children.
+/// Copies a body without the values that are removed together with some children.
 struct RecordPruner: ~Copyable {
   /// The result for an item.
   private enum Fate {
@@ -6,7 +6,7 @@ struct RecordPruner: ~Copyable {
     case kept(hasReference: Bool)
     /// Replaced with null.
     case nulled
-    /// Lost with its surrounding value, so the written part of that is to be discarded.
+    /// Removed with its surrounding value; the caller discards the part of that value written so far.
     case lost
   }
 
@@ -15,12 +15,12 @@ struct RecordPruner: ~Copyable {
   private let gone: Set<Int>
   private var output: CBORWriter
 
-  /// Prepares it.
+  /// Prepares the copying of a body.
   ///
   /// - Parameters:
   ///   - tape: The body.
   ///   - isGone: Whether the reference at a place is lost.
-  /// - Throws: What `isGone` throws.
+  /// - Throws: The errors of `isGone`.
   init(_ tape: RecordTape, isGone: (Int) throws -> Bool) rethrows {
     self.tape = tape
     gone = Set(
@@ -31,7 +31,7 @@ struct RecordPruner: ~Copyable {
     output = CBORWriter(minimumCapacity: tape.byteCount)
   }
 
-  /// Copies the whole body.
+  /// Copies the whole body, or reports that its node is lost with a required child.
   mutating func prune() -> RecordLoss {
     if gone.isEmpty { return .unchanged }
     return if case .kept = copy(0) { .changed(output.bytes) } else { .lost }

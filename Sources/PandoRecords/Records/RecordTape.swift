@@ -135,11 +135,11 @@ extension RecordTape {
     return kind.hasFields || kind == .tagged(RecordTag.enumeration)
   }
 
-  /// A copy of the body in which other bytes stand for some of the items that hold no others.
+  /// Returns a copy of the body with other bytes in place of some of the items that hold no others.
   ///
   /// - Parameter replacement: The bytes for the item at a place; `nil` if it stays.
   /// - Returns: The new body.
-  /// - Throws: What `replacement` throws.
+  /// - Throws: The errors of `replacement`.
   func replacing(_ replacement: (Int) throws -> [UInt8]?) rethrows -> [UInt8] {
     var output = CBORWriter(minimumCapacity: byteCount)
     var copied = 0

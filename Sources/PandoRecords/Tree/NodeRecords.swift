@@ -40,8 +40,8 @@ package struct NodeRecords: Equatable, Sendable, Codable {
   /// - Parameters:
   ///   - typeName: The name of its type.
   ///   - body: Its body; read during the call only.
-  ///   - name: What the numbers of a reference stand for.
-  /// - Throws: `ModelError` when the bytes are no record body; what `name` throws.
+  ///   - name: Returns the names for the numbers of a reference.
+  /// - Throws: `ModelError` if the bytes are no record body; the errors of `name`.
   package mutating func append(
     _ typeName: String, _ body: UnsafeRawBufferPointer, name: (RecordReference) throws -> Name
   ) throws {
@@ -56,11 +56,11 @@ package struct NodeRecords: Equatable, Sendable, Codable {
 }
 
 extension NodeRecords.Record {
-  /// The body as it is where nodes and types have numbers.
+  /// Returns the body for a store, with numbers in place of the names of nodes and types.
   ///
-  /// - Parameter number: The numbers for a name.
+  /// - Parameter number: Returns the numbers for a name.
   /// - Returns: The body.
-  /// - Throws: `ModelError` when the bytes are no record body; what `number` throws.
+  /// - Throws: `ModelError` if the bytes are no record body; the errors of `number`.
   package func body(number: (NodeRecords.Name) throws -> RecordReference) throws -> [UInt8] {
     try withTape { tape in
       try tape.replacing { place in
@@ -84,12 +84,12 @@ extension NodeRecords.Record {
     }
   }
 
-  /// Whether something in it looks like a value of an enum with payload.
+  /// Whether an item in it looks like a value of an enum with payload.
   package var mayHoldCase: Bool {
     get throws { try withTape { tape in tape.items.indices.contains(where: tape.mayBeCase) } }
   }
 
-  /// The texts in it that stand as whole values.
+  /// The texts that are whole values in it, such as the value of a field.
   package var texts: Set<ByteString> {
     get throws {
       try withTape { tape in
@@ -105,7 +105,7 @@ extension NodeRecords.Record {
   /// Applies the removal of nodes to a record.
   ///
   /// - Parameter isGone: Whether the node of an identifier is removed.
-  /// - Returns: What is left, as of a record in a store.
+  /// - Returns: The body without references to them, or `lost`, as for a record in a store.
   /// - Throws: `ModelError` when the bytes are no record body.
   package func losing(_ isGone: (ByteString) -> Bool) throws -> RecordLoss {
     try withTape { tape in
@@ -122,7 +122,7 @@ extension NodeRecords.Record {
   ///   - old: The identifier of the node.
   ///   - new: Its identifier from now on.
   ///   - text: The text that names it as a value.
-  ///   - value: The bytes of the item that comes in the place of that.
+  ///   - value: The bytes of the item that replaces that text.
   /// - Throws: `ModelError` when the bytes are no record body.
   package mutating func rename(
     _ old: String, to new: String, _ text: String, to value: [UInt8]
@@ -165,10 +165,10 @@ extension NodeRecords.Record {
 }
 
 extension NodeRecords {
-  /// The records as they are without some nodes.
+  /// Returns the records as they are after the removal of some nodes.
   ///
   /// - Parameter isGone: Whether the node of an identifier is removed.
-  /// - Returns: What is left; `nil` if this node goes with them.
+  /// - Returns: The remaining records; `nil` if the node is removed together with them.
   /// - Throws: `ModelError` when the bytes are no record bodies.
   package func losing(_ isGone: (ByteString) -> Bool) throws -> NodeRecords? {
     var left = self
@@ -182,7 +182,7 @@ extension NodeRecords {
     return left
   }
 
-  /// Those of the records that have another body in others.
+  /// Returns the records whose body differs from the one in others; types that only one has are left out.
   package func changes(from others: NodeRecords) -> NodeRecords {
     var result = self
     result.records.removeAll { record in
@@ -196,16 +196,16 @@ extension NodeRecords {
     get throws { try records.reduce(into: []) { $0.formUnion(try $1.references) } }
   }
 
-  /// These records as they would be without a write that came before them.
+  /// Returns these records as they would be without an earlier write.
   ///
   /// Later changes are applied to the records from before the write: field by field, and in lists element by element.
-  /// Records of types that exist neither before nor after it stay. Objects that may be different cases of an enum
+  /// A record stays if its type had none before or none after the write. Objects that may be different cases of an enum
   /// stay as they are: two cases side by side can't be decoded.
   ///
   /// - Parameters:
   ///   - before: The records before the write.
   ///   - after: The records after it.
-  ///   - dictionaries: Where no enums stand, though it looks so: ``place(_:in:)`` of each.
+  ///   - dictionaries: The places that look like enums and are dictionaries: ``place(_:in:)`` of each.
   /// - Returns: The records without it.
   /// - Throws: `ModelError` when the bytes are no record bodies.
   package func undoing(
@@ -226,17 +226,17 @@ extension NodeRecords {
     return result
   }
 
-  /// A place in the record of a type.
+  /// The bytes that name a place in the record of a type.
   package static func place(_ place: RecordBody.Path, in typeName: String) -> [UInt8] {
     Array(typeName.utf8) + [0] + place
   }
 }
 
 extension NodeRecords {
-  /// Makes the records of untyped ones.
+  /// Makes the records from untyped ones.
   ///
   /// - Parameter trees: The records of a node, children as references.
-  /// - Throws: `ModelError` where they are no records.
+  /// - Throws: `ModelError` if they are no records.
   package init(_ trees: [TreeNode]) throws {
     for tree in trees {
       let names = TreeNames()

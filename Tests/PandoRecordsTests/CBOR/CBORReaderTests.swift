@@ -22,7 +22,7 @@ import Testing
     ("8201", .endOfBytes), ("a101", .endOfBytes), ("1c", .badHead), ("fc", .badHead),
     ("1f", .badHead), ("f801", .badHead), ("ff", .indefiniteLength), ("c1", .endOfBytes),
   ])
-  func `what is no item is refused before anything is done with its length`(
+  func `a malformed item is refused before its length is used`(
     hex: String, expected: CBORError.Code?
   ) {
     #expect(code(hex) { try $0.skip() } == expected)

@@ -108,7 +108,7 @@ import Testing
     guard case .keyNotFound = error else { return #expect(Bool(false), "\(error)") }
   }
 
-  @Test func `names that nobody knows are passed over`() throws {
+  @Test func `unknown names are ignored`() throws {
     #expect(
       try fromJSON(CollectionChange.self, #"{"new":1,"reset":{"how":2}}"#) == .reset)
     #expect(

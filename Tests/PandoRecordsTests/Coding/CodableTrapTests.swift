@@ -33,7 +33,7 @@ import Testing
     #expect(try roundTrip(value) == Maybe(a: nil, b: nil, c: [1, nil], d: [nil, 2]))
   }
 
-  @Test func `explicit nil and unknown field are told apart by contains`() throws {
+  @Test func `contains distinguishes an explicit nil from an unknown field`() throws {
     struct Probe: Decodable, Equatable {
       enum Keys: String, CodingKey { case a, z }
       var found: [Bool]

@@ -106,7 +106,7 @@ import Testing
     #expect(error?.topField == "author")
   }
 
-  @Test func `an error without a node of its own is about the root`() throws {
+  @Test func `an error without a node of its own names the root`() throws {
     let error = ModelError(.missingField, reason: "r").inside("[2]").inside("list")
     #expect(error.about(identifier: "a", typeName: "T").description == "T \"a\", field list[2]: r")
     #expect(error.topField == "list")
@@ -115,7 +115,7 @@ import Testing
         == "a")
   }
 
-  @Test func `what the sink throws reaches the caller unchanged`() {
+  @Test func `an error of the sink reaches the caller unchanged`() {
     let records = MemoryRecords()
     records.refused = "person:5"
     #expect(throws: MemoryRecords.Refusal.self) {

@@ -5,7 +5,7 @@ import Testing
 @testable import PandoRecords
 
 @Suite struct RecordCoderTests {
-  @Test func `a tree of models comes back equal from its records`() throws {
+  @Test func `a tree of models is read back equal from its records`() throws {
     let message = Message.sample()
     #expect(try MemoryRecords.roundTrip(message) == message)
   }

@@ -168,7 +168,7 @@ import Testing
     }
   }
 
-  @Test func `a change set comes back without its context`() throws {
+  @Test func `a decoded change set equals the encoded one without its context`() throws {
     let set = ChangeSet(
       commitNumber: CommitNumber(value: 7), updated: ["a", "b"], inserted: ["c"], deleted: [],
       collections: [

@@ -110,7 +110,7 @@ import Testing
   }
 
   @Test(arguments: seeds(16))
-  func `every value comes back from the lossless form`(seed: UInt64) throws {
+  func `every value is read back equal from the lossless form`(seed: UInt64) throws {
     var random = TreeGenerator(seed: seed)
     for _ in 0..<100 {
       let value = random.anyValue(depth: 4)

@@ -58,7 +58,7 @@ import Testing
     #expect(try found.trees("a:1").first?.fields == expected)
   }
 
-  @Test func `what a removal leaves has the bytes of a record`() throws {
+  @Test func `a removal leaves the bytes of a record`() throws {
     let found = try records(["p": person(1), "list": [person(1), person(2)]])
     let left = try found.losing([ByteString("p:1")].contains)
     #expect(try left == records(["p": .null, "list": [person(2)]]))
@@ -82,7 +82,7 @@ import Testing
         == ["l": ["a", "b", "c"]])
   }
 
-  @Test func `what was put back since is not there twice`() throws {
+  @Test func `an element that was put back since is not there twice`() throws {
     #expect(
       try undone(["l": ["y", "x"]], ["l": ["x", "y"]], ["l": ["y"]]) == ["l": ["x", "y"]])
   }

@@ -116,7 +116,7 @@ import Testing
   }
 
   @Test(arguments: seeds(16))
-  func `what is merged is a record and merging it again changes nothing`(seed: UInt64) throws {
+  func `a merged body is a record and merging it again changes nothing`(seed: UInt64) throws {
     var random = TreeGenerator(seed: seed)
     for step in 0..<20 {
       let records = TreeRecords()

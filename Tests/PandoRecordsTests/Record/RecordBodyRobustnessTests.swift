@@ -36,7 +36,7 @@ import Testing
       ([0xa1, 0xd9, 0x50, 0x41, 0x82, 0, 0, 0], "in a key"),
       ([0xa1, 0x01, 0xd9, 0x50, 0x41, 0x82, 0, 0], "no text"),
     ] as [([UInt8], String)])
-  func `what the encoder never writes is found`(bytes: [UInt8], reason: String) throws {
+  func `the check finds bytes the encoder never writes`(bytes: [UInt8], reason: String) throws {
     let error = try #require(throws: ModelError.self) { try RecordBody.validate(bytes) }
     #expect(error.code == .invalidRecord)
     #expect(error.reason.contains(reason), "\(error.reason)")

@@ -27,7 +27,7 @@ import Testing
     #expect(hash(bytes, seed: .max) == largest)
   }
 
-  @Test func `a header comes back from its bytes`() throws {
+  @Test func `a header is read back from its bytes`() throws {
     let body = sequence(77)
     let header = body.withUnsafeBytes {
       RecordHeader(commitNumber: 0x0102_0304_0506_0708, body: $0)

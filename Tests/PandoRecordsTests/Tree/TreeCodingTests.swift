@@ -83,7 +83,7 @@ import Testing
   }
 
   @Test(arguments: seeds(16))
-  func `every tree comes back from its records`(seed: UInt64) throws {
+  func `every tree is read back equal from its records`(seed: UInt64) throws {
     var random = TreeGenerator(seed: seed)
     for step in 0..<40 {
       let records = TreeRecords()
@@ -136,7 +136,7 @@ import Testing
     _ = try TreeRecords().encode(spelledTwice)
   }
 
-  @Test func `what a record cannot hold is refused`() throws {
+  @Test func `a value that a record cannot hold is refused`() throws {
     let child = TreeValue.reference(identifier: "c", typeName: "T")
     let cases: [(TreeValue, ModelError.Code)] = [
       (.node(TreeNode("", type: "T")), .emptyIdentifier),
@@ -213,7 +213,7 @@ import Testing
   }
 
   /// Found by `fuzz-records`, which took it for a body that can't be.
-  @Test func `what is nested deeper than is ever written is read, and refused when written again`()
+  @Test func `a body nested deeper than is ever written is read, and refused when written again`()
     throws
   {
     let (tagOfText, one): (UInt8, UInt8) = (0xc0, 0x01)
