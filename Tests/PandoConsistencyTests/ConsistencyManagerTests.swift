@@ -2,7 +2,7 @@ import PandoConsistency
 import Testing
 
 @Suite struct ConsistencyManagerTests {
-  @Test func `nobody holds a node of a new manager`() {
+  @Test func `a new manager has no live types of a node`() {
     #expect(ConsistencyManager().liveTypes(of: "Person:1").isEmpty)
   }
 }

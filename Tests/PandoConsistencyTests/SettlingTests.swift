@@ -3,7 +3,7 @@ import PandoFixtures
 import PandoModels
 import Testing
 
-/// Who is asked of an update that carries what many hold, and whether everybody has it in the end.
+/// Which holders of a node are asked for an update of it, and whether all have it in the end.
 @Suite struct SettlingTests {
   let manager = ConsistencyManager()
   let ann = Person(id: 1, name: "Ann")
@@ -13,7 +13,7 @@ import Testing
     (0..<count).map { TreeHolder(Team(id: $0, lead: ann), manager, isCompared: areCompared) }
   }
 
-  @Test func `who has taken an update is not asked of another that carries the same`() async {
+  @Test func `a holder that has applied an update is not asked again for an equal node`() async {
     let holders = holders(20)
     manager.updateModel(anna)
     await manager.drain()
@@ -24,7 +24,7 @@ import Testing
     #expect(holders[3].tree as? Team == Team(id: 3, title: "new", lead: anna))
   }
 
-  @Test func `who comes with what the others hold is not asked of what carries the same`() async {
+  @Test func `a holder that joins with equal nodes is not asked for another equal one`() async {
     let holders = holders(20, areCompared: true)
     manager.updateModel(Team(id: 3, title: "new", lead: ann))
     await manager.drain()
@@ -36,7 +36,7 @@ import Testing
     #expect(holders.allSatisfy { ($0.tree as? Team)?.lead == anna })
   }
 
-  @Test func `who comes with something else, or with both, is asked`() async {
+  @Test func `a holder that joins with another value, or with both, is asked`() async {
     let holders = holders(20, areCompared: true)
     let other = TreeHolder(Team(id: 20, lead: anna), manager, isCompared: true)
     let torn = TreeHolder(Team(id: 21, lead: ann, members: [anna]), manager, isCompared: true)
@@ -47,7 +47,7 @@ import Testing
     #expect(torn.tree as? Team == Team(id: 21, lead: ann, members: [ann]))
   }
 
-  @Test func `who comes as another type is asked, and so is everybody else`() async {
+  @Test func `a holder that joins with another type is asked, and so are all others`() async {
     let holders = holders(20, areCompared: true)
     let profile = Profile(id: 1, name: "Ann", age: 3)
     let other = TreeHolder(profile, manager, isCompared: true)
@@ -58,7 +58,7 @@ import Testing
     #expect(other.tree as? Profile == profile)
   }
 
-  @Test func `who came since is asked, and a change reaches everybody`() async {
+  @Test func `a holder that joined since is asked, and a change reaches all holders`() async {
     let first = holders(20)
     manager.updateModel(anna)
     await manager.drain()
@@ -73,7 +73,7 @@ import Testing
     #expect((first + [late]).allSatisfy { ($0.tree as? Team)?.lead == anja })
   }
 
-  @Test func `who has moved to an older tree is asked again`() async {
+  @Test func `a holder that has moved to an older tree is asked again`() async {
     let holders = holders(20)
     manager.updateModel(anna)
     holders[0].move(to: Team(id: 0, lead: ann), manager)
@@ -83,7 +83,7 @@ import Testing
     #expect(holders.map { $0.takeAskedCount() } == [2] + Array(repeating: 1, count: 19))
   }
 
-  @Test func `another type of the node is merged for everybody, or for nobody`() async {
+  @Test func `an update of another type is merged for all holders, or for none`() async {
     let holders = holders(20)
     manager.updateModel(anna)
     manager.updateModel(Profile(id: 1, name: "Anna", age: 3))
@@ -103,7 +103,7 @@ import Testing
   }
 
   @Test(arguments: seeds(16), [false, true])
-  func `random updates leave every tree as if everybody had been asked`(
+  func `random updates leave every tree as if all holders had been asked`(
     seed: UInt64, areCompared: Bool
   ) async throws {
     var random = SeededGenerator(seed: seed)

@@ -42,7 +42,7 @@ import Testing
     #expect(members[1].calls.isEmpty)
   }
 
-  @Test func `a batch hears nothing of updates that affect no member`() async {
+  @Test func `a batch is not notified of updates that affect no member`() async {
     let delegate = BatchDelegate()
     let member = Listener(ann)
     let batch = BatchListener(listeners: [member], consistencyManager: manager)
@@ -82,7 +82,7 @@ import Testing
     #expect(batch.listeners.count == 20)
   }
 
-  @Test func `a listener to several models as one hears once an update, with all of them`() async {
+  @Test func `a listener to several models is called once per update, with all models`() async {
     let listener = Listener(BatchUpdateModel(models: [ann, nil, bea, Team(id: 1, lead: ann)]))
     manager.addListener(listener)
     manager.updateModel(
@@ -133,7 +133,7 @@ import Testing
     #expect(listener.calls.count == 2)
   }
 
-  @Test func `a batch gives what its members show, and hears of a member's move`() async {
+  @Test func `a batch gives what its members show, and follows a member that moves`() async {
     let first = Listener(ann), second = Listener(nil)
     let batch = BatchListener(listeners: [first, second], consistencyManager: manager)
     let delegate = BatchDelegate()

@@ -46,7 +46,7 @@ import Testing
         == ModelUpdates(changedModelIdentifiers: ["company:1", "team:1", "person:1", "team:3"]))
   }
 
-  @Test func `what is new in the tree is not changed`() async {
+  @Test func `a node that is new in the tree does not count as changed`() async {
     let updates = await report(Team(id: 1, lead: ann)) {
       $0.updateModel(Team(id: 1, lead: bea, deputy: Person(id: 3, name: "x")))
     }
@@ -65,7 +65,7 @@ import Testing
       updates == ModelUpdates(changedModelIdentifiers: ["company:1", "team:1", "person:1"]))
   }
 
-  @Test func `what has gone from here and is carried elsewhere in the update is changed`() async {
+  @Test func `a node that left the tree and is elsewhere in the update counts as changed`() async {
     let team = Team(id: 1, lead: ann, deputy: bea)
     let updates = await report(team) {
       $0.updateModels([Team(id: 1, lead: ann), Person(id: 2, name: "Beatrice")])

@@ -13,7 +13,7 @@ import Testing
 
   init() { manager.delegate = delegate }
 
-  @Test func `every replacement is told, with the context`() async {
+  @Test func `the delegate gets every replacement, with the context`() async {
     let listener = Listener(Team(id: 1, lead: ann, deputy: Person(id: 2, name: "Bea")))
     manager.addListener(listener)
     manager.updateModel(anna, context: 7)

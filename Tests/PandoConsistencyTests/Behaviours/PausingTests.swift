@@ -55,7 +55,7 @@ import Testing
     #expect(listener.shown() == anna)
   }
 
-  @Test func `what is on its way when a listener is paused waits as well`() async {
+  @Test func `an update posted before a listener is paused waits as well`() async {
     let gate = Event(), entered = Event()
     let blocker = Listener(ann), listener = Listener(ann)
     blocker.onCall { _ in

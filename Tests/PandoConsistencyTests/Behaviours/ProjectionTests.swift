@@ -22,7 +22,7 @@ import Testing
     #expect(profile.shown() == Profile(id: 1, name: "Anja", age: 31))
   }
 
-  @Test func `nobody is called if merging changes nothing`() async {
+  @Test func `no listener is called if merging changes nothing`() async {
     let person = Listener(ann)
     manager.addListener(person)
     manager.updateModel(Profile(id: 1, name: "Ann", age: 99))

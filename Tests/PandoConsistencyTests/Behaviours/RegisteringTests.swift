@@ -97,7 +97,7 @@ import Testing
       manager.registeredCounts == RegisteredCounts(nodes: 3, trees: 1, holders: 1, listeners: 1))
   }
 
-  @Test func `a removed listener does not get what is on its way`() async {
+  @Test func `a removed listener does not get an update that is being delivered`() async {
     let gate = Event(), entered = Event()
     let first = Listener(ann), second = Listener(ann)
     first.onCall { _ in

@@ -30,8 +30,8 @@ import Testing
     #expect(person.shown() == anna)
   }
 
-  // The next update once began from the tree that was read before the first one was told.
-  @Test func `an update that is told while the next one asks for the tree is not lost`() async {
+  // The next update once began from the tree that was read before the delivery of the first.
+  @Test func `an update delivered while the next one reads the tree is not lost`() async {
     let queue = DispatchQueue(label: "delivery")
     let manager = ConsistencyManager(deliveringOn: .queue(queue))
     let listener = Listener(Team(id: 1, lead: ann, deputy: bea))
@@ -79,7 +79,7 @@ import Testing
     #expect(other.calls.count == 1)
   }
 
-  @Test func `an update equal to what is there, or with nothing in common, calls nobody`() async {
+  @Test func `an update that changes nothing in a tree calls no listener`() async {
     let listener = Listener(Team(id: 1, lead: ann))
     manager.addListener(listener)
     manager.updateModel(Team(id: 1, lead: ann))
@@ -122,7 +122,7 @@ import Testing
       listener.shown() == Team(id: 1, lead: anna, deputy: Person(id: 2, name: "Beatrice")))
   }
 
-  @Test func `all models are read before the first result is told`() async {
+  @Test func `all models are read before the first listener is called`() async {
     let events = Recorder<String>()
     let listeners = (0..<50).map { Listener(Team(id: $0, lead: ann)) }
     for listener in listeners { manager.addListener(listener) }
@@ -158,7 +158,7 @@ import Testing
     #expect(listener.calls.map { ($0.model as? Person)?.name } == ["Beatrice"])
   }
 
-  @Test func `the context travels unchanged to everyone who is told`() async {
+  @Test func `every called listener gets the context unchanged`() async {
     final class Token: Sendable {}
     let token = Token()
     let listeners = [Listener(ann), Listener(Team(id: 1, lead: ann))]
@@ -217,7 +217,7 @@ import Testing
     #expect(updates.last?.models.first as? Person == bea)
   }
 
-  @Test func `an updates listener is told after the listeners, and hears of no earlier update`()
+  @Test func `an updates listener is called after the listeners, and for no earlier update`()
     async
   {
     let order = Recorder<String>()
