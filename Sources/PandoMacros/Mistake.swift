@@ -40,7 +40,7 @@ struct Mistakes {
   ///
   /// - Parameters:
   ///   - node: The part of the declaration that is wrong.
-  ///   - message: What is wrong, and what to write instead.
+  ///   - message: Names the mistake, and says what to write instead.
   ///   - repair: The repair that the compiler offers.
   mutating func add(_ node: some SyntaxProtocol, _ message: String, _ repair: FixIt? = nil) {
     diagnostics.append(

@@ -81,7 +81,7 @@ import Testing
     #expect(places.compactMap(\.self) == places.compactMap(\.self).sorted())
   }
 
-  @Test func `what the type declares itself is not generated`() {
+  @Test func `a member that the type declares itself is not generated`() {
     let expanded = Expanded(
       """
       @Model struct Person {
