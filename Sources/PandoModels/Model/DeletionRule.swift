@@ -2,7 +2,7 @@
 ///
 /// ```swift
 /// static let deletionRules: [DeletionRule] = [
-///   .restrict("author"),  // who has written an issue can't be deleted
+///   .restrict("author"),  // an author of an issue can't be deleted
 ///   .owned("comments"),  // comments go with their issue
 /// ]
 /// ```
