@@ -21,7 +21,7 @@ package enum QueueNames {
   package static let refusals = "queue-refused/"
   /// The prefix of the rows of arranged types.
   package static let arrangements = "arranged/"
-  /// What the names of the states of synchronized entity types begin with.
+  /// The prefix of the rows with the state of a synchronized entity type.
   package static let syncs = "sync/"
 
   package static func waiting(_ number: UInt64) -> String { waiting + digits(number) }
@@ -42,7 +42,7 @@ package enum QueueNames {
   /// The row of a type whose entities have another natural order than the one of their first writes.
   package static func arrangement(_ typeName: String) -> String { arrangements + typeName }
 
-  /// How far the entities of a type are in step with a server.
+  /// The row that says how far the entities of a type are synchronized with a server.
   package static func sync(_ typeName: String, client: String) -> String {
     PropertyName.bounded(syncs, client + "/" + typeName)
   }

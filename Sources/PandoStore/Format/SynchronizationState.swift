@@ -1,17 +1,17 @@
-/// Whether a server has an entity as it is here.
+/// Whether a server has the stored value of an entity.
 ///
 /// ```swift
 /// let state = try store.read { try $0.synchronizationState(of: book.id) }
-/// if state == .refused { print("the server does not want it") }
+/// if state == .refused { print("the server has refused a write") }
 /// ```
 public enum SynchronizationState: String, Sendable, Codable, CaseIterable {
-  /// A server has sent or confirmed it as it is here; fields that the server does not know may have changed since.
+  /// A server has sent or confirmed the stored value. Fields that the server does not have may have changed since.
   case synced
-  /// No write of it waits, and no server has said that it has it as it is here: it was written here only, in the
-  /// context `local`, has changed here since, or its type kept something of that when an answer came.
+  /// No write of it waits, and no server has confirmed the stored value: it was written in the context `local`, has
+  /// changed since a server sent it, or the type kept some of the stored fields when a response was stored.
   case unsynced
-  /// Something was written here that the server does not have yet.
+  /// A write of the entity waits for the server.
   case pending
-  /// Something that the server has refused is still here; see `RemoteEntity.refusalPolicy`.
+  /// The stored value contains a write that the server has refused; see `RemoteEntity.refusalPolicy`.
   case refused
 }

@@ -11,16 +11,16 @@ extension ModelSnapshot {
   /// let perAuthor = try store.read { try $0.answer(.count.grouped(by: \.author), to: open) }
   /// ```
   /// - Parameters:
-  ///   - question: What is asked.
-  ///   - query: About which entities.
+  ///   - question: The question.
+  ///   - query: The query for its entities.
   /// - Returns: The answer, in the type of the question.
   /// - Throws: `QueryError` as `validate()`, `overflow` for a sum that does not fit its type, and
   ///   `wrongType` for a stored value that the type of its field does not have; `StoreError` when the
-  ///   bytes on disk are damaged; `ModelError` where an entity has to be decoded and can't be: for key
-  ///   paths that are not declared.
+  ///   bytes on disk are damaged; `ModelError` for a key path that is not declared, if an entity
+  ///   can't be decoded.
   /// - Complexity: O(1) to count all records, O(log *n* + *p*) to count rows of an index on *p* pages,
-  ///   O(log *n*) for the lowest or highest value of an indexed field. Else as ``find(_:)``, as a
-  ///   rule without decoding.
+  ///   O(log *n*) for the lowest or highest value of an indexed field. Else as ``find(_:)``, usually
+  ///   without decoding.
   public func answer<E: Queryable, Answer>(
     _ question: Question<E, Answer>, to query: Query<E>
   ) throws -> Answer {

@@ -6,7 +6,7 @@ extension ModelSnapshot {
   /// - Throws: `QueryError` as `validate()`; ``StoreError`` when the bytes on disk are
   ///   damaged.
   /// - Complexity: O(*r*) for *r* rows of indexes, which are counted to choose between them. Up to 64 records
-  ///   are decoded for each field that this process has not seen yet to be named rightly.
+  ///   are decoded for each field whose coded name this process has not verified yet.
   public func explain<E: Queryable>(_ query: Query<E>) throws -> QueryPlan {
     let query = try resolved(query)
     let stored = try proven(query)
@@ -20,8 +20,8 @@ extension ModelSnapshot {
   /// Says how a question about the entities of a query is answered.
   ///
   /// - Parameters:
-  ///   - question: What is asked.
-  ///   - query: About which entities.
+  ///   - question: The question.
+  ///   - query: The query for its entities.
   /// - Returns: The plan.
   /// - Throws: As ``answer(_:to:)``.
   /// - Complexity: As ``explain(_:)``.

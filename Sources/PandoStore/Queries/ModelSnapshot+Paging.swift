@@ -5,7 +5,7 @@ extension ModelSnapshot {
   ///
   /// - Parameters:
   ///   - query: The query; its groups do not matter.
-  ///   - model: The last one that was shown, as in ``find(_:after:)``.
+  ///   - model: The last shown entity, as in ``find(_:after:)``.
   /// - Returns: The identifiers of the nodes.
   /// - Throws: As ``find(_:after:)``.
   /// - Complexity: As ``find(_:after:)``; instead of decoding O(log *n*) for each identifier.
@@ -22,9 +22,8 @@ extension ModelSnapshot {
 
   /// Returns the next page: the entities of a query that come after a given one.
   ///
-  /// The page begins after the place of that entity in the order of the query, by the values that it has
-  /// in `entity` and, among equal values, by the natural order. So no entity comes twice or is left out,
-  /// whatever is inserted between two pages. Offset and limit count from there.
+  /// The page begins after the place of that entity in the order of the query. The values in `entity` give the
+  /// place and, among equal values, the natural order. An insertion between two pages repeats and omits nothing. Offset and limit count from there.
   ///
   /// ```swift
   /// let newest = Query(order: [.descending(\Issue.created)], limit: 20)
@@ -36,14 +35,13 @@ extension ModelSnapshot {
   /// ```
   /// - Parameters:
   ///   - query: The query.
-  ///   - entity: The last one that was shown; `nil` for the first page.
+  ///   - entity: The last shown entity; `nil` for the first page.
   /// - Returns: The entities and their groups.
-  /// - Throws: As ``find(_:)``; `QueryError` `lostPlace` if the entity has been deleted, unless
-  ///   `id`, or the fields of a unique index, are keys of the order: only then its place among equal ones is known
-  ///   without it.
+  /// - Throws: As ``find(_:)``; `QueryError` `lostPlace` if the entity has been deleted. An order with the key
+  ///   `id`, or with the fields of a unique index, prevents that: its keys give the place of a deleted entity.
   /// - Complexity: As ``find(_:)``; in natural order, and where an index has the order, from the
-  ///   place of `entity` on. All that matches is read for a query that skips records, if the namespace has
-  ///   nodes without a record of the type, and where a server has ordered the entities.
+  ///   place of `entity` on. The store reads all matching records for a query that skips records, in a
+  ///   namespace with nodes without a record of the type, and where a server has ordered the entities.
   public func find<E: Queryable>(
     _ query: Query<E>, after entity: E?
   ) throws -> QueryResult<E> {
@@ -57,7 +55,7 @@ extension ModelSnapshot {
     return QueryResult(found, groupedBy: query.groupedBy)
   }
 
-  /// Whether the records of the type, as they lie, are all that the query is about.
+  /// Whether the stored records of the type alone determine the result of a query.
   ///
   /// - Parameters:
   ///   - query: The query.

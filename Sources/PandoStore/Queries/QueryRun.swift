@@ -17,7 +17,7 @@ struct QueryRun {
   /// A named function, because a closure at each use would duplicate all code below.
   @inline(never)
   static func computingNothing() -> Computing {
-    { number, _ in preconditionFailure("field \(number) is computed, and nobody computes it") }
+    { number, _ in preconditionFailure("field \(number) is computed, and no closure computes it") }
   }
 
   let query: RecordQuery
@@ -106,7 +106,7 @@ struct QueryRun {
   ) throws -> ArraySlice<QueryMatch> {
     switch choice {
     case .nothing: return []
-    case .all, .counted, .valued: preconditionFailure("what rows tell is not looked for")
+    case .all, .counted, .valued: preconditionFailure("a result that rows give is not searched for")
     case .scan:
       try scan(reader, source, computing)
       reader.directory.catalog.tell {

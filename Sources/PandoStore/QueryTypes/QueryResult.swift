@@ -1,4 +1,4 @@
-/// What a query has found.
+/// The entities that a query has found.
 ///
 /// ```swift
 /// let result = try await books.search(withQuery: Query(filter: \Book.year < 1900))
@@ -112,7 +112,7 @@ public struct QueryGroup<E: Queryable>: Sendable, Equatable {
   public let entities: [E]
 }
 
-/// The page that a server's answer is.
+/// The position of a server's answer in a result of several pages.
 ///
 /// ```swift
 /// let result = try await books.search(withQuery: Query(limit: 20), in: .remote())

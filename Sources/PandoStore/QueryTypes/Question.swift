@@ -1,9 +1,9 @@
 import PandoModels
 import PandoSystem
 
-/// A question about the entities of a query, in place of the entities; it types its answer.
+/// A question about the entities of a query, such as their number; it has the type of its answer.
 ///
-/// The answer is about exactly the entities of the result: uniqueness, offset and limit of the query count.
+/// The answer covers exactly the entities of the result: uniqueness, offset and limit of the query apply.
 /// The store decodes no entity if its indexes or the stored bytes give the answer.
 ///
 /// ```swift
@@ -16,7 +16,7 @@ import PandoSystem
 /// - Note: Any thread.
 public struct Question<E: Queryable, Answer: Sendable>: Sendable {
   let measure: Measure<QueryField<E>>
-  /// Makes the answer of what has been counted.
+  /// Makes the answer from a tally.
   private let make: @Sendable (Tally) throws(QueryError) -> Answer
 
   init(
@@ -27,7 +27,7 @@ public struct Question<E: Queryable, Answer: Sendable>: Sendable {
     self.make = make
   }
 
-  /// Makes the answer of what has been counted.
+  /// Makes the answer from a tally.
   package func answer(_ tally: Tally) throws(QueryError) -> Answer { try make(tally) }
 
   /// Answers from the entities that a query gave.
@@ -84,7 +84,7 @@ extension Question {
 
   /// The sum of a field, in the type ``Summable/Sum`` of the field.
   ///
-  /// Null and not-a-number do not count; of nothing the sum is 0. Numbers are added exactly, so their order has no
+  /// Null and not-a-number do not count; the sum of no numbers is 0. Numbers are added exactly, so their order has no
   /// effect; the sum of doubles is rounded once.
   ///
   /// - Parameter keyPath: The place of the number in the entity.
@@ -102,7 +102,7 @@ extension Question {
     }
   }
 
-  /// The average of a field, in the type ``Summable/Average`` of the field; `nil` of nothing.
+  /// The average of a field, in the type ``Summable/Average`` of the field; `nil` if no number counts.
   ///
   /// Null and not-a-number do not count.
   ///

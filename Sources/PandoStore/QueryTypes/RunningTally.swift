@@ -1,11 +1,11 @@
 import PandoSystem
 
-/// What has been counted for a question, of entities that come and go.
+/// The tally for a question while entities are added and removed.
 ///
 /// ```
 /// groups ─► a tally for each value of the outermost group ─► … ─► count, sum, or values with their numbers
 /// ```
-/// - Complexity: O(1) to add or remove an entity; O(log *n*) among *n* values where the lowest or highest is asked for.
+/// - Complexity: O(1) to add or remove an entity; O(log *n*) among *n* values for the lowest or the highest value.
 package struct RunningTally: Sendable {
   /// The fields are positions in a part of ``AnswerParts``.
   private let measure: Measure<Int>
@@ -24,7 +24,7 @@ package struct RunningTally: Sendable {
   /// Counts an entity.
   package mutating func add(_ part: [QueryValue]) { root.change(part, measure, 0, isAdded: true) }
 
-  /// Takes an entity away that was counted with this part.
+  /// Removes an entity that was counted with this part.
   package mutating func remove(_ part: [QueryValue]) {
     root.change(part, measure, 0, isAdded: false)
   }
@@ -63,7 +63,7 @@ private struct Level: Sendable {
     _ part: [QueryValue], _ measure: Measure<Int>, _ depth: Int, isAdded: Bool
   ) {
     count += isAdded ? 1 : -1
-    // What is changed has one owner, so that it is changed in place.
+    // The exchange leaves one owner of the contents, so the code below changes them in place.
     switch exchange(&content, with: .count) {
     case .count: break
     case .sum(var sum):

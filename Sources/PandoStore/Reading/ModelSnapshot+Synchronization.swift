@@ -2,7 +2,7 @@ import PandoModels
 import PandoRecords
 
 extension ModelSnapshot {
-  /// Returns whether a server has a node as it is here.
+  /// Returns whether a server has the stored value of a node.
   ///
   /// - Parameter modelIdentifier: The present identifier of the node; one that a server has replaced is
   ///   `unsynced`.
@@ -16,18 +16,18 @@ extension ModelSnapshot {
     return try sequenceState(of: modelIdentifier).isDated ? .synced : .unsynced
   }
 
-  /// Whether a write of a node waits for a server, or was refused and is still here.
+  /// Whether a write of a node waits for a server, or was refused and the node still contains it.
   package func isWaiting(_ modelIdentifier: String) throws -> Bool {
     try property(QueueNames.mark(modelIdentifier)) != nil
   }
 
-  /// Whether something that a server has refused is still here: until that is decided, no answer to others
-  /// takes it away.
+  /// Whether the node contains a write that a server has refused: until the program decides about it, no answer
+  /// to another request removes it.
   package func isRefused(_ modelIdentifier: String) throws -> Bool {
     try property(QueueNames.refusal(modelIdentifier)) != nil
   }
 
-  /// The place of the first write that waits for a server; `nil` if none does.
+  /// The sequence number of the first write that waits for a server; `nil` if none does.
   package var firstWaitingPlace: UInt64? {
     get throws {
       var found: UInt64?

@@ -75,8 +75,8 @@ extension ModelStore {
   /// Answers a question about the entities that a query gives, without decoding them.
   ///
   /// - Parameters:
-  ///   - question: What is asked.
-  ///   - query: About which entities.
+  ///   - question: The question.
+  ///   - query: The query for its entities.
   /// - Returns: The answer, in the type of the question.
   /// - Throws: As ``ModelSnapshot/answer(_:to:)`` and ``read(_:)``.
   /// - Complexity: As ``ModelSnapshot/answer(_:to:)``.
@@ -89,8 +89,8 @@ extension ModelStore {
   /// Answers a question about the entities that a query gives; reads on a reader thread.
   ///
   /// - Parameters:
-  ///   - question: What is asked.
-  ///   - query: About which entities.
+  ///   - question: The question.
+  ///   - query: The query for its entities.
   /// - Returns: The answer, in the type of the question.
   /// - Throws: As ``ModelSnapshot/answer(_:to:)`` and the `async` form of ``read(_:)``.
   /// - Complexity: As ``ModelSnapshot/answer(_:to:)``.

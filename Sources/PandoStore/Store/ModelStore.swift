@@ -35,13 +35,13 @@ public final class ModelStore: Sendable {
   ///
   /// - Parameters:
   ///   - path: The directory of the store; created with mode 0700 if absent.
-  ///   - models: The model types of the program. What they declare is in force from here on, for each
-  ///     write of any program: indexes, unique values, deletion rules, own merges and schema versions.
-  ///     They are added to those of the configuration.
+  ///   - models: The model types of the program, added to those of the configuration. Their declarations
+  ///     apply to each later write of any program: indexes, unique values, deletion rules, own merges and
+  ///     schema versions.
   ///   - configuration: The settings.
   /// - Throws: ``StoreError`` with the reason: not a Pando store, another format version, damage, a
   ///   failed migration, `valueTaken` if stored models break a declared uniqueness. `QueryError` for an
-  ///   index of what is no declared field. `LMDBError` if the file can't be opened or is already open
+  ///   index of a field that is not declared. `LMDBError` if the file can't be opened or is already open
   ///   in this process.
   /// - Complexity: Independent of the size of the store, unless it is verified or migrated, or gets an
   ///   index: see ``addIndexes(of:dropping:)``.

@@ -41,7 +41,7 @@ import Testing
     #expect(try Self.elements("", in: store) == nil)
   }
 
-  @Test func `of all lengths they are told apart`() throws {
+  @Test func `cache keys of all lengths are distinguished`() throws {
     let store = try ModelStore.forTest()
     let big = String(repeating: "ä", count: 10_000)
     let keys =

@@ -41,7 +41,7 @@ import Testing
     #expect(try copy.verify().problems == [])
   }
 
-  @Test func `a node with records of several types comes back`() throws {
+  @Test func `a node with records of several types is loaded with all of them`() throws {
     // Was: each record got a node of its own, and all but one were lost.
     let store = try makeStore()
     let lines = try dump(store)
@@ -98,14 +98,14 @@ import Testing
     try expectRefused(lines + lines, "line \(lines.count + 1): it comes after the last line")
   }
 
-  @Test func `what is no JSON is named by line and column`() throws {
+  @Test func `a line that is no JSON is refused with its line and column`() throws {
     // Was: each line was parsed by itself, so that the error said line 1.
     var lines = try dump(makeStore())
     lines[4] = "{\"node\": x}"
     try expectRefused(lines, "line 5: column 10: ")
   }
 
-  @Test func `what is no line of a dump is refused`() throws {
+  @Test func `a line of JSON that is no line of a dump is refused`() throws {
     let lines = try dump(makeStore())
     for wrong in ["{}", "[]", "7", "{\"node\":\"a\"}", "{\"collection\":\"c\",\"elements\":[]}"] {
       var changed = lines

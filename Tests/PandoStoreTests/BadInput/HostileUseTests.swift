@@ -8,7 +8,7 @@ import Testing
 @Suite(.overBothBackings) struct HostileUseTests {
   private let child = TreeValue.reference(identifier: "child", typeName: "Child")
 
-  @Test func `ten thousand parents of one node are found and let go of it`() throws {
+  @Test func `ten thousand parents of one node are found, and lose it when it is deleted`() throws {
     let count = 10_000
     let store = try ModelStore.forTest()
     try store.write { transaction in

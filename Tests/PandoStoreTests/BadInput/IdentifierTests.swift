@@ -22,7 +22,7 @@ import Testing
   ]
 
   @Test(arguments: IdentifierTests.families.keys.sorted())
-  func `are told apart`(family: String) throws {
+  func `similar identifiers are distinguished`(family: String) throws {
     let identifiers = try #require(Self.families[family])
     let store = try ModelStore.forTest()
     let commit = try store.commit { transaction in

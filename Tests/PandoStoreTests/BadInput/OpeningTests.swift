@@ -38,7 +38,7 @@ import Testing
     }
   }
 
-  @Test func `an LMDB file of somebody else is refused and left alone`() throws {
+  @Test func `an LMDB file of another program is refused and left unchanged`() throws {
     // Was: a file with a table of its own named meta got our tables before it was refused.
     for name in ["settings", "meta", nil] {
       try withTemporaryDirectory { path in

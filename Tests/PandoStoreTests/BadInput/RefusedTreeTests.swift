@@ -17,7 +17,7 @@ import Testing
     #expect(try store.verify().problems == [])
   }
 
-  @Test func `what is absent is nil`() throws {
+  @Test func `a read of an absent node, collection or property gives nil`() throws {
     let store = try ModelStore.forTest()
     try store.read { snapshot in
       for identifier in ["", "absent", String(repeating: "x", count: 10_000)] {

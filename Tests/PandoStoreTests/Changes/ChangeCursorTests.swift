@@ -100,7 +100,7 @@ import Testing
     }
   }
 
-  @Test func `what a consumer keeps in the store is there exactly once`() async throws {
+  @Test func `rows written in the acknowledging write are there exactly once`() async throws {
     try await withTemporaryDirectory { path in
       let store = try open(path)
       let cursor = try store.cursor(named: "index")
@@ -126,7 +126,7 @@ import Testing
     }
   }
 
-  @Test func `what is wrong is said`() async throws {
+  @Test func `a mistake with a cursor is an error that names it`() async throws {
     try await withTemporaryDirectory { path in
       let store = try open(path)
       for name in ["", String(repeating: "x", count: 401)] {

@@ -71,7 +71,7 @@ struct HistoryTests {
     }
   }
 
-  @Test func `what was known before the backup stays known`() async throws {
+  @Test func `numbers from before the backup stay valid`() async throws {
     try await withRestoredStore { store, lost, shared in
       let known = try store.read { try $0.lastCommit(of: "Person:10") }
       #expect(known == shared)
@@ -122,7 +122,7 @@ struct HistoryTests {
     }
   }
 
-  @Test func `a store that a dump has filled knows no number of the other one`() throws {
+  @Test func `a store loaded from a dump refuses numbers of the other one`() throws {
     try withTemporaryDirectory { folder in
       let store = try ModelStore(path: "\(folder)/store")
       try write(3, to: store)

@@ -17,7 +17,7 @@ import Testing
     return try ModelStore(path: path, configuration: configuration)
   }
 
-  @Test func `each commit comes once and in order, whoever made it`() async throws {
+  @Test func `each commit of any process comes once and in order`() async throws {
     try await withTemporaryDirectory { path in
       let store = try open(path)
       let other = try OtherProcess(path)
@@ -75,7 +75,7 @@ import Testing
     }
   }
 
-  @Test func `a store for reading hears of commits`() async throws {
+  @Test func `a read-only store receives commits of other processes`() async throws {
     try await withTemporaryDirectory { path in
       let store = try open(path)
       try await store.write { try $0.set(leaf(1)) }
@@ -120,7 +120,7 @@ import Testing
     }
   }
 
-  @Test func `who is slower than the log is long is told`() async throws {
+  @Test func `a reader that falls behind the change log gets an error`() async throws {
     try await withTemporaryDirectory { path in
       let store = try open(path, limit: 5)
       var iterator = store.changes(since: .zero).makeAsyncIterator()
@@ -183,7 +183,7 @@ import Testing
     }
   }
 
-  @Test func `a record with many children comes back`() async throws {
+  @Test func `a record with many children is read back with all of them`() async throws {
     try await withTemporaryDirectory { path in
       let store = try open(path)
       _ = try store.setRetention(keepsRecords: true)

@@ -98,7 +98,7 @@ import Testing
     }
   }
 
-  @Test func `who verifies before opening sees the version of the checkpoint`() throws {
+  @Test func `verifying before opening sees the version of the checkpoint`() throws {
     try withTemporaryDirectory { path in
       let store = try ModelStore(path: "\(path)/store", configuration: Self.configuration())
       try store.write { try $0.set(Person(id: 1, name: "Ada")) }

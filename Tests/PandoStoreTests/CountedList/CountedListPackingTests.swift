@@ -11,7 +11,7 @@ import Testing
     try Run(elements: lengths.map { [UInt8](repeating: 1, count: $0) })
   }
 
-  @Test func `what fits in a row is one piece`() throws {
+  @Test func `items that fit in a row are one piece`() throws {
     #expect(try run(lengths: []).pieces(.even).isEmpty)
     let full = try run(lengths: Array(repeating: 7, count: 240))
     #expect(full.bytes.count == Limits.payloadByteCountMax)

@@ -5,7 +5,7 @@ import Testing
 @testable import PandoStore
 
 @Suite struct CountedListTests {
-  @Test func `a list that nobody wrote to is empty`() throws {
+  @Test func `a list without a write is empty`() throws {
     try withList { list, transaction in
       #expect(try list.count(in: transaction.snapshot) == 0)
       #expect(try list.elements(in: transaction.snapshot).isEmpty)

@@ -72,7 +72,7 @@ import Testing
     store.close()
   }
 
-  @Test func `only the last run of a flush is told, without the write that spoilt it`() throws {
+  @Test func `followers get only the last run of a flush, without the failed write`() throws {
     let store = try ModelStore.forTest()
     let witness = Witness()
     store.feed.add(witness)
@@ -116,7 +116,7 @@ import Testing
     store.close()
   }
 
-  @Test func `what a nested transaction that throws was given is forgotten`() throws {
+  @Test func `changes of a nested transaction that throws are not handed over`() throws {
     let store = try ModelStore.forTest()
     let witness = Witness()
     store.feed.add(witness)
@@ -193,7 +193,7 @@ import Testing
     store.close()
   }
 
-  @Test func `who has seen a commit can wait until it has been handed over`() throws {
+  @Test func `a reader that has seen a commit can wait until it is handed over`() throws {
     let store = try ModelStore.forTest()
     let (isIn, goesOn) = (Event(), Event())
     let witness = Witness {

@@ -181,7 +181,7 @@ import Testing
   }
 
   @Test(arguments: seeds(4))
-  func `a decimal comes back from its value, its row and its text`(seed: UInt64) throws {
+  func `a decimal is read back from its value, its row and its text`(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     var decimals: [Decimal] = [
       .greatestFiniteMagnitude, .leastFiniteMagnitude, .leastNonzeroMagnitude, 0, -1,

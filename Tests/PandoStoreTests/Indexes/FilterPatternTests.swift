@@ -56,7 +56,7 @@ import Testing
     #expect(!finds("^.$", "\n") && finds("(?s)^.$", "\n") && finds("(?s)^..$", "\r\n"))
   }
 
-  @Test func `what Unicode calls equivalent is not the same`() {
+  @Test func `spellings that Unicode calls equivalent do not match each other`() {
     #expect(!finds("\u{E9}", "e\u{301}") && !finds("e\u{301}", "\u{E9}"))
     #expect(!finds("^\u{E9}", "e\u{301}") && !finds("^e\u{301}", "\u{E9}"))
     #expect(!finds("[\u{E9}]", "e\u{301}"))

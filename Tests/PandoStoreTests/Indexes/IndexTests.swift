@@ -100,7 +100,7 @@ import Testing
     try Self.check(store)
   }
 
-  @Test(.overBothBackings) func `what is undone leaves the rows as they were`() throws {
+  @Test(.overBothBackings) func `an undone write leaves the rows as they were`() throws {
     struct Thrown: Error {}
     let store = try Self.makeStore()
     try store.write { try $0.set(Self.book(1, "one")) }

@@ -48,7 +48,7 @@ import Testing
     .wideInteger(isNegative: isNegative, magnitude: magnitude)
   }
 
-  @Test func `a value comes back from the bytes of an index`() {
+  @Test func `a value is read back from the bytes of an index`() {
     for value in Self.ordered.joined() where value.kind != .composite {
       #expect(IndexValue.value(IndexValue(value).bytes.span) == value, "\(value)")
     }

@@ -21,7 +21,7 @@ import Testing
     expectFailure(.valueTaken, text, body)
   }
 
-  @Test func `a value that is taken is refused, and the error says by whom`() throws {
+  @Test func `a taken value is refused, and the error names its holder`() throws {
     let store = try Self.makeStore()
     try store.write { try $0.set(Self.user(1, "ada")) }
     try store.write { try $0.set(Self.user(1, "ada", 2)) }
@@ -50,7 +50,7 @@ import Testing
     #expect(try store.verify().problems == [])
   }
 
-  @Test func `what counts is how a write ends`() throws {
+  @Test func `uniqueness is checked at the end of a write or a nested transaction`() throws {
     let store = try Self.makeStore()
     try store.write { transaction in
       try transaction.set(Self.user(1, "ada"))
@@ -74,7 +74,7 @@ import Testing
     #expect(try store.verify().problems == [])
   }
 
-  @Test func `null is no value, and long texts are told apart`() throws {
+  @Test func `null is no value, and long texts are distinguished`() throws {
     let store = try Self.makeStore(["email", "team"])
     let long = String(repeating: "x", count: 600)
     try store.write { transaction in

@@ -85,7 +85,7 @@ import Testing
     #expect(lists == [[1], [2]])
   }
 
-  @Test func `what a query finds is deleted in parts`() throws {
+  @Test func `the result of a query is deleted in parts`() throws {
     try set((0..<10).map { Member(id: $0, name: $0 < 7 ? "a" : "b") })
     let named = Query(filter: \Member.name == "a")
     var counts: [Int] = []

@@ -120,7 +120,7 @@ private enum First {
     #expect(Product.modelTypeName == "Article")
   }
 
-  @Test func `what is declared is found`() throws {
+  @Test func `queries find records by declared fields`() throws {
     let store = try ModelStore.inMemory()
     try store.addIndexes(of: [Product.self, Author.self])
     var other = product("S2", price: 9, city: "Bonn")

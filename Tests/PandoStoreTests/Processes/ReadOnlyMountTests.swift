@@ -23,7 +23,7 @@ import Testing
     }
   }
 
-  @Test func `it is refused unless the caller says that nobody writes`() throws {
+  @Test func `an opening is refused unless the caller says that there is no writer`() throws {
     try withMount { store, path in
       var configuration = StoreConfiguration.forTests
       configuration.isReadOnly = true

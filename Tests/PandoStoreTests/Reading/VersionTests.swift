@@ -6,7 +6,7 @@ import Testing
 @testable import PandoStore
 
 @Suite(.overBothBackings) struct VersionTests {
-  @Test func `the newest version is that of a snapshot until somebody commits`() throws {
+  @Test func `the newest version is that of a snapshot until the next commit`() throws {
     let store = try ModelStore.forTest()
     let first = try store.read { $0.version }
     #expect(store.newestVersion == first)

@@ -31,7 +31,7 @@ import Testing
     deinit { end.signal() }
   }
 
-  @Test func `the writer's own thread may let go of a store`() throws {
+  @Test func `the writer's own thread may release the last reference to a store`() throws {
     // Was: the store waited for the thread that it ended on, and the process stopped.
     let holder = Holder(try ModelStore.forTest())
     let isDone = Event()
@@ -49,7 +49,7 @@ import Testing
     hasEnded.wait()  // the handler goes when the writer has stopped
   }
 
-  @Test func `a closed store lets go of its commit handler`() throws {
+  @Test func `a closed store releases its commit handler`() throws {
     // Was: a handler that holds its store kept both for ever.
     let hasEnded = Event()
     func use() throws {

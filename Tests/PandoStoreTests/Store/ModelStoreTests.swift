@@ -6,7 +6,7 @@ import Testing
   private let ada = Person(id: 1, name: "Ada")
   private let bob = Person(id: 2, name: "Bob")
 
-  @Test func `a tree comes back as it went in`() throws {
+  @Test func `a tree is read back as it was written`() throws {
     let store = try ModelStore.forTest()
     let message = Message(
       id: 1, text: "Hello", author: ada, image: Image(id: 7, url: "a.png"), readers: [bob, ada])

@@ -14,7 +14,7 @@ import Testing
     try body(directory.path)
   }
 
-  @Test func `events from the time of opening are told`() throws {
+  @Test func `events from the time of opening reach the event handler`() throws {
     // Was: the slots of readers that had died were freed and nobody heard of it, because the
     // environment opens before the store that listens to it.
     try withStore { path in

@@ -21,7 +21,7 @@ import Testing
       ]))
   }
 
-  @Test func `an untyped tree comes back as it went in`() throws {
+  @Test func `an untyped tree is read back as it was written`() throws {
     let store = try ModelStore.forTest()
     let tree = message(
       1, author: person(1, "Ada"), image: TreeNode("Image:1", type: "Image", fields: ["w": 4.5]),

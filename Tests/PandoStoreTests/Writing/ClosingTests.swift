@@ -130,7 +130,7 @@ import Testing
     #expect(access(path, F_OK) != 0)
   }
 
-  @Test func `a temporary store that is let go takes its directory with it`() throws {
+  @Test func `a temporary store without references removes its directory`() throws {
     let path = try ModelStore.temporary(configuration: .forTests).path
     #expect(access(path, F_OK) != 0)
   }

@@ -41,7 +41,7 @@ import Testing
   }
 
   @Test(.overBothBackings)
-  func `what a parent keeps from being deleted is refused, and it says by whom`() throws {
+  func `a delete that a parent restricts is refused, and the error names the parent`() throws {
     let store = try ModelStore.forTest()
     let ada = Person(id: 1, name: "Ada")
     try store.write { transaction in
@@ -70,7 +70,7 @@ import Testing
     #expect(try store.verify().problems == [])
   }
 
-  @Test(.overBothBackings) func `what goes with its holder restricts nothing`() throws {
+  @Test(.overBothBackings) func `a parent that is deleted too restricts nothing`() throws {
     struct Board: Model, Codable, DeletionRuled {
       static let modelTypeName = "Board"
       var project: Project
@@ -87,7 +87,7 @@ import Testing
     #expect(try store.verify().problems == [])
   }
 
-  @Test(.overBothBackings) func `what a node owns goes with it unless somebody else holds it`()
+  @Test(.overBothBackings) func `an owned node is deleted with its owner unless others hold it`()
     throws
   {
     let store = try ModelStore.forTest()
@@ -151,7 +151,7 @@ import Testing
   }
 
   @Test(.overBothBackings, arguments: [[1, 2], [2, 1]])
-  func `what is held by nothing but what goes with it goes, too`(order: [Int]) throws {
+  func `an owned node held only by nodes that are deleted is deleted too`(order: [Int]) throws {
     let store = try ModelStore.forTest()
     let pieces = [1: Piece(id: 1, others: [Piece(id: 2)]), 2: Piece(id: 2)]
     try store.write { try $0.set(Whole(pieces: order.compactMap { pieces[$0] })) }

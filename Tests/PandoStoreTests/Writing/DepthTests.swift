@@ -205,7 +205,7 @@ import Testing
   }
 
   @Test(arguments: seeds(4))
-  func `whatever forests are joined, every node can be read`(seed: UInt64) throws {
+  func `every node of randomly joined forests can be read`(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let store = try store()
     for _ in 0..<40 {

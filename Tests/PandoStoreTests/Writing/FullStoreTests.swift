@@ -218,7 +218,7 @@ import Testing
   }
 
   @Test(.overBothBackings, arguments: [20, 300, 3_000], [false, true])
-  func `what the change log takes is given back where a full store needs it`(
+  func `a full store takes back the space of the change log`(
     size: Int, keepsRecords: Bool
   ) throws {
     var configuration = Self.configuration
@@ -299,7 +299,7 @@ import Testing
     #expect(try store.read { try $0.changes(since: .zero) }.count == 100)
   }
 
-  @Test(.overBothBackings) func `what a cursor needs stays in a full store until the cursor goes`()
+  @Test(.overBothBackings) func `a full store keeps the changes of a cursor until its removal`()
     throws
   {
     var configuration = Self.configuration

@@ -131,7 +131,7 @@ import Testing
     while try store.write({ _ in currentThread() }) != currentThread() {}
   }
 
-  @Test func `who writes alone runs the closure and the handler`() throws {
+  @Test func `a lone write runs the closure and the handler on the calling thread`() throws {
     let store = try ModelStore.forTest()
     try letWriterRest(store)
     let threads = Locked<[UInt]>([])
@@ -146,7 +146,7 @@ import Testing
     #expect(threads.value == Array(repeating: currentThread(), count: 6))
   }
 
-  @Test func `what queues while somebody writes alone comes next, on the store's thread`() throws {
+  @Test func `writes queued during a lone write come next, on the store's thread`() throws {
     let store = try ModelStore.forTest()
     let writer = try #require(store.writer)
     let threads = Locked<Set<UInt>>([])

@@ -64,7 +64,7 @@ import Testing
     }
   }
 
-  @Test func `a type that no call has named is told once`() throws {
+  @Test func `a type that no call has named is reported once`() throws {
     try withTemporaryDirectory { path in
       do {
         let store = try ModelStore(path: path, configuration: .forTests)

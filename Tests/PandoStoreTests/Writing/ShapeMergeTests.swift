@@ -171,7 +171,7 @@ import Testing
     for found in try merged(base, others: others, mine: base) { #expect(found == others) }
   }
 
-  @Test func `what one case holds is merged field by field`() throws {
+  @Test func `the contents of one case are merged field by field`() throws {
     var (base, others, mine, expected) = (Doc(), Doc(), Doc(), Doc())
     base.kind = .circle(radius: 1, color: 1)
     others.kind = .circle(radius: 2, color: 1)

@@ -147,7 +147,7 @@ import Testing
     #expect(try store.verify().problems == [])
   }
 
-  @Test func `what somebody else has deleted stays away`() throws {
+  @Test func `a node deleted since the read stays deleted`() throws {
     let (store, read) = try made()
     try store.write { transaction in
       try transaction.deleteIfPresent("Label:1")
@@ -170,7 +170,7 @@ import Testing
     #expect(try store.verify().problems == [])
   }
 
-  @Test func `a deleted child comes back where the caller refers to it anew`() throws {
+  @Test func `a deleted child is stored again if the edit refers to it anew`() throws {
     let (store, read) = try made()
     try store.write { _ = try $0.deleteIfPresent("Person:2") }
     var edited = read
@@ -296,7 +296,7 @@ import Testing
     var modelIdentifier: String? { "Person:\(id)" }
   }
 
-  @Test func `what is read as a type without a record keeps what only that type has`() throws {
+  @Test func `an update through a type without a record keeps the fields of that type`() throws {
     // Was: fields that the stored type lacks were dropped.
     let store = try ModelStore.forTest()
     try store.write { try $0.set(ada) }
