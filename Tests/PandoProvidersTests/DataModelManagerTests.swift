@@ -13,7 +13,7 @@ import Testing
 
   private func person(_ name: String) -> Person { Person(id: 1, name: name) }
 
-  @Test func `a manager has a consistency manager that nobody listens to`() {
+  @Test func `a manager has a consistency manager without listeners`() {
     #expect(DataModelManager().consistencyManager.liveTypes(of: "Person:1").isEmpty)
   }
 
@@ -102,7 +102,7 @@ import Testing
     #expect(events.failedWrites == [["Person:1"]])
   }
 
-  @Test func `a cache that blocks its thread blocks nobody`() async throws {
+  @Test func `a cache that blocks its thread blocks no other caller`() async throws {
     let cache = BlockingCache()
     let manager = DataModelManager(cacheDelegate: cache)
     let provider = DataProvider<Person>(dataModelManager: manager)
@@ -204,7 +204,7 @@ import Testing
     }
   }
 
-  @Test func `a model that is not Codable is refused over a store, told, and nothing changes`()
+  @Test func `a store refuses a model that is not Codable, reports it, and changes nothing`()
     async throws
   {
     try await withStore { store in
@@ -276,7 +276,7 @@ import Testing
   }
 
   @Test(arguments: Backing.allCases)
-  func `who waits for a change finds it shown everywhere`(backing: Backing) async throws {
+  func `an awaited change is shown everywhere`(backing: Backing) async throws {
     try await backing.withManager { manager in
       let first = DataProvider<Person>(dataModelManager: manager)
       let second = DataProvider<Person>(dataModelManager: manager)

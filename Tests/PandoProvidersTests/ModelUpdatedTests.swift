@@ -42,7 +42,7 @@ import Testing
   }
 
   @Test(arguments: Backing.allCases)
-  func `it needs no delegate, and hears nothing during a pause`(backing: Backing) async throws {
+  func `the hook needs no delegate, and is silent during a pause`(backing: Backing) async throws {
     try await backing.withManager { manager in
       let names = Locked<[String?]>([])
       let provider = DataProvider<Person>(dataModelManager: manager)
@@ -60,7 +60,7 @@ import Testing
     }
   }
 
-  @Test func `what the hook keeps goes with the provider`() {
+  @Test func `objects that the hook holds are released with the provider`() {
     final class Kept: Sendable {}
     let manager = DataModelManager()
     weak var kept: Kept?

@@ -21,7 +21,7 @@ import Testing
     #expect(!touches.containsAny(after: 6))
   }
 
-  @Test func `what is forgotten may have been anything`() {
+  @Test func `a discarded touch may have been of any key`() {
     var touches = RecentTouches()
     touches.touch(keys([1]), by: 5)
     touches.forget(upTo: 7)

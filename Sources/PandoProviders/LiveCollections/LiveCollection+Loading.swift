@@ -97,8 +97,8 @@ extension LiveCollection {
     } completion: { [self] result in
       consistency.enqueue { [self] scope in
         let number = joinsSince.withLock { $0 }
-        // The answer may contain an edit made meanwhile or not, because the edit is on its way to
-        // the cache.
+        // The answer may or may not contain an edit made meanwhile: the edit may not have
+        // reached the cache yet.
         let isEdited = state.withLock { state in
           (!state.isLoaded || state.isOutOfStep) && state.editCount != editCount
         }

@@ -69,7 +69,7 @@ import Testing
   private func ada(_ name: String) -> Person { Person(id: 1, name: name) }
 
   @Test(arguments: Backing.allCases)
-  func `affected members are told in order, then the batch once`(
+  func `affected members are called in order, then the batch once`(
     backing: Backing
   ) async throws {
     try await backing.withManager { manager in
@@ -121,7 +121,7 @@ import Testing
   }
 
   @Test(arguments: Backing.allCases)
-  func `a batch is paused as a whole, and told once at resuming`(
+  func `a batch is paused as a whole, and called once at resuming`(
     backing: Backing
   ) async throws {
     try await backing.withManager { manager in

@@ -88,7 +88,7 @@ import Testing
   }
 
   @Test(arguments: [Backing.memory, .store, .storeInMemory], Queue.allCases)
-  func `a batch is told once an update, with all members that changed`(
+  func `a batch is called once per update, with all members that changed`(
     backing: Backing, queue: Queue
   ) async throws {
     let (calls, members) = try await calls(backing, queue, 2_000)
@@ -102,7 +102,7 @@ import Testing
   }
 
   @Test(arguments: [Backing.memory, .store, .storeInMemory], Queue.allCases)
-  func `members are told in the order of the commits, and the batch behind them`(
+  func `members are called in the order of the commits, and the batch after them`(
     backing: Backing, queue: Queue
   ) async throws {
     let (calls, members) = try await calls(backing, queue, 500)

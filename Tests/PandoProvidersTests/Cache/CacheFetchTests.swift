@@ -86,7 +86,7 @@ import Testing
     #expect(delegate.calls.isEmpty)
   }
 
-  @Test func `what a consistency manager's listener shows is live too`() async throws {
+  @Test func `a fetch shows the live node of a consistency manager's listener`() async throws {
     final class Listener: ConsistencyManagerListener {
       func currentModel() -> (any Model)? { Contact(1, "new") }
       func modelUpdated(
@@ -100,7 +100,7 @@ import Testing
     withExtendedLifetime(listener) {}
   }
 
-  @Test func `what was deleted and set again while the cache was asked is shown as it is now`()
+  @Test func `a node deleted and set again during a fetch is shown as set`()
     async throws
   {
     let team = try await fetch(Team(id: 1, lead: Contact(1, "old"), helper: Contact(2))) {

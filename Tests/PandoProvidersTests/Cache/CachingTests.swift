@@ -12,7 +12,7 @@ import Testing
   private let bob = Person(id: 2, name: "Bob")
 
   @Test(arguments: Backing.lasting)
-  func `what is kept is found, and what is not is nil`(backing: Backing) async throws {
+  func `a cached model is found, and an absent one is nil`(backing: Backing) async throws {
     try await backing.withManager { manager in
       manager.cacheModel(ada, forKey: "Person:1")
       manager.cacheCollection([bob, ada], forKey: "people")
@@ -29,7 +29,7 @@ import Testing
     }
   }
 
-  @Test func `a cache gets key and context as they are, and nobody is told`() async throws {
+  @Test func `a cache gets key and context unchanged, and no delegate is called`() async throws {
     let cache = DictionaryCache()
     let manager = DataModelManager(cacheDelegate: cache)
     let provider = DataProvider<Person>(dataModelManager: manager)
@@ -51,7 +51,7 @@ import Testing
     #expect(log.calls.isEmpty)
   }
 
-  @Test func `what is kept in a store is shown`() async throws {
+  @Test func `a model cached in a store is shown`() async throws {
     try await Backing.store.withManager { manager in
       let provider = DataProvider<Person>(dataModelManager: manager)
       let list = CollectionDataProvider<Person>(dataModelManager: manager)

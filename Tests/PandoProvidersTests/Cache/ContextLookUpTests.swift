@@ -151,7 +151,7 @@ import Testing
     #expect(list.count == 3)
   }
 
-  @Test func `what a list without key is given while the cache looks stays`() async throws {
+  @Test func `an element added to a list without key during a lookup stays`() async throws {
     let list = CollectionDataProvider<Person>(dataModelManager: manager)
     manager.cacheModel(ada, forKey: "Person:1")
     cache.onListAsked { list.append([Person(id: 3, name: "Cy")]) }
@@ -160,7 +160,7 @@ import Testing
     #expect(list.data.map(\.name) == ["Cy"])
   }
 
-  @Test func `what comes while the cache looks is newer than what it finds`() async throws {
+  @Test func `an update during a lookup is newer than its result`() async throws {
     try await manager.cacheModel(ada, forKey: "Person:1").committed()
     cache.onAsked { [manager] number in
       if number == 1 { manager.updateModel(Person(id: 1, name: "1"), updateCache: false) }
@@ -187,7 +187,7 @@ import Testing
     #expect(manager.consistencyManager.registeredCounts.nodes == 1)
   }
 
-  @Test func `what is set meanwhile wins, and a miss and an error leave what is shown`()
+  @Test func `data set during a lookup stays, and a miss or an error changes nothing`()
     async throws
   {
     provider.setData(bob)
@@ -207,7 +207,7 @@ import Testing
   }
 
   @Test(arguments: Backing.allCases)
-  func `where nothing knows contexts, nothing is found`(backing: Backing) async throws {
+  func `a lookup by context without a cache for it gives nil`(backing: Backing) async throws {
     try await backing.withManager { manager in
       let provider = DataProvider<Person>(dataModelManager: manager)
       provider.setData(bob)
@@ -221,7 +221,7 @@ import Testing
     }
   }
 
-  @Test func `a fetch without key and context asks nobody`() async throws {
+  @Test func `a fetch without key and context calls no cache`() async throws {
     let found = try await provider.fetchDataFromCache(withCacheKey: nil)
     let model = try await manager.modelFromCache(nil, as: Person.self)
     #expect(found == nil)

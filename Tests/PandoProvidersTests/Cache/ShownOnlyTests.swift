@@ -201,7 +201,7 @@ import Testing
   }
 
   /// The store lacks it, so that was what a fetch said.
-  @Test func `what is shown only is found`() async throws {
+  @Test func `a fetch finds a node that is only shown`() async throws {
     try await withContact { manager, store, _ in
       let list = Contacts(dataModelManager: manager)
       try await list.setData([], cacheKey: "c").committed()
@@ -242,7 +242,7 @@ import Testing
 
   /// Who asked for it showed it, and who waited for it showed nothing.
   @Test(arguments: [Backing.cache, .store, .storeInMemory])
-  func `what was deleted in memory is back for all once somebody fetches it`(
+  func `a fetch of a node deleted in memory shows it everywhere again`(
     backing: Backing
   ) async throws {
     try await backing.withManager { manager in

@@ -75,7 +75,7 @@ import Testing
     }
   }
 
-  @Test func `who fetches it is shown it`() async throws {
+  @Test func `a fetch shows the value in memory`() async throws {
     try await withViews { views in
       try await views.setInMemory().committed()
       let item = DataProvider<Contact>(dataModelManager: views.manager)

@@ -70,7 +70,7 @@ import Testing
     #expect(list.ids == [1])
   }
 
-  @Test func `a change to what nobody has loaded is made to what is stored`() async throws {
+  @Test func `a change of a list that is not loaded changes the stored list`() async throws {
     typealias Contacts = CollectionDataProvider<Contact>
     typealias Change = (DataModelManager) -> PendingWrite
     let changes: [(Change, [Int])] = [
@@ -105,7 +105,7 @@ import Testing
     #expect(try await fresh.fetchDataFromCache(withCacheKey: "contacts") == Contact.list(1, 2))
   }
 
-  @Test func `the static calls load, change and store what nobody shows`() async throws {
+  @Test func `the static calls load, change and store a list that is not shown`() async throws {
     typealias Contacts = CollectionDataProvider<Contact>
     let miss = Contacts.remove(at: 0, cacheKey: "contacts", dataModelManager: manager)
     let error = await #expect(throws: DataProviderError.self) { try await miss.committed() }

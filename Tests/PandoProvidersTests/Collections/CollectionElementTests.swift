@@ -116,7 +116,7 @@ import Testing
     #expect(!manager.consistencyManager.liveTypes(of: "Contact:3").isEmpty)
   }
 
-  @Test func `an element that is twice in the list follows the newer one, and the actor is told`() {
+  @Test func `an element twice in a list shows the newer value, and its editor is notified`() {
     let list = follower([Contact(1), Contact(2)])
     list.provider.append([Contact(1, "Ada")])
     manager.settle()

@@ -95,7 +95,7 @@ import Testing
   }
 
   @Test(arguments: [Backing.memory, .store])
-  func `an element that left one place and came in at another is told as moved`(
+  func `an element removed and inserted elsewhere is reported as moved`(
     backing: Backing
   ) async throws {
     try await backing.withManager { manager in

@@ -112,7 +112,7 @@ import Testing
   }
 
   @Test(arguments: Backing.lasting)
-  func `what is added before the answer comes is behind what was there`(backing: Backing)
+  func `an element added before the answer comes after the fetched ones`(backing: Backing)
     async throws
   {
     try await backing.withManager { manager in

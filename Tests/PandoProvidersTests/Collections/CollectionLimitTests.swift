@@ -77,7 +77,7 @@ import Testing
   }
 
   @Test(arguments: Backing.allCases)
-  func `members of a batch are told, then the batch once`(backing: Backing) async throws {
+  func `members of a batch are called, then the batch once`(backing: Backing) async throws {
     try await backing.withManager { manager in
       let lists = (0..<3).map { _ in ListFollower<Contact>(manager) }
       for (index, list) in lists.enumerated() {

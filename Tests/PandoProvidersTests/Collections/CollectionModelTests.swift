@@ -16,7 +16,7 @@ import Testing
     ProcessInfo.processInfo.environment["PANDO_LIST_SEEDS"].flatMap { Int($0) } ?? 16
 
   @Test(arguments: Backing.allCases, [true, false])
-  func `what is shown, stored and told is what was asked for`(
+  func `the shown list, the stored list and the notifications match the calls`(
     backing: Backing, isHeld: Bool
   ) async throws {
     for seed in 0..<UInt64(Self.count) {

@@ -5,7 +5,7 @@ import Testing
 
 /// An element that leaves one place and comes in at another.
 @Suite struct CollectionMovingTests {
-  @Test func `a move by a sibling is told as a move`() {
+  @Test func `a move by a sibling is reported as a move`() {
     let manager = DataModelManager()
     let (first, second) = (ListFollower<Contact>(manager), ListFollower<Contact>(manager))
     first.provider.setData(Contact.list(1, 2, 3), cacheKey: "contacts")
@@ -18,7 +18,7 @@ import Testing
     #expect(second.ids == [3, 1, 2])
   }
 
-  @Test func `what moved while a provider was paused is told as a move`() {
+  @Test func `an element that moved during a pause is reported as moved`() {
     let manager = DataModelManager()
     let (first, second) = (ListFollower<Contact>(manager), ListFollower<Contact>(manager))
     first.provider.setData(Contact.list(1, 2, 3, 4), cacheKey: "contacts")
@@ -35,7 +35,7 @@ import Testing
     #expect(second.ids == [2, 3, 4, 1])
   }
 
-  @Test func `a move in a store is told as a move, also one made of a removal and an insert`()
+  @Test func `a move in a store, or a removal and an insertion, is reported as a move`()
     async throws
   {
     try await withStore { store in

@@ -20,7 +20,7 @@ import Testing
     return (first, second)
   }
 
-  @Test func `a paused sibling keeps old data and hears of exact changes once, at resume`() {
+  @Test func `a paused sibling keeps old data and gets the exact changes once, at resume`() {
     let (first, paused) = pair(1, 2, 3, 4)
     paused.provider.isPaused = true
     first.provider.append([Contact(5)])
@@ -43,7 +43,7 @@ import Testing
     #expect(calls.first?.context as? String == "last")
   }
 
-  @Test func `nothing is told when the list ended where it began`() {
+  @Test func `a list that is the same after a pause calls no delegate`() {
     let (first, paused) = pair(1, 2)
     paused.provider.isPaused = true
     first.provider.append([Contact(3)])
@@ -57,7 +57,7 @@ import Testing
     #expect(paused.ids == [1, 2])
   }
 
-  @Test func `a list that was set meanwhile is told as what is different`() {
+  @Test func `a list set during a pause is reported as its differences`() {
     let (first, paused) = pair(1, 2, 3)
     paused.provider.isPaused = true
     first.provider.setData([Contact(3), Contact(1, "Ada"), Contact(4)], cacheKey: "contacts")
@@ -118,7 +118,7 @@ import Testing
     #expect(paused.takeChanges() == [.changes([.insert(index: 1)])])
   }
 
-  @Test func `what was on its way when a provider was paused is told at resume, once`() {
+  @Test func `a change during a pause on the delivery queue is reported at resume, once`() {
     let (first, paused) = pair(1)
     manager.onDelivery { [manager] in
       // Queued behind this call, so not told before the pause.
@@ -133,7 +133,7 @@ import Testing
     #expect(paused.takeChanges() == [.changes([.insert(index: 1)])])
   }
 
-  @Test func `a pause that begins before the last has been told of is one with it`() {
+  @Test func `a pause that begins before the report of the last one continues it`() {
     let (first, paused) = pair(1)
     paused.provider.isPaused = true
     first.provider.append([Contact(2)])

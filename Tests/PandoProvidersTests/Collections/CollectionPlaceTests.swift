@@ -102,7 +102,7 @@ import Testing
   }
 
   @Test(arguments: cases)
-  func `what a closure throws and an impossible place fail the write alone`(
+  func `an error of a closure or an impossible position fails its write only`(
     backing: Backing, isShown: Bool
   ) async throws {
     let list = try await list(backing, isShown: isShown) { manager in

@@ -12,7 +12,7 @@ import Testing
 /// holds it.
 @Suite struct CollectionRandomTests {
   @Test(arguments: seeds(16))
-  func `in memory, what is told leads to what is shown`(seed: UInt64) async throws {
+  func `in memory, notifications lead to the shown list`(seed: UInt64) async throws {
     var random = SeededGenerator(seed: seed)
     let manager = DataModelManager()
     let replicas = (0..<3).map { _ in ListReplica(manager) }
@@ -55,7 +55,7 @@ import Testing
   }
 
   @Test(arguments: seeds(16))
-  func `over a store, what is told leads to what is shown and stored`(seed: UInt64) async throws {
+  func `over a store, notifications lead to the shown and stored list`(seed: UInt64) async throws {
     try await withStore { store in
       var random = SeededGenerator(seed: seed)
       let manager = try DataModelManager(store: store)
@@ -121,7 +121,7 @@ import Testing
   }
 
   @Test(arguments: [Backing.memory, .store, .storeInMemory], seeds(4))
-  func `several threads at once leave one list, and who only listens is told of all of it`(
+  func `concurrent edits leave one list, and a listener is notified of all of them`(
     backing: Backing, seed: UInt64
   ) async throws {
     try await backing.withManager { manager in

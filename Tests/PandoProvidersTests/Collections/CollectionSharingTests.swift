@@ -33,7 +33,7 @@ import Testing
     #expect(first.ids == [9])
   }
 
-  @Test func `the others are told the exact positions, with the context, and the actor is not`() {
+  @Test func `siblings get the exact positions with the context, and the editor gets none`() {
     let (first, second) = pair(1, 2, 3)
     first.provider.insert(Contact.list(4, 5), at: 1, context: "insert")
     first.provider.update(Contact(4, "Ada"), at: 1)
@@ -54,7 +54,7 @@ import Testing
     #expect(first.takeCalls().isEmpty)
   }
 
-  @Test func `on the delivery queue the others are told before the call returns`() {
+  @Test func `an edit on the delivery queue calls the siblings before it returns`() {
     let (first, second) = pair(1)
     let third = ListFollower<Contact>(manager)
     third.provider.fetchDataFromCache(withCacheKey: "contacts") { _, _ in }
@@ -78,7 +78,7 @@ import Testing
     #expect(first.ids == [3, 1, 2])
   }
 
-  @Test func `equal data calls nobody`() {
+  @Test func `equal data calls no delegate`() {
     let (first, second) = pair(1, 2)
     first.provider.setData(Contact.list(1, 2), cacheKey: "contacts")
     first.provider.update(Contact(2), at: 1)
@@ -143,7 +143,7 @@ import Testing
     #expect(first.ids == [1])
   }
 
-  @Test func `a key is free for another type once nobody shows it`() {
+  @Test func `a key is free for another type once no provider shows it`() {
     var provider: CollectionDataProvider<Contact>? = CollectionDataProvider(
       dataModelManager: manager)
     provider?.setData(Contact.list(1), cacheKey: "contacts")

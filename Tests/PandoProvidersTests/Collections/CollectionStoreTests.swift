@@ -52,7 +52,7 @@ import Testing
     }
   }
 
-  @Test func `siblings show a change at once and are told after the commit`() async throws {
+  @Test func `siblings show a change at once and are called after the commit`() async throws {
     try await withManager { manager, store in
       let first = ListFollower<Contact>(manager)
       let second = ListFollower<Contact>(manager)
@@ -74,7 +74,7 @@ import Testing
     }
   }
 
-  @Test func `a write that knows nothing of providers changes them`() async throws {
+  @Test func `a write of the store itself changes providers`() async throws {
     try await withManager { manager, store in
       let list = ListFollower<Contact>(manager)
       try await list.provider.setData(Contact.list(1, 2, 3), cacheKey: "contacts").committed()
@@ -198,7 +198,7 @@ import Testing
     }
   }
 
-  @Test func `a provider made before its collection exists hears of it`() async throws {
+  @Test func `a provider made before its collection exists shows it later`() async throws {
     try await withManager { manager, store in
       let list = ListFollower<Contact>(manager)
       #expect(try await list.provider.fetchDataFromCache(withCacheKey: "contacts") == nil)
@@ -298,7 +298,7 @@ import Testing
     }
   }
 
-  @Test func `what is not to be written shows, and the next change writes itself alone`()
+  @Test func `data that is not written is shown, and the next change writes itself alone`()
     async throws
   {
     try await withManager { manager, store in

@@ -9,7 +9,7 @@ import Testing
 /// What delegates and sequences of lists are told when writes are on their way.
 @Suite struct CollectionTellingTests {
   /// The list is not known to be loaded before the first write is committed, so it was read as a whole.
-  @Test func `the acting provider is not told of the row that it has inserted itself`()
+  @Test func `the editing provider is not notified of the row that it has inserted`()
     async throws
   {
     try await withStore { store in

@@ -90,7 +90,7 @@ import Testing
   }
 
   /// Rows that were shown only stayed, or came twice.
-  @Test func `what is shown only goes with its node, though the node returns`() async throws {
+  @Test func `an element only shown goes with its node, also if that returns`() async throws {
     try await withList([1, 2, 3]) { manager, store, list in
       try await list.remove(at: 0, updateCache: false).committed()
       try await list.insert([Contact(1)], at: 0, updateCache: false).committed()
@@ -121,7 +121,7 @@ import Testing
   }
 
   /// It stayed: for the store the node was changed, though it has taken the node out of each list.
-  @Test func `what is shown only goes where one write deletes its node and sets it again`()
+  @Test func `an element that is only shown goes if one write deletes and sets its node`()
     async throws
   {
     try await withList([1, 2]) { manager, store, list in
@@ -137,7 +137,7 @@ import Testing
   }
 
   /// It came back with what was read.
-  @Test func `what is deleted in memory beside edits stays stored and hidden`() async throws {
+  @Test func `an element deleted in memory beside edits stays stored and hidden`() async throws {
     try await withList([1, 2]) { manager, store, list in
       let gate = WriterGate(store)
       manager.updateModel(Contact(2, "new"))
@@ -195,7 +195,7 @@ import Testing
 
   /// What the deletion has taken from the stored list was all that counted: the edits failed.
   @Test(arguments: [Backing.cache, .store])
-  func `what is only shown can be edited after the stored element has gone`(
+  func `an element that is only shown can be edited after the stored one is deleted`(
     backing: Backing
   ) async throws {
     try await backing.withManager { manager in
@@ -223,7 +223,7 @@ import Testing
 
   /// Of a list with elements that are not stored each edit was carried out.
   @Test(arguments: [Backing.cache, .store])
-  func `what is neither shown nor stored any more can't be edited`(
+  func `an element that is neither shown nor stored any more can't be edited`(
     backing: Backing
   ) async throws {
     try await backing.withManager { manager in
@@ -251,7 +251,7 @@ import Testing
 
   /// It was shown by the list alone: what the edit brought was taken as it was given.
   @Test(arguments: [false, true], [false, true])
-  func `what an edit brings goes where it is deleted just behind, in memory or not`(
+  func `an element that an edit adds goes if it is deleted just after, in memory or not`(
     isWritten: Bool, isSet: Bool
   ) async throws {
     try await withList([2, 3]) { manager, store, list in
@@ -279,7 +279,7 @@ import Testing
 
   /// All others showed what the element had been before.
   @Test(arguments: [false, true])
-  func `what is shown only can be updated beside what is read`(isGroup: Bool) async throws {
+  func `an element that is only shown can be updated during a read`(isGroup: Bool) async throws {
     try await withList([2]) { manager, store, list in
       let item = DataProvider<Contact>(dataModelManager: manager)
       item.listen(to: "Contact:1")
@@ -300,7 +300,7 @@ import Testing
 
   /// It came before what is shown only, where an append of a provider goes behind.
   @Test(arguments: [false, true])
-  func `what somebody else appends goes behind what is shown only`(isGroup: Bool) async throws {
+  func `an element appended by others comes after those only shown`(isGroup: Bool) async throws {
     try await withList([1, 2]) { manager, store, list in
       try await list.append([Contact(3)], updateCache: false).committed()
       try await list.move(from: 0, to: 1, updateCache: false).committed()
@@ -318,7 +318,7 @@ import Testing
 
   /// It stayed, or what others had brought in came twice.
   @Test(arguments: [false, true])
-  func `what is deleted in memory goes beside what others do to the list`(
+  func `an element deleted in memory goes beside changes of others`(
     returns: Bool
   ) async throws {
     try await withList([1, 2, 3]) { manager, store, list in
@@ -347,7 +347,7 @@ import Testing
   }
 
   /// It was shown by the list alone.
-  @Test func `what others bring in is stored only where it is deleted in memory behind`()
+  @Test func `an element added by others and then deleted in memory is stored, not shown`()
     async throws
   {
     try await withList([1, 2]) { manager, store, list in
@@ -367,7 +367,7 @@ import Testing
 
   /// Of two deletions the last one counted, so that the stored update was taken for one of the element
   /// that had gone by then.
-  @Test func `what is deleted twice goes at both places`() async throws {
+  @Test func `an element deleted twice goes both times`() async throws {
     try await withList([1]) { manager, store, list in
       let gate = WriterGate(store)
       manager.updateModel(Contact(4, "new"))
@@ -390,7 +390,7 @@ import Testing
   }
 
   /// Only what is stored of the row was looked at.
-  @Test func `what is shown in place of a deleted element takes what comes with the deletion`()
+  @Test func `an element shown in place of a deleted one is updated with the deletion`()
     async throws
   {
     try await withList([1, 2]) { manager, store, list in

@@ -7,7 +7,7 @@ import Testing
 
 /// What a provider is told of rows that it has just brought in itself.
 @Suite struct OwnRowTests {
-  @Test func `over a cache a provider is not told of a row that it has just inserted`()
+  @Test func `over a cache a provider is not notified of its own new row`()
     async throws
   {
     let manager = DataModelManager(cacheDelegate: DictionaryCache())
@@ -22,7 +22,7 @@ import Testing
     #expect(changes == [.changes([.delete(index: 0)])])
   }
 
-  @Test func `over a store a provider is not told of a row that it has just inserted`()
+  @Test func `over a store a provider is not notified of its own new row`()
     async throws
   {
     try await withStore { store in
@@ -42,7 +42,7 @@ import Testing
 
   @Test
   func
-    `over a store a provider of a list shown only is not told of a row that it has just inserted`()
+    `over a store a provider of a list only shown is not notified of its own new row`()
     async throws
   {
     try await withStore { store in

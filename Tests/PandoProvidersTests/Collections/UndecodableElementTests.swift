@@ -214,7 +214,7 @@ import Testing
     }
   }
 
-  @Test func `what is shown only stays where elements leave and come back`() async throws {
+  @Test func `an element that is only shown stays where others leave and return`() async throws {
     try await withManager { manager, store, events in
       let list = ListFollower<Contact>(manager)
       try await list.provider.setData(Contact.list(1, 2, 3), cacheKey: "contacts").committed()
@@ -235,7 +235,7 @@ import Testing
     }
   }
 
-  @Test func `a place that a closure finds in a list that nobody shows is the stored one`()
+  @Test func `a closure finds a position in the stored list if no provider shows it`()
     async throws
   {
     try await withManager { manager, store, _ in

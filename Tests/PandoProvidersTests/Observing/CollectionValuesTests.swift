@@ -296,7 +296,7 @@ import Testing
     #expect(total == count)
   }
 
-  @Test func `callbacks that nobody takes hold up no sequence`() async throws {
+  @Test func `callbacks that wait for a blocked queue delay no sequence`() async throws {
     try await Backing.store.withManager(limits: .init(undeliveredCallbacksMaximum: 3)) { manager in
       let provider = makeProvider(manager)
       try await provider.setData(Contact.list(0), cacheKey: "contacts").committed()

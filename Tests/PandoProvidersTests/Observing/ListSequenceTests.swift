@@ -80,7 +80,7 @@ import Testing
   }
 
   @Test(arguments: seeds(12))
-  func `what a sequence of changes gives leads from one list to the next`(
+  func `the changes of a sequence lead from one list to the next`(
     seed: UInt64
   ) async throws {
     try await withStore { store in

@@ -17,7 +17,7 @@ import Testing
   }
 
   @Test(arguments: Backing.allCases)
-  func `a tracked read of data hears of the next change once`(backing: Backing) async throws {
+  func `a tracked read of data is notified of the next change once`(backing: Backing) async throws {
     try await backing.withManager { manager in
       let provider = DataProvider<Person>(dataModelManager: manager)
       let own = track { _ = provider.data }
@@ -36,7 +36,7 @@ import Testing
   }
 
   @Test(arguments: Backing.allCases)
-  func `what does not change data is not told`(backing: Backing) async throws {
+  func `an update that changes no data notifies no tracked read`(backing: Backing) async throws {
     try await backing.withManager { manager in
       let provider = DataProvider<Person>(dataModelManager: manager)
       provider.setData(ada)
@@ -53,7 +53,7 @@ import Testing
   }
 
   @Test(arguments: Backing.lasting)
-  func `an answer of the cache is told`(backing: Backing) async throws {
+  func `an answer of the cache notifies a tracked read`(backing: Backing) async throws {
     try await backing.withManager { manager in
       manager.updateModel(ada)
       await manager.drain()
@@ -65,7 +65,7 @@ import Testing
     }
   }
 
-  @Test func `pausing is told, and what was missed at resume`() async throws {
+  @Test func `a tracked read is notified of a pause, and at resume of changes`() async throws {
     let manager = DataModelManager()
     let provider = DataProvider<Person>(dataModelManager: manager)
     provider.setData(ada)
@@ -134,7 +134,7 @@ import Testing
   }
 
   @Test
-  func `a tracked list hears of an edit of a sibling before its commit`()
+  func `a tracked list is notified of an edit of a sibling before its commit`()
     async throws
   {
     try await withStore { store in

@@ -209,7 +209,7 @@ import Testing
     }
   }
 
-  @Test func `what can't be read any more ends the observation by an error`() async throws {
+  @Test func `a model that can't be read any more ends the observation by an error`() async throws {
     try await withStore { store in
       let manager = try DataModelManager(store: store)
       let provider = DataProvider<FullProfile>(dataModelManager: manager)
@@ -327,7 +327,7 @@ import Testing
     }
   }
 
-  @Test func `callbacks that nobody takes hold up no sequence`() async throws {
+  @Test func `callbacks that wait for a blocked queue delay no sequence`() async throws {
     let manager = DataModelManager(limits: .init(undeliveredCallbacksMaximum: 3))
     let provider = DataProvider<FullProfile>(dataModelManager: manager)
     provider.setData(person(0))

@@ -43,7 +43,7 @@ import Testing
 
   /// Names of elements, with an edit of another provider that is not committed.
   @Test(arguments: [false, true])
-  func `a new delegate is told what follows the data of the moment when it was set`(
+  func `a new delegate gets the changes since the data at the time when it was set`(
     isPaused: Bool
   ) async throws {
     try await withStore { store in
@@ -73,7 +73,7 @@ import Testing
     }
   }
 
-  @Test func `a new delegate is not told of a change that was queued before`() async throws {
+  @Test func `a new delegate does not get a change that was queued before`() async throws {
     try await withStore { store in
       try await store.write { try $0.setCollection("contacts", to: [Contact(1, "1")]) }
       let queue = DispatchQueue(label: "delegates")
@@ -192,7 +192,7 @@ import Testing
   }
 
   @Test(arguments: Backing.allCases)
-  func `a moved element with other contents is told as updated, too`(
+  func `a moved element with other contents is reported as updated, too`(
     backing: Backing
   ) async throws {
     try await backing.withManager { manager in
@@ -215,7 +215,7 @@ import Testing
     }
   }
 
-  @Test func `changes that wait for the queue are told with the list of their time`() async throws {
+  @Test func `changes that wait for the queue come with the list of their time`() async throws {
     let queue = DispatchQueue(label: "owner")
     let manager = DataModelManager(deliveringOn: .queue(queue))
     let (first, second) = (ListFollower<Contact>(manager), ListFollower<Contact>(manager))

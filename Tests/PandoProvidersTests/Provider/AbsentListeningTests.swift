@@ -47,7 +47,7 @@ import Testing
     }
   }
 
-  @Test func `what was set since the fetch began stays when the cache throws`() async throws {
+  @Test func `data set since the fetch began stays when the cache throws`() async throws {
     let cache = HandlerCache()
     let manager = DataModelManager(cacheDelegate: cache)
     let provider = DataProvider<Person>(dataModelManager: manager)

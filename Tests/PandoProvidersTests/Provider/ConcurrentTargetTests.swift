@@ -24,7 +24,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `an edit on the queue tells nobody beside another call`(ofDelivery: Bool) async throws {
+  func `an edit on the queue calls no delegate during another call`(ofDelivery: Bool) async throws {
     let queue = DispatchQueue(label: "concurrent", attributes: .concurrent)
     let manager = DataModelManager(deliveringOn: .queue(queue))
     func lists(_ cacheKey: String, _ id: Int) async throws -> [CollectionDataProvider<Contact>] {

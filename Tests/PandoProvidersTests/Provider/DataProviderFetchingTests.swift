@@ -46,7 +46,7 @@ import Testing
     #expect(completions.calls.first?.model == nil && completions.calls.first?.error == nil)
   }
 
-  @Test func `who holds the identifier already is answered at once, and the cache not asked`()
+  @Test func `a provider that shows the identifier answers at once, without the cache`()
     async throws
   {
     let cache = HandlerCache()
@@ -83,7 +83,7 @@ import Testing
     #expect(provider.data == ada)
   }
 
-  @Test func `a cache that never answers hangs nobody else`() async throws {
+  @Test func `a cache that never answers blocks no other fetch`() async throws {
     let cache = HandlerCache()
     let manager = DataModelManager(cacheDelegate: cache)
     let waiting = DataProvider<Person>(dataModelManager: manager)
@@ -154,7 +154,7 @@ import Testing
     }
   }
 
-  @Test func `a cache that lets go of its handler has failed`() async throws {
+  @Test func `a cache that releases its handler without an answer has failed`() async throws {
     let cache = HandlerCache()
     let provider = DataProvider<Person>(dataModelManager: DataModelManager(cacheDelegate: cache))
     let completions = fetch(provider, "Person:1")
@@ -270,7 +270,7 @@ import Testing
   }
 
   @Test(arguments: Backing.allCases, [false, true])
-  func `the first change that brings an awaited identifier is shown and told once`(
+  func `the first change with an awaited identifier is shown and reported once`(
     backing: Backing, asks: Bool
   ) async throws {
     try await backing.withManager { manager in

@@ -55,7 +55,7 @@ import Testing
   }
 
   @Test(arguments: Backing.allCases)
-  func `a callback that is on its way when the provider sets something is dropped`(
+  func `a callback queued when the provider sets something is dropped`(
     backing: Backing
   ) async throws {
     try await backing.withManager { manager in
@@ -80,7 +80,7 @@ import Testing
   }
 
   @Test(arguments: Backing.allCases)
-  func `what concerns a root that the provider has left is not told`(
+  func `an update of a root that the provider has left calls no delegate`(
     backing: Backing
   ) async throws {
     try await backing.withStoppableManager { manager, stop in
@@ -116,7 +116,7 @@ import Testing
     }
   }
 
-  @Test func `a write that fails is shown no longer, and the delegate hears of it`() async throws {
+  @Test func `a failed write is shown no longer, and the delegate is called`() async throws {
     try await withStore { store in
       let manager = try DataModelManager(store: store)
       let events = EventLog()

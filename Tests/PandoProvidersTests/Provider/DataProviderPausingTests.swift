@@ -44,7 +44,7 @@ import Testing
   }
 
   /// The data stand again as the delegate knows them, but something else was to be seen.
-  @Test func `what shows while a pause is on its way to its end is told when it goes`()
+  @Test func `the replacement of data shown while a pause ends is reported`()
     async throws
   {
     let manager = DataModelManager()
@@ -62,7 +62,7 @@ import Testing
     #expect(log.data(Person.self) == [ada])
   }
 
-  @Test func `what shows between two pauses is told when it has gone in the second`()
+  @Test func `the replacement of data shown between two pauses is reported at resume`()
     async throws
   {
     let manager = DataModelManager()
@@ -84,7 +84,7 @@ import Testing
   }
 
   @Test(arguments: Backing.allCases)
-  func `what a paused provider sets shows at once, and does not resume it`(
+  func `data set by a paused provider is shown at once, and does not resume it`(
     backing: Backing
   ) async throws {
     try await backing.withManager { manager in
@@ -128,7 +128,7 @@ import Testing
   }
 
   @Test(arguments: Backing.allCases)
-  func `changes that cancel out are not told`(backing: Backing) async throws {
+  func `changes that cancel out call no delegate`(backing: Backing) async throws {
     try await backing.withManager { manager in
       let (provider, log) = await makeProvider(manager)
       provider.isPaused = true
@@ -150,7 +150,7 @@ import Testing
   }
 
   @Test(arguments: Backing.allCases)
-  func `what is deleted meanwhile stays until resuming, then one callback tells of nil`(
+  func `a node deleted during a pause stays until resuming, then one callback has nil`(
     backing: Backing
   ) async throws {
     try await backing.withManager { manager in
@@ -183,7 +183,7 @@ import Testing
     }
   }
 
-  @Test func `a callback that was on its way when the provider was paused comes at resuming`()
+  @Test func `a callback queued when the provider was paused comes at resuming`()
     async throws
   {
     let manager = DataModelManager()
@@ -202,7 +202,7 @@ import Testing
     #expect(log.contexts == ["B"])
   }
 
-  @Test func `ten thousand callbacks may be undelivered unless it is told otherwise`() {
+  @Test func `ten thousand callbacks may be undelivered by default`() {
     #expect(DataModelManager.Limits().undeliveredCallbacksMaximum == 10_000)
     #expect(ConsistencyManager.defaultBacklogLimit == 10_000)
   }

@@ -11,7 +11,7 @@ import Testing
   private let ada = Person(id: 1, name: "Ada")
 
   @Test(arguments: Backing.allCases)
-  func `what is set shows at once, and everywhere soon`(backing: Backing) async throws {
+  func `a set value is shown at once, and everywhere soon`(backing: Backing) async throws {
     try await backing.withManager { manager in
       let first = DataProvider<Person>(dataModelManager: manager)
       let second = DataProvider<Person>(dataModelManager: manager)

@@ -56,7 +56,7 @@ import Testing
   }
 
   @Test(arguments: Backing.allCases)
-  func `a child that map forgets is shown as it is now, and reported`(
+  func `a child that map leaves out is shown as it is now, and reported`(
     backing: Backing
   ) async throws {
     try await backing.withManager { manager in
@@ -74,7 +74,7 @@ import Testing
   }
 
   @Test(arguments: Backing.allCases)
-  func `a child that map forgets is found beside one that it names`(
+  func `a child that map leaves out is replaced beside one that it names`(
     backing: Backing
   ) async throws {
     try await backing.withManager { manager in
@@ -88,7 +88,7 @@ import Testing
   }
 
   @Test(arguments: Backing.allCases)
-  func `a tree goes with a required child that map forgets`(backing: Backing) async throws {
+  func `a tree goes with a required child that map leaves out`(backing: Backing) async throws {
     try await backing.withManager { manager in
       let (shown, listed, mistakes) = try await change(
         manager, from: Portrait(id: 1, sitter: Self.ada)
@@ -101,7 +101,7 @@ import Testing
   }
 
   @Test(arguments: [Backing.memory, .cache])
-  func `a child that map forgets and nobody can replace is reported`(
+  func `a child that map leaves out and the coding can't replace is reported`(
     backing: Backing
   ) async throws {
     try await backing.withManager { manager in
@@ -123,7 +123,7 @@ import Testing
     }
   }
 
-  @Test func `a consistency manager's own delegate hears of it too`() async {
+  @Test func `a consistency manager's own delegate gets the mistake too`() async {
     final class Delegate: ConsistencyManagerDelegate {
       let codes = Locked<[ConsistencyError.Code]>([])
       func consistencyManager(

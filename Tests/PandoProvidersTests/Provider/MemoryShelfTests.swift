@@ -34,7 +34,7 @@ import Testing
     #expect(try await contact(4) == nil)
   }
 
-  @Test func `what is shown only is not kept`() async throws {
+  @Test func `a node that is only shown is not kept`() async throws {
     do {
       let provider = DataProvider<Contact>(dataModelManager: manager)
       try await provider.setData(Contact(1), updateCache: false).committed()
@@ -58,7 +58,7 @@ import Testing
     #expect(try await list("absent") == nil)
   }
 
-  @Test func `a list that nobody shows is edited by static calls`() async throws {
+  @Test func `a list that no provider shows is edited by static calls`() async throws {
     typealias List = CollectionDataProvider<Contact>
     try await List.append([Contact(1)], cacheKey: "list", dataModelManager: manager).committed()
     try await List.append([Contact(2)], cacheKey: "list", dataModelManager: manager).committed()

@@ -34,7 +34,7 @@ import Testing
     }
   }
 
-  @Test func `what is live of a node is what the store has`() async throws {
+  @Test func `the live value of a node is the stored one`() async throws {
     var configuration = ModelStore.Configuration.forTests
     configuration.models = [Elder.self]
     let store = try ModelStore.temporary(configuration: configuration)

@@ -54,7 +54,7 @@ import Testing
   }
 
   @Test(arguments: [Backing.memory, .cache])
-  func `without a store the end of every pause is told at the same moment`(
+  func `without a store the end of every pause is reported at the same time`(
     backing: Backing
   ) async throws {
     try await backing.withManager { manager in
@@ -100,7 +100,7 @@ import Testing
     #expect(calls.map { $0.context as? String } == ["last"])
   }
 
-  @Test func `over a store a write that fails is taken back from who was told at a pause's end`()
+  @Test func `over a store a failed write that the end of a pause reported is undone`()
     async throws
   {
     try await withStore { store in

@@ -54,7 +54,7 @@ import Testing
     }
   }
 
-  @Test func `what has changed meanwhile shows when the child can be decoded again`() async throws {
+  @Test func `changes made meanwhile are shown when the child can be decoded again`() async throws {
     try await withTeam { provider, manager, store, events in
       try await store.write { try $0.set(Self.broken(1)) }
       try await store.write { try $0.set(Self.team(helper: .null)) }

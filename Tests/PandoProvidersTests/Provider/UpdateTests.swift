@@ -52,7 +52,7 @@ import Testing
   }
 
   @Test(arguments: Backing.allCases)
-  func `an update is told, and one that fails changes nothing`(backing: Backing) async throws {
+  func `an update is reported, and a failed one changes nothing`(backing: Backing) async throws {
     try await backing.withManager { manager in
       let provider = DataProvider<Message>(dataModelManager: manager)
       let log = DelegateLog()
@@ -83,7 +83,7 @@ import Testing
   }
 
   @Test(arguments: Backing.allCases)
-  func `what a caller has changed is set, and nothing that it carries along`(
+  func `an edit sets the changed fields only, not the others that it carries`(
     backing: Backing
   ) async throws {
     try await backing.withManager { manager in
@@ -136,7 +136,7 @@ import Testing
   }
 
   @Test(arguments: Backing.lasting)
-  func `changes of what nobody shows keep their order`(backing: Backing) async throws {
+  func `changes of a model that no provider shows keep their order`(backing: Backing) async throws {
     // Was: over a cache each asked for the model by itself, and they came in any order.
     try await backing.withManager { manager in
       for round in 0..<20 {
@@ -174,7 +174,7 @@ import Testing
   }
 
   @Test(arguments: Backing.lasting)
-  func `what nobody shows is updated where it is stored`(backing: Backing) async throws {
+  func `a model that no provider shows is updated where stored`(backing: Backing) async throws {
     try await backing.withManager { manager in
       try await manager.updateModel(message).committed()
       try await manager.updateIfPresent(Message.self, "Message:1") { $0.text = "late" }.committed()

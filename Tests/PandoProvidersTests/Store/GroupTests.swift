@@ -35,7 +35,7 @@ import Testing
     }
   }
 
-  @Test func `an own set that a later commit deletes is not shown, and what comes back is`()
+  @Test func `a set node that a later commit deletes is not shown until it is set again`()
     async throws
   {
     try await withManager { manager, store in
@@ -50,7 +50,7 @@ import Testing
     }
   }
 
-  @Test func `what was deleted and is there as another type is lost for who shows the first one`()
+  @Test func `a node deleted and stored as another type is lost for views of the first`()
     async throws
   {
     try await withManager { manager, store in

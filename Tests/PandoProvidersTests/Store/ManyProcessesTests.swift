@@ -43,7 +43,7 @@ import Testing
   }
 
   @Test(arguments: [2, 4])
-  func `everyone sees everything, in order, and is told what leads to it`(count: Int) async throws {
+  func `all processes see all commits in order, with exact changes`(count: Int) async throws {
     try await blocking {
       try withTemporaryDirectory { path in
         try makeList(path)
@@ -72,7 +72,7 @@ import Testing
     }
   }
 
-  @Test func `a commit whose writer has died before waking anybody is seen, and so are later ones`()
+  @Test func `a commit of a writer that dies before waking readers is seen, as are later ones`()
     async throws
   {
     try await withFollowingStore { path, _, manager in
@@ -92,7 +92,7 @@ import Testing
     }
   }
 
-  @Test func `what a writer has committed that is killed anywhere is shown`() async throws {
+  @Test func `a commit of a writer that is killed anywhere is shown`() async throws {
     try await withFollowingStore { path, store, manager in
       let provider = DataProvider<Person>(dataModelManager: manager)
       try await provider.fetchDataFromCache(withCacheKey: "Person:1", listensWhenAbsent: true)
@@ -113,7 +113,7 @@ import Testing
   }
 
   @Test(.enabled(if: getuid() == 0, "only root can become another user"))
-  func `a user who may only read by the rights of a group is told`() async throws {
+  func `a user who may only read by the rights of a group is notified`() async throws {
     try await blocking {
       try withTemporaryDirectory { parent in
         let group: gid_t = 65_533
@@ -186,7 +186,7 @@ import Testing
     return lines
   }
 
-  @Test func `who stands still for longer than the change log reaches reads all anew, once`()
+  @Test func `a process stopped for longer than the change log reads all data anew, once`()
     async throws
   {
     try await blocking {

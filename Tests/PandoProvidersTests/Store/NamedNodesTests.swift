@@ -65,7 +65,7 @@ import Testing
     }
   }
 
-  @Test func `what a write does not name stays as it is shown`() async throws {
+  @Test func `a node that a write does not name stays as it is shown`() async throws {
     try await withViews { store, _, shown in
       try await store.write { try $0.set(Contact(2, "other")) }
       #expect(shown() == ["live"])

@@ -164,8 +164,7 @@ import Testing
     }
   }
 
-  @Test func `who is far behind is told exact positions of the lists that are shown`() async throws
-  {
+  @Test func `a process far behind gets exact positions in the shown lists`() async throws {
     try await withStores(changeLogLimit: 5000) { path, store in
       let manager = try DataModelManager(store: store)
       let other = try OtherProcess(path)
@@ -246,7 +245,7 @@ import Testing
 
   // MARK: Without being asked
 
-  @Test func `what others commit is shown by providers without anybody asking`() async throws {
+  @Test func `providers show commits of other processes without a call`() async throws {
     try await withStores(follows: true) { path, store in
       let manager = try DataModelManager(store: store)
       let other = try OtherProcess(path)
@@ -401,7 +400,7 @@ import Testing
     while !line.pipeline.rests { await Task.yield() }
   }
 
-  @Test func `who watches keeps nobody alive who follows`() async throws {
+  @Test func `the watching thread keeps no pipeline alive`() async throws {
     try await withStores(follows: true) { _, store in
       var manager: DataModelManager? = try DataModelManager(store: store)
       weak let line = try StorePipeline.pipeline(of: store)
@@ -423,7 +422,7 @@ import Testing
     }
   }
 
-  @Test func `who begins to follow reads nothing of what was committed before`() async throws {
+  @Test func `a new follower reads nothing that was committed before`() async throws {
     try await withTemporaryDirectory { path in
       let other = try OtherProcess(path)
       // More than its change log keeps.

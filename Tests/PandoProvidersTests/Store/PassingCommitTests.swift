@@ -29,7 +29,7 @@ import Testing
     func failRead(_ error: any Error) {}
   }
 
-  @Test func `the writer itself shows a commit that concerns nobody`() async throws {
+  @Test func `the writer itself shows a commit that affects no view`() async throws {
     try await withStore { store in
       let line = try StorePipeline.pipeline(of: store)
       let bystander = Bystander()

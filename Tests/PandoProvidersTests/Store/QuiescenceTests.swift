@@ -87,12 +87,12 @@ import Testing
   }
 
   @Test(arguments: seeds(5))
-  func `in memory all show the same and were told so`(seed: UInt64) async throws {
+  func `in memory all show the same values, and were notified`(seed: UInt64) async throws {
     try await run(DataModelManager(), seed) { _, _ in }
   }
 
   @Test(arguments: seeds(5))
-  func `over a store all show what is stored, and were told so`(seed: UInt64) async throws {
+  func `over a store all show the stored values, and were notified`(seed: UInt64) async throws {
     try await withStore { store in
       let manager = try DataModelManager(store: store)
       try await run(manager, seed) { shown, nodes in
@@ -110,7 +110,7 @@ import Testing
   }
 
   @Test(arguments: seeds(5))
-  func `over a cache all show what is stored, and were told so`(seed: UInt64) async throws {
+  func `over a cache all show the stored values, and were notified`(seed: UInt64) async throws {
     let cache = DictionaryCache()
     try await run(DataModelManager(cacheDelegate: cache), seed) { shown, _ in
       let stored = try await cache.collection(forKey: "c", as: Contact.self, context: nil)

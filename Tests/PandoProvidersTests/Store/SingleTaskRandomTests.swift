@@ -8,7 +8,7 @@ import Testing
 /// told and stored is what a naive model says.
 @Suite struct SingleTaskRandomTests {
   @Test(arguments: Backing.allCases, seeds(6))
-  func `at quiescence what is shown, told and stored is what was done`(
+  func `at quiescence shown, reported and stored values match a naive model`(
     backing: Backing, seed: UInt64
   ) async throws {
     try await run(backing, seed)

@@ -45,7 +45,7 @@ import Testing
     }
   }
 
-  @Test func `what can't be read is reported, and shown with the next commit`() async throws {
+  @Test func `a commit that can't be read is reported, and shown with the next one`() async throws {
     var configuration = ModelStore.Configuration.forTests
     configuration.maximumReaders = 4
     configuration.readerTimeoutInSeconds = 0
@@ -74,7 +74,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `what a list has shown of such a commit is not done twice`(deletes: Bool) async throws {
+  func `changes of an unread commit are not applied twice to a list`(deletes: Bool) async throws {
     var configuration = ModelStore.Configuration.forTests
     configuration.maximumReaders = 4
     configuration.readerTimeoutInSeconds = 0
@@ -104,7 +104,7 @@ import Testing
     await store.close()
   }
 
-  @Test func `what was set in memory behind such a commit stays`() async throws {
+  @Test func `a value set in memory after an unread commit stays`() async throws {
     var configuration = ModelStore.Configuration.forTests
     configuration.maximumReaders = 4
     configuration.readerTimeoutInSeconds = 0
@@ -130,7 +130,7 @@ import Testing
   }
 
   @Test(arguments: [0..<2, 2..<3])
-  func `what goes from a list with such a commit is not stored any more`(
+  func `an element removed from a list by an unread commit is not stored any more`(
     removed: Range<Int>
   ) async throws {
     var configuration = ModelStore.Configuration.forTests
