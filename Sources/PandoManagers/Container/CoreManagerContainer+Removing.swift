@@ -9,8 +9,8 @@ extension CoreManagerContainer {
   /// types that the container lacks, and the requests to all servers. Indexes, deletion rules and properties
   /// of the program stay.
   ///
-  /// No request is sent after the call. A request on its way is cancelled, but the server may have received
-  /// it; its answer is not stored. Callers that wait for a request get `dropped`.
+  /// Pando sends no request after the call. It cancels requests in flight, which the server may have received,
+  /// and stores no answer to them. Callers that wait for a request get `dropped`.
   ///
   /// Removed bytes stay in the file until their pages are used again; `ModelStore.copy` makes a file without
   /// them. If users must not share a file, give each a container of its own, with `.path`.

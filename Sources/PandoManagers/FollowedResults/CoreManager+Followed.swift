@@ -7,8 +7,8 @@ public import PandoProviders
 /// writes, of server answers, and of other processes. If the store does not have `followsOtherProcesses`,
 /// those of other processes appear after a refresh of the container or a commit of this process.
 ///
-/// If the context names a server, following begins with one read of the context, and what the read stores
-/// arrives like any change. With `.remote`, `.remoteOrLocal` and `.localOr` that read comes before the first
+/// If the context names a server, following begins with one read of the context. Changes that this read stores
+/// arrive like any other change. With `.remote`, `.remoteOrLocal` and `.localOr` that read comes before the first
 /// result, and its error ends the iteration. `.localThen` shows the local result at once, and continues without
 /// a connection.
 /// `.staleWhileRevalidate` shows a sufficient local result at once; the event handler receives errors of its
@@ -89,12 +89,12 @@ extension CoreManager {
   /// ```
   /// Over a store on disk a commit changes the answer by the difference of the entities that it touched, as with
   /// `ModelStore.follow(_:of:)`. If the manager has no store on disk, or the context has a contract, each change of the
-  /// result makes the answer anew.
+  /// result computes the answer anew.
   ///
   /// - Parameters:
   ///   - question: The question. An answer that can't be made, such as a sum that overflows, ends iterations with a
-  ///     `QueryError`. Begin another iteration to go on.
-  ///   - query: The entities that it is about; an invalid query ends iterations with a `QueryError`.
+  ///     `QueryError`. Begin another iteration to continue.
+  ///   - query: The query for its entities; an invalid one ends iterations with a `QueryError`.
   ///   - context: The stores to read.
   /// - Returns: The present answer, and the answer after each change that differs.
   public func follow<Answer: Equatable>(

@@ -28,7 +28,7 @@ public final class Followed<Value: Sendable>: Observable, Sendable {
 
   /// Follows a sequence.
   ///
-  /// - Parameter sequence: What `follow` of a store or a manager returns, or another sequence of states.
+  /// - Parameter sequence: The result of `follow` of a store or a manager, or another sequence of states.
   public init(_ sequence: some AsyncSequence<Value, any Error> & Sendable) {
     let task = Task { [weak self] in
       do {
@@ -51,7 +51,7 @@ public final class Followed<Value: Sendable>: Observable, Sendable {
     return state.withLock { $0.value }
   }
 
-  /// The reason why following has ended; `nil` as long as it goes on.
+  /// The reason why following has ended; `nil` while it continues.
   public var error: (any Error)? {
     registrar.access(self, keyPath: \.error)
     return state.withLock { $0.error }

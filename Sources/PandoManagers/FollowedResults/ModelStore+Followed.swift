@@ -58,12 +58,12 @@ extension ModelStore {
   /// ```
   /// Each element is what ``ModelStore/answer(_:to:)`` returns at that commit. A commit changes it by the difference of
   /// the entities that it touched. If the query has a limit, an offset, `uniqueBy`, identifiers or a condition on
-  /// holders, the question is asked again instead.
+  /// holders, the store answers the question again instead.
   ///
   /// - Parameters:
   ///   - question: The question. An answer that can't be made, such as a sum that overflows, ends iterations with a
-  ///     `QueryError`. Begin another iteration to go on.
-  ///   - query: The entities that it is about; an invalid query ends iterations with a `QueryError`.
+  ///     `QueryError`. Begin another iteration to continue.
+  ///   - query: The query for its entities; an invalid one ends iterations with a `QueryError`.
   /// - Returns: The present answer, and the answer after each change that differs.
   /// - Complexity: The first answer reads the entities of the query, and keeps their identifiers and the asked values
   ///   while it is followed. A commit costs O(log *n*) for each touched entity, an element O(*g*) for *g* groups.

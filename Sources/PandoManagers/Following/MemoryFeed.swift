@@ -154,7 +154,7 @@ final class MemoryFeed<E: Entity>: Sendable {
     return { [weak self] in _ = self?.watchers.withLock { $0.removeValue(forKey: number) } }
   }
 
-  /// What a window is filled with.
+  /// The entities that fill a window.
   private func fill(_ query: LiveQuery<E>) throws -> [RankedEntity<E>] {
     try query.followed.read(present.withLock { $0 })
   }

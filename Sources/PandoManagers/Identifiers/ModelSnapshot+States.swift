@@ -1,10 +1,10 @@
 public import PandoStore
 
 extension ModelSnapshot {
-  /// Returns the identifier that an entity has now: the server's, once the server has given one.
+  /// Returns the present identifier of an entity: the server's, once the server has assigned one.
   ///
-  /// - Parameter identifier: An identifier, perhaps one from before the server knew the entity.
-  /// - Returns: The identifier under which the entity is stored; the same if it has got no other.
+  /// - Parameter identifier: An identifier, also one from before the server assigned its own.
+  /// - Returns: The identifier under which the entity is stored; the same if the server has assigned no other.
   /// - Throws: ``StoreError`` when the bytes on disk are damaged.
   /// - Complexity: O(log *n*) for a local identifier.
   public func currentIdentifier<E: Entity>(
@@ -15,10 +15,10 @@ extension ModelSnapshot {
     return EntityIdentifier(modelIdentifier: current) ?? identifier
   }
 
-  /// Returns whether a server has an entity as it is here.
+  /// Returns whether a server has the stored value of an entity.
   ///
-  /// An identifier under which nothing is stored is `unsynced`; `pending` if its removal waits, `refused` if a server has
-  /// refused that.
+  /// An identifier under which nothing is stored is `unsynced`. It is `pending` if its removal waits, and `refused` if
+  /// a server has refused the removal.
   ///
   /// ```swift
   /// let state = try store.read { try $0.synchronizationState(of: issue.id) }

@@ -12,11 +12,11 @@ extension CoreManager {
   /// ```
   /// - Parameters:
   ///   - question: The question.
-  ///   - query: The entities that the question is about.
+  ///   - query: The query for its entities.
   ///   - context: The stores to read.
   /// - Returns: The answer, in the type of the question.
   /// - Throws: As ``search(withQuery:in:)``; `QueryError` `overflow` for a sum that does not fit its
-  ///   type, `wrongType` as `ModelSnapshot.answer(_:to:)`.
+  ///   type, and `wrongType` as in `ModelSnapshot.answer(_:to:)`.
   /// - Complexity: As `ModelSnapshot.answer(_:to:)` if the disk answers; else as
   ///   ``search(withQuery:in:)``.
   public func answer<Answer>(

@@ -18,9 +18,9 @@ extension CoreManager {
   /// Calls at the same time share one run. A cancelled call does not end the run; closing the container
   /// does.
   ///
-  /// - Parameter accessValidator: Says whether the user may see what the server sends. The validator of
+  /// - Parameter accessValidator: Says whether the user may see the entities of the server. The validator of
   ///   the call that began the run decides what is stored.
-  /// - Returns: What the run did. ``ManagerEvent`` also reports left-out elements and removals that the
+  /// - Returns: The result of the run. ``ManagerEvent`` also reports left-out elements and removals that the
   ///   store refused.
   /// - Throws: ``ManagerError`` `noStore`, `userAccessInvalid`, `aborted` if all local data was removed
   ///   meanwhile, `closed` if the container was closed; for a `RemoteEntity` `APIError`, `noRequest` if

@@ -99,8 +99,8 @@ extension CoreManager {
   /// - Returns: The entities, in the order of the query.
   /// - Throws: `QueryError` for an invalid query; else as ``get(byID:in:)``.
   /// - Complexity: In memory O(*n* + *m* log *m*) for *n* entities of which *m* match. On disk as
-  ///   `ModelSnapshot.find(_:)`; in natural order, if a server has sent one, all matches are
-  ///   read, whatever the limit. If the manager reads from the server: a request, and a write of its
+  ///   `ModelSnapshot.find(_:)`; in a natural order that a server has sent, Pando reads all
+  ///   matches, also with a limit. If the manager reads from the server: a request, and a write of its
   ///   answer.
   public func search(
     withQuery query: Query<E>, in context: ReadContext<E> = .local
@@ -219,8 +219,8 @@ extension CoreManager {
   /// differ are set; lists of children are compared element by element.
   ///
   /// - Parameters:
-  ///   - entity: The entity that the caller wants.
-  ///   - old: The entity that the caller has read, with the same identifier.
+  ///   - entity: The new version of the entity.
+  ///   - old: The version that the caller has read, with the same identifier.
   ///   - context: The stores to write.
   /// - Returns: The stored value, and how far the write has come.
   /// - Throws: ``ManagerError`` `notFound` if there is no such local entity; `conflict` if the
@@ -283,7 +283,7 @@ extension CoreManager {
   /// - Returns: The identifiers of the removed entities.
   /// - Throws: `QueryError` for an invalid query; else as ``remove(_:in:)``.
   /// - Complexity: As ``search(withQuery:in:)``, and ``remove(_:in:)`` of the matches; in memory O(*n*
-  ///   log *n*) for *n* entities, whatever matches.
+  ///   log *n*) for *n* entities, of any number of matches.
   @discardableResult
   public func removeAll(
     withQuery query: Query<E> = .all, in context: WriteContext<E> = .local

@@ -1,11 +1,11 @@
-/// A read: of entities by their identifiers, or of those that match a query.
+/// A read of entities by their identifiers, or of the entities that match a query.
 package struct EntityRead<E: Entity>: Sendable {
   /// The query of the read.
   package let query: Query<E>
   /// The identifiers, if the query has no other condition.
   let identifiers: [EntityIdentifier<E>]?
   private let isGet: Bool
-  /// The page that the caller wants of the result; `nil` for all of it.
+  /// The page of the result that the caller gets; `nil` for the whole result.
   private let page: (query: Query<E>, last: E)?
 
   init(getting identifiers: [EntityIdentifier<E>]) {

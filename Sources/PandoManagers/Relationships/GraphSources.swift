@@ -38,7 +38,7 @@ enum PresentEntity {
 struct GraphSources: Sendable {
   /// The store of all entities on disk.
   let store: ModelStore?
-  /// The reading of entities whose path has no other.
+  /// The reading for entities whose path declares none.
   let rest: GraphReading
   private let rootType: any Entity.Type
   private let root: any GraphSource
@@ -48,7 +48,7 @@ struct GraphSources: Sendable {
     _ root: any GraphSource, of type: any Entity.Type, _ scope: FollowedScope,
     _ rest: GraphReading
   ) {
-    // A root in memory is read at any time; what it leads to on disk is of one snapshot.
+    // A root in memory is read at any time; entities on disk to which it leads are read from one snapshot.
     let own = root.followedStore.flatMap { $0.isInMemory && scope.store != nil ? nil : $0 }
     store = own ?? scope.store
     rootType = type

@@ -144,7 +144,7 @@ import Testing
     }
   }
 
-  @Test func `what comes behind a removal by an old name stays`() async throws {
+  @Test func `a write after a removal by the former identifier stays`() async throws {
     server.isOffline = true
     answer("/volumes", .post, #"{"id":7,"title":"A"}"#)
     answer("/volumes/7", .put, #"{"id":7,"title":"C"}"#)
@@ -168,7 +168,7 @@ import Testing
     }
   }
 
-  @Test func `what is refused before it is written leaves nothing, also if that is caught`()
+  @Test func `an entity refused before it is written leaves nothing, also if the error is caught`()
     async throws
   {
     try await withModelStore { store in
@@ -238,7 +238,7 @@ import Testing
     }
   }
 
-  @Test func `what throws leaves nothing, and no request`() async throws {
+  @Test func `a write that throws leaves no entity and no request`() async throws {
     server.isOffline = true
     try await withContainer { container, store in
       await #expect(throws: Failure.self) {
@@ -254,7 +254,7 @@ import Testing
     }
   }
 
-  @Test func `what can't be written together is refused by name`() async throws {
+  @Test func `a write that can't be in one commit is refused by name`() async throws {
     try await withContainer { container, _ in
       let remote = await #expect(throws: ManagerError.self) {
         try await container.write { try $0.remove(Volume.self, .remote(1), in: .remote()) }
@@ -327,7 +327,7 @@ private struct Marker: PersistentEntity, MutableEntity {
     try store.updateIfPresent(id) { $0.title += "C" }
   }
 
-  @Test func `what is asked by a typed identifier is the entity's node`() async throws {
+  @Test func `a typed identifier reads, updates and deletes the entity's node`() async throws {
     try await withModelStore { store in
       let id = EntityIdentifier<Book>.remote("1")
       let absent = try await store.updateIfPresent(id) { $0.title = "?" }

@@ -140,7 +140,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `who names an entity names it as the server does`(besideDisk: Bool) async throws {
+  func `references to a local entity get the server identifier`(besideDisk: Bool) async throws {
     try await withContainer(besideDisk: besideDisk) { container in
       let tickets = container[Ticket.self]
       let json = #"{"id":"7","text":"made"}"#

@@ -50,7 +50,7 @@ import Testing
     }
   }
 
-  @Test func `what a provider sets is what managers read, also as a child`() async throws {
+  @Test func `managers read the value that a provider sets, also as a child`() async throws {
     try await withContainer { container, _ in
       let books = container[Book.self]
       let shelves = container[Shelf.self]

@@ -35,7 +35,7 @@ import Testing
     APIResponse(status: 200, body: Data(text.utf8))
   }
 
-  @Test func `what waits is not sent, what is on its way is not stored, and nothing is left`()
+  @Test func `removing all sends no waiting request, stores no late response, and leaves nothing`()
     async throws
   {
     try await withContainer { container, store in
@@ -97,7 +97,7 @@ import Testing
     }
   }
 
-  @Test func `what was not sent yet when it was removed is not sent any more`() async throws {
+  @Test func `a request that was not sent before the removal is not sent after it`() async throws {
     let client = SlowClient()
     try await withModelStore { store in
       let container = try CoreManagerContainer(

@@ -100,7 +100,7 @@ struct BookCard: PersistentEntity {
     try id.validate()
   }
 
-  @Test func `an identifier goes through text, node and coding and comes back`() throws {
+  @Test func `an identifier is read back from text, node and coding`() throws {
     try checkRoundTrip(EntityIdentifier<Book>.remote("7"), json: #""7""#)
     try checkRoundTrip(EntityIdentifier<Book>.remote("a:b local:"), json: #""a:b local:""#)
     try checkRoundTrip(EntityIdentifier<Book>.local("7"), json: #""local:7""#)
@@ -182,7 +182,7 @@ struct BookCard: PersistentEntity {
     var list: Lazy<[Int]> = .unrequested
   }
 
-  @Test func `what was not requested is absent from the bytes`() throws {
+  @Test func `an unrequested field is absent from the bytes`() throws {
     let encoder = JSONEncoder()
     encoder.outputFormatting = .sortedKeys
     var card = Card(id: .remote("1"))
@@ -201,7 +201,7 @@ struct BookCard: PersistentEntity {
     #expect(try store.read { try $0.get("Card:1", as: Card.self) } == card)
   }
 
-  @Test func `what was not requested overwrites nothing`() {
+  @Test func `an unrequested field overwrites nothing`() {
     var old = Card(id: .remote("1"), text: .requested("a"), number: .requested(1))
     var new = Card(id: .remote("1"), number: .requested(nil), list: .requested([]))
     #expect(old.merging(new).text == .requested("a"))

@@ -172,7 +172,7 @@ import Testing
     await store.close()
   }
 
-  @Test func `who follows a local identifier goes on when the server has named the entity`()
+  @Test func `following a local identifier continues under the identifier of the server`()
     async throws
   {
     let server = APIClientDouble()
@@ -198,7 +198,7 @@ import Testing
     APIResponse(status: 200, body: Data(json.utf8))
   }
 
-  @Test func `what no store here tells of can't be followed`() async throws {
+  @Test func `a type without a local store can't be followed`() async throws {
     let manager = CoreManager<Track>(stores: [FakeRemote()])
     var values = manager.followAll().makeAsyncIterator()
     let error = await #expect(throws: ManagerError.self) { _ = try await values.next() }

@@ -102,7 +102,7 @@ import Testing
     }
   }
 
-  @Test func `what four tasks took out of a followed query is not in it`() async throws {
+  @Test func `a followed query lacks the entities that four tasks took out`() async throws {
     try await withManager { manager, _ in
       var values = manager.follow(jazz).makeAsyncIterator()
       try await expectNext(&values, [])

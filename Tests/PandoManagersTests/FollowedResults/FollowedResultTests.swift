@@ -151,7 +151,7 @@ import Testing
     }
   }
 
-  @Test func `the first entity is told when it is another one`() async throws {
+  @Test func `the first entity comes again only when it is another one`() async throws {
     try await Following.run { following in
       let query = Query<Track>(order: [.ascending(\.year)])
       var first = following.query(query).first.makeAsyncIterator()
@@ -215,7 +215,7 @@ import Testing
     }
   }
 
-  @Test func `what a contract refuses is not shown`() async throws {
+  @Test func `an entity that the contract refuses is not shown`() async throws {
     try await Following.run { following in
       let contract = ClosureContract<Track> { track, _ in !track.title.isEmpty }
       let query = Query<Track>(order: [.ascending(\.year)], limit: 2)

@@ -86,7 +86,7 @@ import Testing
     #expect(reported.replace(by: []) == [] && reported.count == 0)
   }
 
-  @Test func `an entity whose child can't be read comes back with the child`() async throws {
+  @Test func `an entity whose child can't be read returns with the child`() async throws {
     try await Following.run { following in
       let noName = TreeNode("Artist:a", type: "Artist", fields: ["id": "a"])
       var track = Track(1, "A")
@@ -237,9 +237,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `commits of other processes are shown by queries without anybody asking`(isReadOnly: Bool)
-    async throws
-  {
+  func `queries show commits of other processes without a call`(isReadOnly: Bool) async throws {
     try await withTemporaryDirectory { path in
       let other = try OtherProcess(path)
       try other.perform("set 1 Ada")

@@ -64,7 +64,7 @@ import Testing
     #expect(followed.value == nil)
   }
 
-  @Test func `a value that nobody holds follows no longer`() async throws {
+  @Test func `a value without references follows no longer`() async throws {
     weak var gone: Followed<QueryResult<Reading>>?
     do {
       let followed = Followed(store.follow(Query<Reading>()))

@@ -45,7 +45,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `after an awaited write no followed query is behind, whoever else writes`(hasDisk: Bool)
+  func `after an awaited write no followed query is behind, beside other writers`(hasDisk: Bool)
     async throws
   {
     try await withContainer(hasDisk: hasDisk) { container in
@@ -216,7 +216,7 @@ import Testing
     }
   }
 
-  @Test func `what a limited memory lets go of is not shown after the write`() async throws {
+  @Test func `an entity that a limited memory removes is not shown after the write`() async throws {
     let sheets = CoreManager<Sheet>(stores: [LRUStore(store: InMemoryStore(), limit: 2)])
     let all = sheets.followAll()
     var values = all.makeAsyncIterator()

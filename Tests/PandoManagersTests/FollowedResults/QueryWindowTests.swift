@@ -93,7 +93,7 @@ import Testing
   }
 
   @Test(arguments: [10, 1_000])
-  func `what is kept is found under its present identifier only`(count: Int) {
+  func `a kept entity is found under its present identifier only`(count: Int) {
     let tracks = (0..<count).map { RankedEntity(Track($0), rank: UInt64($0)) }
     var window = QueryWindow(AcceptedQuery(Query<Track>()), filledWith: tracks)
     let old = ByteString("Track:3")

@@ -43,7 +43,7 @@ import Testing
     }
   }
 
-  @Test func `what is young enough is given, what is older is given and asked for again`()
+  @Test func `a young answer is given, an older one is given and requested again`()
     async throws
   {
     for onDisk in [true, false] {
@@ -170,7 +170,7 @@ import Testing
     }
   }
 
-  @Test func `what breaks the contract is not enough, however young it is`() async throws {
+  @Test func `a young answer that breaks the contract is requested again`() async throws {
     try await Self.with { library, _ in
       library.shelf.withLock { $0.bards = [Bard(1, "a")] }
       let context = Self.minute(Bard.self)
@@ -182,8 +182,7 @@ import Testing
     }
   }
 
-  @Test func `a failure behind the caller's back is told, and leaves the answer old`() async throws
-  {
+  @Test func `a failed background request is reported, and leaves the answer old`() async throws {
     let told = Locked<[ManagerEvent.Kind]>([])
     try await Self.with(events: { event in told.withLock { $0.append(event.kind) } }) {
       library, time in
@@ -202,7 +201,7 @@ import Testing
     }
   }
 
-  @Test func `who follows sees what is here, then what the server answers`() async throws {
+  @Test func `followers get the local result, then the server's answer`() async throws {
     try await Self.with { library, time in
       library.shelf.withLock { $0.bards = [Bard(1, "a")] }
       let waiting = FollowedRecorder(library.bards.followAll(in: Self.minute()))
@@ -253,7 +252,7 @@ import Testing
     }
   }
 
-  @Test func `a restart knows how old answers are`() async throws {
+  @Test func `the age of answers survives a restart`() async throws {
     try await withModelStore { store in
       let client = APIClientDouble()
       client.answer(.get, "/bards", with: APIResponse(status: 200, body: Data("[]".utf8)))
@@ -268,7 +267,7 @@ import Testing
     }
   }
 
-  @Test func `what is removed as a whole has no age`() async throws {
+  @Test func `answers removed as a whole have no age`() async throws {
     for onDisk in [true, false] {
       try await Self.with(onDisk: onDisk) { library, _ in
         _ = try await library.guilds.all(in: Self.minute())

@@ -65,7 +65,7 @@ import Testing
     #expect(error?.description.contains("refused") == true)
   }
 
-  @Test func `a store that fails where another one has the answer is told only`() async throws {
+  @Test func `a failed store beside one with the answer is reported only`() async throws {
     let stack = Stack(disk: [Book("1", "disk")])
     stack.memory.fail(.broken("memory"))
     #expect(try await stack.get("1") == ["disk"])
@@ -109,7 +109,7 @@ import Testing
     }
   }
 
-  @Test func `a failure behind the caller's back is told`() async throws {
+  @Test func `a failed background read is reported`() async throws {
     let stack = Stack(disk: [Book("1", "disk")])
     stack.remote.fail(.refused)
     #expect(try await stack.get("1", in: .localThen(.remote())) == ["disk"])
@@ -193,7 +193,7 @@ import Testing
     }
   }
 
-  @Test func `what does not match the query, and what lies outside its window, stays`() async throws
+  @Test func `entities that do not match the query, or lie outside its window, stay`() async throws
   {
     try await withModelStore { store in
       let remote = ScriptedStore<Book>(.remote, [Book("1", year: 1), Book("2", year: 2)])
@@ -279,7 +279,7 @@ import Testing
     }
   }
 
-  @Test func `without access nobody is asked, with access to what is here the server is not`()
+  @Test func `no access reads no store, and local access no server`()
     async throws
   {
     let stack = Stack(disk: [Book("1", "disk")], remote: [Book("1", "remote")])
@@ -322,7 +322,7 @@ import Testing
     #expect(errors.map { $0?.code } == [.noStore, .noStore, .noStore, .noStore])
   }
 
-  @Test func `first gives one entity, and no identifiers ask nobody`() async throws {
+  @Test func `first gives one entity, and no identifiers read no store`() async throws {
     let stack = Stack(disk: [Book("1", "A", year: 1), Book("2", "B", year: 2)])
     #expect(try await stack.manager.first()?.title == "A")
     let last = Query<Book>(order: [.descending(\.year)])

@@ -21,7 +21,7 @@ import Testing
     }
   }
 
-  @Test func `access is asked for before and after, and nobody gets anything who has lost it`()
+  @Test func `access is checked before and after a read, and lost access is an error`()
     async throws
   {
     let manager = CoreManager(stores: [InMemoryStore<Book>()])
@@ -39,7 +39,7 @@ import Testing
     }
   }
 
-  @Test func `what the nearest store lacks, or has in an invalid form, is looked for in the next`()
+  @Test func `an entity that the nearest store lacks, or has invalid, is read from the next`()
     async throws
   {
     let (memory, next) = (InMemoryStore<Book>(), ScriptedStore<Book>(.memory))
@@ -91,7 +91,7 @@ import Testing
     #expect(later?.title == "server")
   }
 
-  @Test func `the error of the only store is thrown as it is, that of another one is told`()
+  @Test func `the error of the only store is thrown unchanged, that of another one is reported`()
     async throws
   {
     try await withModelStore { store in

@@ -64,7 +64,7 @@ import Testing
   }
 
   @Test(arguments: LocalStoreTests.Kind.allCases)
-  func `what a caller has changed is set, and nothing that it carries along`(
+  func `an edit sets the changed fields only, not the others that it carries`(
     kind: LocalStoreTests.Kind
   ) async throws {
     try await withModelStore { store in
@@ -136,7 +136,7 @@ import Testing
     var modelIdentifier: String? { "Loan:1" }
   }
 
-  @Test func `what can't be read can be set, and is not counted by who skips it`() async throws {
+  @Test func `an unreadable entity can be set, and is not counted if skipped`() async throws {
     // Was: the set threw, and the question counted what the search left out.
     try await withModelStore { store in
       let loans = CoreManager<Loan>(stores: [DiskStore(modelStore: store)])

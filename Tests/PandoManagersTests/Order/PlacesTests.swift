@@ -99,7 +99,7 @@ import Testing
     }
   }
 
-  @Test func `removals are remembered whoever makes them, for identifiers of entities only`()
+  @Test func `removals of any writer are recorded, for identifiers of entities only`()
     async throws
   {
     try await withModelStore { store in
@@ -140,7 +140,7 @@ import Testing
     }
   }
 
-  @Test func `what a server is asked has a place between two commits, and writes nothing`()
+  @Test func `a read of a server has a place between two commits, and writes nothing`()
     async throws
   {
     try await withModelStore { store in

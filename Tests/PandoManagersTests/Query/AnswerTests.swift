@@ -440,7 +440,7 @@ extension BookMaker {
   }
 
   @Test(arguments: seeds(3))
-  func `thousands of records are told as over an array`(seed: UInt64) throws {
+  func `answers about thousands of records equal those over an array`(seed: UInt64) throws {
     var random = BookMaker(seed: seed)
     let store = try ModelStore.temporary()
     defer { store.close() }

@@ -101,7 +101,7 @@ import Testing
 
   /// Records that no type of this process has written: the first three queries of an entity type were
   /// silently wrong about them.
-  @Test func `a query about records that nobody here has written is refused`() throws {
+  @Test func `a query with a misdeclared field is refused for records of other writers`() throws {
     let store = try ModelStore.temporary()
     defer { store.close() }
     try store.write { transaction in
@@ -134,7 +134,7 @@ import Testing
     #expect(found == 10)
   }
 
-  @Test func `what a record lacks and the type gives a default is no mistake`() throws {
+  @Test func `a field that a record lacks and the type gives a default is no mistake`() throws {
     let store = try ModelStore.temporary()
     defer { store.close() }
     try store.write {

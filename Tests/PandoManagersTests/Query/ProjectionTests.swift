@@ -34,7 +34,7 @@ import Testing
     }
   }
 
-  @Test func `what has a record of its own and what has not stand in one order`() async throws {
+  @Test func `entities with and without a record of their own are in one order`() async throws {
     try await withManagers { issues, cards, store in
       try await issues.set((0..<20).map { Issue($0, points: $0) })
       for number in [3, 7, 15] {
@@ -91,7 +91,7 @@ import Testing
     }
   }
 
-  @Test func `what lacks a field of the type is not one of its entities`() async throws {
+  @Test func `a node that lacks a field of the type is none of its entities`() async throws {
     try await withManagers { issues, cards, store in
       try await cards.set(IssueCard(1, points: 4))
       #expect(try await issues.all().isEmpty)

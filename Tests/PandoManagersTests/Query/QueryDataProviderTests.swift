@@ -105,7 +105,7 @@ private final class Listener: QueryDataProviderDelegate {
     await manager.close()
   }
 
-  @Test func `after a drain the delegate has been told of every commit`() async throws {
+  @Test func `after a drain the delegate has been notified of every commit`() async throws {
     let store = try ModelStore.temporary()
     let manager = try DataModelManager(store: store)
     for round in 0..<50 {
@@ -197,7 +197,7 @@ private final class Listener: QueryDataProviderDelegate {
     await container.close()
   }
 
-  @Test func `a delegate that comes late is told the present result first`() async throws {
+  @Test func `a delegate set late gets the present result first`() async throws {
     let store = try ModelStore.temporary()
     let manager = try DataModelManager(store: store)
     try await store.write { try $0.set(Person(key: "a", name: "Ada", age: 2)) }
@@ -214,7 +214,7 @@ private final class Listener: QueryDataProviderDelegate {
     await store.close()
   }
 
-  @Test func `who reads between two changes that undo one another is told of the second`()
+  @Test func `a reader between two changes that cancel out is notified of the second`()
     async throws
   {
     let target = DispatchQueue(label: "delivery")
@@ -268,7 +268,7 @@ private final class Listener: QueryDataProviderDelegate {
     #expect((provider.error as? ManagerError)?.code == .closed)
   }
 
-  @Test func `an error is told, and what was shown stays`() async throws {
+  @Test func `an invalid query has an error and no data`() async throws {
     let store = try ModelStore.temporary()
     let manager = try DataModelManager(store: store)
     let wrong = Query(filter: \Person.name ~= "(", limit: nil)
@@ -296,7 +296,7 @@ private final class Listener: QueryDataProviderDelegate {
   }
 
   @Test(arguments: [false, true])
-  func `after a drain the delegate knows every commit that a read has seen`(
+  func `after a drain the delegate has every commit that a read has seen`(
     isInMemory: Bool
   ) async throws {
     let store = try ModelStore.temporary(configuration: .forTests)
@@ -321,7 +321,7 @@ private final class Listener: QueryDataProviderDelegate {
   }
 
   @Test(arguments: [false, true])
-  func `after a drain the delegate knows what another process has committed`(
+  func `after a drain the delegate has the commits of another process`(
     isInMemory: Bool
   ) async throws {
     try await withTemporaryDirectory { path in

@@ -146,7 +146,7 @@ private struct Person: Model, Codable, Equatable, Queryable {
   }
 
   @Test(arguments: seeds(6))
-  func `what nodes hold is found and followed, whoever attaches it`(seed: UInt64) async throws {
+  func `a query finds and follows the nodes that any holder attaches`(seed: UInt64) async throws {
     var random = SeededGenerator(seed: seed)
     let store = try ModelStore.temporary()
     defer { store.close() }

@@ -45,8 +45,7 @@ import Testing
     #expect(try store.verify().problems == [])
   }
 
-  @Test func `all follow a changed child, however many they are and whoever else they hold`() throws
-  {
+  @Test func `all of many parents follow a changed child, whatever else they hold`() throws {
     let store = try Self.makeStore()
     defer { store.close() }
     func count(_ filter: Filter<Chore>) throws -> Int {
@@ -75,7 +74,7 @@ import Testing
     #expect(try store.verify().problems == [])
   }
 
-  @Test func `who holds a node is asked of the dependency index`() throws {
+  @Test func `holders of a node are read from the dependency index`() throws {
     let store = try ModelStore.temporary()
     defer { store.close() }
     let bug = Label(id: "bug", name: "Bug")
@@ -154,7 +153,7 @@ import Testing
     #expect(try store.verify().problems == [])
   }
 
-  @Test func `what a child's light record lacks is found in its whole one`() throws {
+  @Test func `a field that a child's light record lacks is read from its full record`() throws {
     let store = try ModelStore.temporary()
     defer { store.close() }
     try store.write { transaction in
@@ -224,7 +223,7 @@ import Testing
     #expect(try store.verify().problems == [])
   }
 
-  @Test func `what a child's type gives a default or another name is asked of the entity`() throws {
+  @Test func `a child's field with a default or another name is read from the entity`() throws {
     let store = try ModelStore.temporary()
     defer { store.close() }
     // As the types were before: no rank, and another name.

@@ -86,7 +86,7 @@ import Testing
     }
   }
 
-  @Test func `a path that nobody declares is an error`() async throws {
+  @Test func `a path that no type declares is an error`() async throws {
     try await run { _, manager in
       let error = await #expect(throws: ManagerError.self) {
         try await manager.graph(shape: .including(GraphPath(names: ["links", "author"])))
@@ -194,7 +194,7 @@ import Testing
   }
 
   /// A critic is an entity of the graph, and inside a review of it.
-  @Test func `who holds an entity of the graph inside is as it is stored`() async throws {
+  @Test func `an entity of the graph inside another one is shown as stored`() async throws {
     try await run { store, _ in
       let panels = CoreManager<Panel>(stores: [DiskStore(modelStore: store)])
       try await store.write { transaction in
@@ -214,7 +214,7 @@ import Testing
     }
   }
 
-  @Test func `sources of a path are asked once for each identifier, and their errors are told`()
+  @Test func `sources of a path are read once for each identifier, and their errors are thrown`()
     async throws
   {
     try await run { store, manager in

@@ -23,7 +23,7 @@ import Testing
     }
   }
 
-  @Test func `what is not here is asked for in one request for each type and step, and stored`()
+  @Test func `absent entities are requested once for each type and step, and stored`()
     async throws
   {
     try await GraphLibrary.with { library in
@@ -64,7 +64,7 @@ import Testing
     }
   }
 
-  @Test func `what the server does not have is missing, though it is here`() async throws {
+  @Test func `an entity that the server lacks is missing, also if stored here`() async throws {
     try await GraphLibrary.with { library in
       try await library.tales.set(Tale(1, "here", authors: [1, 2]))
       try await library.bards.set([Bard(1, "here"), Bard(2, "here")])
@@ -97,7 +97,7 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func `what is on a server alone is shown, or missing`(isThere: Bool) async throws {
+  func `an entity on the server only is shown, or missing`(isThere: Bool) async throws {
     let server = APIClientDouble()
     let container = try CoreManagerContainer(
       entities: Letter.self, Seal.self, client: server,
@@ -156,7 +156,7 @@ import Testing
     }
   }
 
-  @Test func `a failing path is told with a partial graph, if the shape tolerates that`()
+  @Test func `a failing path is reported with a partial graph, if the shape tolerates that`()
     async throws
   {
     try await GraphLibrary.with { library in
@@ -204,7 +204,7 @@ import Testing
     }
   }
 
-  @Test func `what is here is given, and asked for behind the caller's back`() async throws {
+  @Test func `stored entities are given, and requested in the background`() async throws {
     try await GraphLibrary.with { library in
       try await fill(library)
       let graph = try await library.tales.graph(of: first, in: .localThen(.remote()))
@@ -230,7 +230,7 @@ import Testing
     }
   }
 
-  @Test func `who may see what is here only asks no server`() async throws {
+  @Test func `a user with local access only sends no request`() async throws {
     struct Here: UserAccessValidating { var userAccess: UserAccess { .local } }
     try await GraphLibrary.with { library in
       try await fill(library)
@@ -260,7 +260,7 @@ import Testing
     }
   }
 
-  @Test func `what somebody has been asked for nobody else is asked for`() {
+  @Test func `an identifier that is claimed for one request is in no other`() {
     var ask = GraphAsk(Bard.self, origin: nil, isBehind: false)
     ask.identifiers = ["Bard:1", "Bard:2", "Bard:1"].map { ByteString($0) }
     ask.paths = ["authors", "authors", "sequel.authors"]
@@ -345,7 +345,7 @@ import Testing
     }
   }
 
-  @Test func `a failing path ends the iteration, or is told`() async throws {
+  @Test func `a failing path ends the iteration, or is reported`() async throws {
     try await GraphLibrary.with { library in
       try await library.tales.set(Tale(1, authors: [1], sequel: 2))
       library.shelf.withLock { shelf in
@@ -367,7 +367,7 @@ import Testing
     }
   }
 
-  @Test func `what the server lacks is missing until it is set here`() async throws {
+  @Test func `an entity that the server lacks is missing until it is set here`() async throws {
     try await GraphLibrary.with { library in
       try await library.tales.set(Tale(1, authors: [1, 2]))
       try await library.bards.set(Bard(2, "here"))
@@ -405,7 +405,7 @@ import Testing
     }
   }
 
-  @Test func `nobody is asked or told after the iteration has ended`() async throws {
+  @Test func `an ended iteration sends and delivers nothing more`() async throws {
     try await GraphLibrary.with(onDisk: false) { library in
       try await library.guilds.set(Guild(1, "here"))
       var graphs: FollowedRecorder? = FollowedRecorder(library.guilds.followGraph())

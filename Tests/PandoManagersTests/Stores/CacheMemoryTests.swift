@@ -20,7 +20,7 @@ import Testing
     }
   }
 
-  @Test func `what is in memory is not read again until it changes`() async throws {
+  @Test func `an entity in memory is not read again until it changes`() async throws {
     try await withManager(of: 10) { manager, store in
       let traced = Traced("unchanged")
       try await manager.set(traced)
@@ -55,7 +55,7 @@ import Testing
     }
   }
 
-  @Test func `what was read before a write and comes after it does not stay in memory`()
+  @Test func `an entity read before a write and returned after it does not stay in memory`()
     async throws
   {
     try await withManager(of: 10) { manager, store in
@@ -169,8 +169,8 @@ import Testing
     }
   }
 
-  /// What a task has set, it reads, whoever else writes and reads.
-  @Test func `who has set an entity reads it`() async throws {
+  /// Other tasks write and read at the same time.
+  @Test func `a task reads the entity that it has set`() async throws {
     try await withModelStore { store in
       let containers = try [2, 100].map { limit in
         try CoreManagerContainer(

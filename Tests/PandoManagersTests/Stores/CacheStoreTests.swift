@@ -193,7 +193,7 @@ import Testing
     #expect(cache.disk.entities.map(\.id) == [.remote("3")])
   }
 
-  @Test func `what a slow read found before a write does not stay in memory`() async throws {
+  @Test func `the result of a slow read does not stay in memory after a write`() async throws {
     let cache = Cache([Book("1", "old")])
     cache.disk.beforeAnswer { [store = cache.store, disk = cache.disk] in
       disk.beforeAnswer(nil)
@@ -236,7 +236,7 @@ import Testing
     }
   }
 
-  @Test func `memory lets go of an entity when a child of it changes`() async throws {
+  @Test func `memory removes an entity when a child of it changes`() async throws {
     try await withModelStore { model in
       let memory = InMemoryStore<Shelf>()
       let store = CacheStore(keyValueStore: memory, persistentStore: DiskStore(modelStore: model))

@@ -54,7 +54,7 @@ import Testing
   }
 
   @Test(arguments: Kind.allCases)
-  func `what is removed is gone, and absent identifiers do no harm`(kind: Kind) async throws {
+  func `removed entities are gone, and absent identifiers do no harm`(kind: Kind) async throws {
     try await withLocalStore(kind) { store in
       _ = try await store.set((1...4).map { (key: Int) in Book("\(key)", year: key) }, in: .local)
       try await store.remove([.remote("1"), .remote("9")], in: .local)

@@ -57,7 +57,7 @@ import Testing
     #expect(try await pair.titles().isEmpty)
   }
 
-  @Test func `errors of the recovery store are told and hinder nobody`() async throws {
+  @Test func `errors of the recovery store are reported and hinder no call`() async throws {
     let pair = Pair(main: [Book("1", "A")], recovery: [])
     pair.recovery.fail(.refused)
     #expect(try await pair.titles() == ["A"])
@@ -74,7 +74,7 @@ import Testing
     #expect(try await pair.titles() == ["A"])
   }
 
-  @Test func `what the recovery store has missed comes with the next write that it takes`()
+  @Test func `changes that the recovery store has missed come with its next write`()
     async throws
   {
     let pair = Pair(main: [Book("1", "A"), Book("2", "B")], recovery: [Book("9", "gone")])
@@ -110,7 +110,7 @@ import Testing
     #expect(recovery.entities.map(\.title) == ["A", "B"])
   }
 
-  @Test func `who follows a query or a graph sees what was recovered`() async throws {
+  @Test func `a followed query or graph shows recovered entities`() async throws {
     let recovery = ScriptedStore<Book>(.disk, [Book("1", "A")])
     try await withModelStore { model in
       let manager = CoreManager<Book>(stores: [
