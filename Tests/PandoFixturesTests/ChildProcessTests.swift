@@ -59,7 +59,7 @@ import Testing
     #expect(process.wait() == 0)
   }
 
-  @Test func `who holds it no more has killed it`() throws {
+  @Test func `a process ends with the last reference to it`() throws {
     let reader = try ChildProcess("/bin/cat")
     try reader.write("a\n")
     #expect(reader.nextLine() == "a")
@@ -85,7 +85,7 @@ import Testing
     #expect(other.wait() == 0)
   }
 
-  @Test func `writing to who does not read is an error`() throws {
+  @Test func `writing to a process that does not read is an error`() throws {
     let process = try shell("exit 0")
     process.wait()
     // Another test that starts a program at this moment holds all descriptors until that has begun.

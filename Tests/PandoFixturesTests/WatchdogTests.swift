@@ -101,7 +101,7 @@ import Testing
   }
 
   @Test(arguments: ["waits for a process", "waits in an exit test"])
-  func `what a killed run has started ends`(test: String) async throws {
+  func `a process that a killed run has started ends`(test: String) async throws {
     try await withTemporaryDirectory { folder in
       let pipe = folder + "/pipe"
       #expect(mkfifo(pipe, 0o600) == 0)

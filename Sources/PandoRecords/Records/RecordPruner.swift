@@ -31,7 +31,7 @@ struct RecordPruner: ~Copyable {
     output = CBORWriter(minimumCapacity: tape.byteCount)
   }
 
-  /// Copies the whole body, or reports that its node is lost with a required child.
+  /// Copies the whole body, unless nothing in it is lost, or its node is lost with a required child.
   mutating func prune() -> RecordLoss {
     if gone.isEmpty { return .unchanged }
     return if case .kept = copy(0) { .changed(output.bytes) } else { .lost }
