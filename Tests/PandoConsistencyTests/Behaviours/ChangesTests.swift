@@ -8,7 +8,7 @@ import Testing
   let anna = Person(id: 1, name: "Anna")
   let bea = Person(id: 2, name: "Bea")
 
-  /// What one update reports to a listener.
+  /// The updates that one change reports to a listener.
   func report(
     _ tree: any Model, _ update: (ConsistencyManager) -> Void
   ) async -> ModelUpdates? {

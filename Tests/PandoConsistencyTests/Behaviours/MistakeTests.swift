@@ -4,7 +4,7 @@ import PandoModels
 import PandoRecords
 import Testing
 
-/// What the manager's delegate is told.
+/// The calls of the manager's delegate.
 @Suite struct MistakeTests {
   let manager = ConsistencyManager()
   let delegate = ManagerDelegate()

@@ -9,7 +9,7 @@ import Testing
   let anna = Person(id: 1, name: "Anna")
   let bea = Person(id: 2, name: "Bea")
 
-  /// What a listener hears at resume of what happened while it was paused.
+  /// The calls that a listener gets at resume for changes made while it was paused.
   func calls(_ tree: any Model, _ change: (ConsistencyManager) -> Void) async -> [Listener.Call] {
     let listener = Listener(tree)
     manager.addListener(listener)

@@ -1,6 +1,6 @@
 import PandoConsistency
 
-/// What an update makes of a tree, worked out in full from the statements, without any registry.
+/// The effect of an update on a tree, computed in full from the documented rules, without any registry.
 enum Reference {
   struct Result {
     var tree: Node?

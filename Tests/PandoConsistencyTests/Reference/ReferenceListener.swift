@@ -1,6 +1,6 @@
 import PandoConsistency
 
-/// What a listener has to hear, worked out from the statements.
+/// The calls that a listener must get, computed from the documented rules.
 struct ReferenceListener {
   struct Call: Equatable, CustomStringConvertible {
     var tree: String?

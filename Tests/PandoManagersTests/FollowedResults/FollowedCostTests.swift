@@ -4,7 +4,7 @@ import Testing
 @testable import PandoManagers
 @testable import PandoManagersFixtures
 
-/// What followed queries cost commits, counted.
+/// The cost of followed queries for commits, in counts.
 @Suite struct FollowedCostTests {
   @Test func `a commit of something else reads and evaluates nothing`() async throws {
     try await Following.run { following in

@@ -10,7 +10,7 @@ import Testing
 @testable import PandoManagers
 @testable import PandoManagersFixtures
 
-/// What managers let one follow.
+/// Following entities, queries and answers of managers.
 @Suite struct FollowedManagerTests {
   private let jazz = Query(filter: \Track.genre == "jazz")
 

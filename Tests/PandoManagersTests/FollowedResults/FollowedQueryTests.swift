@@ -19,7 +19,7 @@ import Testing
     }
   }
 
-  /// What a followed query shows once it has come to a last entity.
+  /// The result of a followed query once it contains a last entity.
   private func shown(
     _ manager: CoreManager<Track>,
     _ values: inout FollowedSequence<QueryResult<Track>>.AsyncIterator

@@ -7,7 +7,7 @@ import Testing
 
 /// Followed queries beside the naive filter over an array, after every commit.
 @Suite struct FollowedRandomTests {
-  /// What a test follows, with the last result that it has got.
+  /// A followed query of a test, with its last result.
   private struct Observer {
     let query: Query<Track>
     var values: FollowedSequence<QueryResult<Track>>.AsyncIterator

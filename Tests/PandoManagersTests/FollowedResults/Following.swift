@@ -50,7 +50,7 @@ struct Following {
 
   /// Waits until nothing is followed any more.
   ///
-  /// Who follows is gone at once; what is being read or told at that moment a moment later.
+  /// Followers go at once; reads and calls that are running end a moment later.
   func allGone() async {
     while hub.viewCount > 0 || scope.count > 0 { await Task.yield() }
   }

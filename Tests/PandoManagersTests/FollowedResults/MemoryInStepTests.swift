@@ -9,7 +9,7 @@ import Testing
 
 @testable import PandoManagersFixtures
 
-/// What is not on disk is shown in step too: by followed queries, by providers, and beside a store.
+/// Entities that are not on disk are shown in step too: by followed queries, by providers, and beside a store.
 @Suite struct MemoryInStepTests {
   /// So many that it shows in each run when views are out of step.
   private static let writeCount = 500
@@ -26,13 +26,13 @@ import Testing
     }
   }
 
-  /// What a query shows that somebody follows: an iteration that begins gets it without waiting.
+  /// The result of a query with a follower: an iteration that begins gets it without waiting.
   private static func shown<E>(_ query: FollowedQuery<E>) async throws -> [E] {
     var values = query.makeAsyncIterator()
     return try await values.next()?.entities ?? []
   }
 
-  /// What a query shows, for a thread that may block.
+  /// The result of a query, for a thread that may block.
   private static func shownNow<E>(_ query: FollowedQuery<E>) -> [E] {
     let isDone = Event()
     let found = Found<[E]>()

@@ -333,7 +333,7 @@ import Testing
   }
 }
 
-/// What the test says that a user may see.
+/// The access of a user, set by the test.
 private final class Access: UserAccessValidating {
   let value: Locked<UserAccess>
 

@@ -48,7 +48,7 @@ import Testing
     await container.close()
   }
 
-  /// What somebody sees who begins to follow now.
+  /// The first result of a query that is followed from now on.
   private func first(_ query: FollowedQuery<Volume>) async throws -> [String]? {
     var values = query.makeAsyncIterator()
     return try await values.next()?.entities.map(\.title)

@@ -19,7 +19,7 @@ import Testing
 
   private func texts(_ books: [Book]) -> [String] { books.map(\.id.text) }
 
-  /// What all ways of asking give, each under its name.
+  /// The results of all ways to read, each under its name.
   private func answers(
     _ query: Query<Book>, _ manager: CoreManager<Book>, _ store: ModelStore?
   ) async throws -> [(way: String, ids: [String])] {

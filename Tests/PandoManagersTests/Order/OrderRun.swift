@@ -6,7 +6,7 @@ import Testing
 
 @testable import PandoManagersFixtures
 
-/// What can happen to one identifier.
+/// An event of one identifier.
 enum OrderEvent: String, CaseIterable {
   /// A server is asked for it.
   case read = "r"
@@ -37,7 +37,7 @@ enum OrderEvent: String, CaseIterable {
   }
 }
 
-/// What is right: the write with the highest place counts, whenever it comes.
+/// The expected state: the write with the highest place counts, at any time of its arrival.
 ///
 /// The place of a write made here is when it is made; that of an answer is when its question was asked.
 struct OrderReference {
@@ -54,7 +54,7 @@ struct OrderReference {
     self.forgetsAbsent = forgetsAbsent
   }
 
-  /// What is stored now.
+  /// The title that counts now.
   var title: String? { counting.title }
 
   /// - Returns: What the event writes; `nil` if it writes nothing.
@@ -81,7 +81,7 @@ struct OrderReference {
 
 /// A manager over a stack of stores, which can end and begin again.
 final class OrderWorld {
-  /// Who removes and sets.
+  /// The API that removes and sets.
   enum Writer: String, CaseIterable, Sendable {
     case manager
     /// A plain write of the model store, such as those of providers.
@@ -176,7 +176,7 @@ final class OrderRun {
     if let title { try await world.manager.set(Book(key, title)) }
   }
 
-  /// What should be stored now.
+  /// The title that should be stored now.
   var title: String? { reference.title }
 
   /// Whether the next event is a restart.

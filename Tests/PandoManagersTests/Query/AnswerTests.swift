@@ -61,7 +61,7 @@ import Testing
     try #require(identifiers == expected, place)
   }
 
-  /// What comes after each of some entities, whether the query finds it or not.
+  /// Checks the page after an entity, whether the query finds that entity or not.
   private static func checkPage(
     _ query: Query<Book>, _ books: [Book], _ snapshot: borrowing ModelSnapshot,
     _ random: inout BookMaker, _ place: Comment

@@ -7,7 +7,7 @@ import Testing
 
 @testable import PandoManagersFixtures
 
-/// What an entity type declares of its fields is compared with what its coding writes.
+/// The store compares the declared fields of an entity type with the fields that its coding writes.
 @Suite struct DeclaredFieldsTests {
   @Test func `a wrong name behind a child is refused where it is written, and says why`()
     async throws

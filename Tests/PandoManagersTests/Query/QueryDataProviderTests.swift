@@ -20,7 +20,7 @@ private struct Person: Model, Codable, Equatable, Queryable {
   static let fields: [Field<Person>] = [.indexed(\.name), .field(\.age)]
 }
 
-/// What another process writes.
+/// A model that another process writes.
 private struct Guest: Model, Codable, Equatable, Queryable {
   static let modelTypeName = "Person"
   var id: Int
@@ -30,12 +30,12 @@ private struct Guest: Model, Codable, Equatable, Queryable {
   var modelIdentifier: String? { "Person:\(id)" }
 }
 
-/// What a delegate was told.
+/// A delegate that records its calls.
 private final class Listener: QueryDataProviderDelegate {
   struct State: Sendable {
     var contexts: [String] = []
     var changes: [CollectionChange] = []
-    /// What all changes have led to.
+    /// The rows after all changes.
     var rows: [String] = []
   }
 

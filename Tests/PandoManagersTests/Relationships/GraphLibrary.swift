@@ -136,7 +136,7 @@ struct GraphLibrary {
   var guilds: CoreManager<Guild> { container[Guild.self] }
   var marks: CoreManager<Mark> { container[Mark.self] }
 
-  /// What the server was asked, in order.
+  /// The requests that the server got, in order.
   var requests: [String] { client.requests.map { "\($0)" } }
 
   static func request<E: RemoteEntity>(_ endpoint: APIPath, _ path: RemotePath<E>) -> APIRequest? {

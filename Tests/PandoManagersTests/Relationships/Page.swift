@@ -24,7 +24,7 @@ struct Page: PersistentEntity {
   }
 }
 
-/// Who owns a page, and where he is at home.
+/// The owner of a page, with a home page.
 struct Owner: PersistentEntity {
   typealias RemoteID = Int
   var id: EntityIdentifier<Owner>

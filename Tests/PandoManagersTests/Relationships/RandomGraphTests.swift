@@ -44,7 +44,7 @@ import Testing
     }
   }
 
-  /// What a graph has to be.
+  /// The expected contents of a graph.
   private struct Expected {
     var texts: [String: String] = [:]
     var missing: Set<String> = []

@@ -7,7 +7,7 @@ import Testing
 
 @testable import PandoManagersFixtures
 
-/// What the cache of a container keeps, and what it never shows.
+/// Entities that the cache of a container keeps, and old ones that it never shows.
 @Suite struct CacheMemoryTests {
   private func withManager(
     of limit: Int, _ body: (CoreManager<Traced>, ModelStore) async throws -> Void

@@ -5,7 +5,7 @@ import Testing
 
 @testable import PandoManagersFixtures
 
-/// What every local store does, in memory and on disk.
+/// The behaviour of every local store, in memory and on disk.
 @Suite struct LocalStoreTests {
   enum Kind: CaseIterable {
     case memory, leastRecentlyUsed, disk, cache, recoverable

@@ -50,7 +50,7 @@ import Testing
     }
   }
 
-  /// What is told of quick updates of a tree and a list in one batch, and who the two are.
+  /// The calls for quick updates of a tree and a list in one batch, and its two members.
   private func calls(
     _ backing: Backing, _ queue: Queue, _ updateCount: Int
   ) async throws -> (calls: [Call], members: [ObjectIdentifier]) {

@@ -5,7 +5,7 @@ import PandoProviders
 import PandoSystem
 import Testing
 
-/// What a cache answers, and what is live.
+/// Fetches from a cache beside live nodes.
 @Suite struct CacheFetchTests {
   private let cache = HandlerCache()
   private let manager: DataModelManager

@@ -4,7 +4,7 @@ import PandoProviders
 import PandoStore
 import Testing
 
-/// What is set with `updateCache: false` over a store, and what is read of the store beside it.
+/// Data set with `updateCache: false` over a store, and reads of the store beside them.
 @Suite struct ShownOnlyTests {
   private typealias Contacts = CollectionDataProvider<Contact>
 
@@ -147,7 +147,7 @@ import Testing
     }
   }
 
-  /// What is deleted in memory came back with a tree that was read, and only there.
+  /// A node deleted in memory reappeared with a tree that was read, and only there.
   @Test func `a tree that is read lacks what was deleted in memory`() async throws {
     try await withContact { manager, store, item in
       let club = DataProvider<Club>(dataModelManager: manager)
@@ -240,7 +240,7 @@ import Testing
     }
   }
 
-  /// Who asked for it showed it, and who waited for it showed nothing.
+  /// The fetching provider showed it, and a provider that waited for it showed nothing.
   @Test(arguments: [Backing.cache, .store, .storeInMemory])
   func `a fetch of a node deleted in memory shows it everywhere again`(
     backing: Backing

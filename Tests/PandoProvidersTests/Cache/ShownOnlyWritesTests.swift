@@ -4,7 +4,7 @@ import PandoProviders
 import PandoStore
 import Testing
 
-/// What is set with `updateCache: false` over a store, and the writes and fetches beside it.
+/// Data set with `updateCache: false` over a store, and writes and fetches beside them.
 @Suite struct ShownOnlyWritesTests {
   private struct Shelf: Model, Codable, Equatable {
     var name: String
@@ -168,7 +168,7 @@ import Testing
     }
   }
 
-  /// What can be done with contact 1.
+  /// A change of contact 1.
   private enum Change: CaseIterable {
     case rowInMemory, newRowInMemory, inMemory, newRow, write
 

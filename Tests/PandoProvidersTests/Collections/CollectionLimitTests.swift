@@ -4,7 +4,7 @@ import PandoProviders
 import PandoSystem
 import Testing
 
-/// What piles up, batches, and several providers at one moment.
+/// Long queues, batches, and several providers at one time.
 @Suite struct CollectionLimitTests {
   private final class Events: DataModelManagerDelegate {
     private let events = Locked<[DataModelEvent]>([])

@@ -18,7 +18,7 @@ final class ListReplica: CollectionDataProviderDelegate {
     var isUnknown = true
     /// Whether there was a quiet point.
     var hasBegun = false
-    /// What was told with another list than the one that it leads to.
+    /// The calls whose list is not the one that their changes lead to.
     var wrong: [String] = []
     var callCount = 0
 

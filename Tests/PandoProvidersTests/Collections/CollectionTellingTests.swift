@@ -6,7 +6,7 @@ import Testing
 
 @testable import PandoProviders
 
-/// What delegates and sequences of lists are told when writes are on their way.
+/// Calls of delegates and elements of list sequences while writes are queued.
 @Suite struct CollectionTellingTests {
   /// The list is not known to be loaded before the first write is committed, so it was read as a whole.
   @Test func `the editing provider is not notified of the row that it has inserted`()

@@ -10,7 +10,7 @@ import Testing
   private typealias Contacts = CollectionDataProvider<Contact>
   private typealias Edit = @Sendable (Contacts) -> Void
 
-  /// What is done to a list of 1, 2 and 3 from which 2 is being deleted, and what is left.
+  /// Edits of a list of 1, 2 and 3 from which 2 is being deleted, and their results.
   private static let edits: [(name: String, edit: Edit, ids: [Int])] = [
     ("append", { $0.append([Contact(4)]) }, [1, 3, 4]),
     ("insert", { $0.insert([Contact(4)], at: 0) }, [4, 1, 3]),
@@ -136,7 +136,7 @@ import Testing
     }
   }
 
-  /// Nobody shows it, so that there is nothing to be done; or all show it.
+  /// An edit of a list without a provider has no effect; otherwise all providers show it.
   @Test(arguments: [Backing.cache, .store])
   func `static edits that are not written are shown only`(backing: Backing) async throws {
     try await backing.withManager { manager in

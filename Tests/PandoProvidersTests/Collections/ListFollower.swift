@@ -25,7 +25,7 @@ final class ListFollower<T: SimpleModel>: CollectionDataProviderDelegate {
   /// All calls since the last time it was asked.
   func takeCalls() -> [Call] { received.withLock { calls in exchange(&calls, with: []) } }
 
-  /// What it was told since the last time it was asked.
+  /// The changes that it got since the last call of this function.
   func takeChanges() -> [CollectionChange] { takeCalls().map(\.change) }
 
   /// Does something at each call.

@@ -5,7 +5,7 @@ import PandoProviders
 import PandoStore
 import Testing
 
-/// What a provider is told of rows that it has just brought in itself.
+/// A provider gets no call for rows that it has just inserted itself.
 @Suite struct OwnRowTests {
   @Test func `over a cache a provider is not notified of its own new row`()
     async throws

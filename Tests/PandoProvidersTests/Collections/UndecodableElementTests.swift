@@ -21,7 +21,7 @@ import Testing
     TreeNode("Contact:\(id)", type: "Contact", fields: ["id": .integer(Int64(id))])
   }
 
-  /// What of a stored list can be decoded.
+  /// The elements of a stored list that can be decoded.
   static func decodable(_ store: ModelStore, _ key: String = "contacts") throws -> [Contact]? {
     try store.read { try $0.collection(key, as: Contact.self) { _ in } }
   }

@@ -16,7 +16,7 @@ enum Backing: String, CaseIterable, Sendable {
   /// Whether there is a store.
   var hasStore: Bool { self == .store || self == .storeInMemory }
 
-  /// What can be fetched from.
+  /// The backings that can be fetched from.
   static let lasting: [Backing] = allCases
 
   /// Runs a test with a manager, which is drained and closed afterwards.

@@ -7,7 +7,7 @@ final class Completions<T: SimpleModel>: Sendable {
   struct Call: Sendable {
     let model: T?
     let error: (any Error)?
-    /// What the provider showed at that moment.
+    /// The data that the provider showed at that moment.
     let shown: T?
   }
 

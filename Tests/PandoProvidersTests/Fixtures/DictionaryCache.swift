@@ -13,12 +13,12 @@ final class DictionaryCache: CacheDelegate {
 
   private let state = Locked(State())
 
-  /// What it was asked, in order.
+  /// The calls that it got, in order.
   var calls: [String] { state.withLock { $0.calls } }
   /// The contexts of these calls.
   var contexts: [String?] { state.withLock { $0.contexts } }
 
-  /// What it holds, put there without a call.
+  /// The models in it, read and set without a call.
   subscript(cacheKey: String) -> (any SimpleModel)? {
     get { state.withLock { $0.models[cacheKey] } }
     set { state.withLock { $0.models[cacheKey] = newValue } }

@@ -23,7 +23,7 @@ final class HandlerCache: CompletionCacheDelegate {
   /// The writes so far.
   var writes: [String] { state.withLock { $0.writes } }
 
-  /// What writes end with from now on.
+  /// Lets all later writes fail.
   func failWrites(with error: any Error) { state.withLock { $0.writeError = error } }
 
   /// How often a key was read.

@@ -1,6 +1,6 @@
 import PandoModels
 
-/// What providers and store should hold: three dictionaries, and every rule written down once more.
+/// The expected contents of providers and store: three dictionaries, and every rule written once more.
 struct ProviderReference {
   private struct Record {
     var text: String

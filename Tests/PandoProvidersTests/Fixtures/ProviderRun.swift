@@ -11,7 +11,7 @@ final class ProviderRun: Sendable {
   private static let threadCount = 4
   private static let stepCount = 60
 
-  /// What a call does to the data.
+  /// The effect of a call on the data.
   enum Change: Sendable {
     case set([any SimpleModel])
     case delete(String)
@@ -131,7 +131,7 @@ final class ProviderRun: Sendable {
       reader: reader.id == author.id ? nil : reader)
   }
 
-  /// What the changes lead to, one after another.
+  /// The reference after all changes, applied one after another.
   func makeReference() -> ProviderReference {
     let changes = changes.withLock { $0 }
     var reference = ProviderReference()

@@ -6,7 +6,7 @@ import PandoStore
 import PandoSystem
 import Testing
 
-/// What the sequences of a list give.
+/// The elements of the sequences of a list.
 @Suite struct ListSequenceTests {
   /// Has the identifiers of contacts, and no name.
   private struct Badge: Model, Codable, Equatable {
@@ -38,7 +38,7 @@ import Testing
     }
   }
 
-  /// What a sequence of changes lacks: how often its changes did not lead from one list to the next.
+  /// How often the changes of a sequence did not lead from one list to the next.
   private func omissions(
     _ list: CollectionDataProvider<Contact>, until isLast: @escaping @Sendable ([Contact]) -> Bool
   ) async throws -> Int {

@@ -4,7 +4,7 @@ import PandoProviders
 import PandoStore
 import Testing
 
-/// What is left of managers and stores that are closed.
+/// Closed managers and stores are freed.
 @Suite struct ClosedLifetimeTests {
   private final class Held {
     weak var manager: DataModelManager?

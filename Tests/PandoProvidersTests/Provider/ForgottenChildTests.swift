@@ -146,7 +146,7 @@ import Testing
 }
 
 extension EventLog {
-  /// What was said of each mistake.
+  /// The text of each mistake.
   fileprivate var descriptions: [String] {
     events.compactMap { event in
       guard case .mistake(let mistake) = event else { return nil }

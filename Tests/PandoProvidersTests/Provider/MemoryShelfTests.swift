@@ -5,7 +5,7 @@ import PandoProviders
 import PandoSystem
 import Testing
 
-/// What is committed in memory alone can be fetched, whether or not somebody shows it.
+/// A value committed in memory alone can be fetched, whether or not a provider shows it.
 @Suite struct MemoryShelfTests {
   private let manager = DataModelManager()
 

@@ -150,7 +150,7 @@ import Testing
     }
   }
 
-  /// What the list shows is its elements the other way round, in memory only.
+  /// The list shows its elements in reverse order, in memory only.
   private func withListShownOnly(
     _ body: (DataModelManager, ModelStore, Contacts) async throws -> Void
   ) async throws {

@@ -6,7 +6,7 @@ import PandoStore
 import PandoSystem
 import Testing
 
-/// What is told when a pause ends.
+/// Calls of delegates when a pause ends.
 @Suite struct PauseEndTests {
   /// Whose pause ends.
   enum Pause: CaseIterable, Sendable {

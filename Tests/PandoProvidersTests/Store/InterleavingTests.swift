@@ -7,7 +7,7 @@ import Testing
 
 @testable import PandoProviders
 
-/// Whatever order network and cache answer in: all orders of what can happen to one provider.
+/// All orders of the events of one provider, such as the answers of network and cache.
 @Suite struct InterleavingTests {
   enum Step: String, CaseIterable {
     case fetch
@@ -74,12 +74,12 @@ private final class Interleaving {
   private static let set = Person(id: 1, name: "set")
   private static let updated = Person(id: 1, name: "updated")
 
-  /// What is expected, step by step.
+  /// The expected state, step by step.
   private struct Expectation {
     var shown: Person?
     var stored: Person? = Interleaving.old
     var isAwaiting = false
-    /// What a custom cache answers: what it had when it was asked; the outer `nil` if it is not asked.
+    /// The answer of a custom cache: its value at the call; the outer `nil` if it is not called.
     var answer: Person??
     /// Whether something newer than the fetch is known, so that its answer is ignored.
     var isOvertaken = false

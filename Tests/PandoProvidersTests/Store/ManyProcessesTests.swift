@@ -176,7 +176,7 @@ import Testing
     {}
   }
 
-  /// What a process says until it says a line.
+  /// The lines of a process up to a given one.
   private func lines(of process: ChildProcess, until last: String) throws -> [String] {
     var lines: [String] = []
     while lines.last != last {

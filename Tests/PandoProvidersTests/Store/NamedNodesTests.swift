@@ -13,7 +13,7 @@ import Testing
     var modelIdentifier: String? { "Shelf:\(id)" }
   }
 
-  /// What shows contact 1, after it was stored as "stored" and set to "live" in memory.
+  /// Views of contact 1, after it was stored as "stored" and set to "live" in memory.
   private func withViews(
     _ body: (ModelStore, DataModelManager, () -> Set<String>) async throws -> Void
   ) async throws {

@@ -9,7 +9,7 @@ import Testing
 /// All orders in which own writes are committed and shown, another process commits, and somebody looks for
 /// that.
 @Suite struct OtherCommitOrderTests {
-  /// What happens next.
+  /// The next event.
   enum Step: Character {
     /// A write of this process is committed; its place in the pipeline's queue is taken.
     case write = "W"

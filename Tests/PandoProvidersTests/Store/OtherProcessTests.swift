@@ -8,7 +8,7 @@ import Testing
 @testable import PandoProviders
 @testable import PandoStore
 
-/// What other processes commit.
+/// Commits of other processes.
 @Suite struct OtherProcessTests {
   private let ada = Person(id: 1, name: "Ada")
 
@@ -84,7 +84,7 @@ import Testing
     }
   }
 
-  /// What an own edit does to a list that another process has changed.
+  /// An own edit of a list that another process has changed.
   enum OwnEdit: CaseIterable {
     case moveInPlace, updateUnchanged, moveAway, append
   }
@@ -193,7 +193,7 @@ import Testing
     }
   }
 
-  /// What this process writes though the store has it so already.
+  /// A write of this process that the store contains already.
   enum EmptyWrite: CaseIterable {
     case delete, set, setByProvider, edit
   }

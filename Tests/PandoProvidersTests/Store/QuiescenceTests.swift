@@ -13,7 +13,7 @@ import Testing
   private static let roundCount = 3
   private static let stepCount = 20
 
-  /// What the tasks use and what is compared.
+  /// The objects that the tasks use, and those that are compared.
   private struct Rig: Sendable {
     let manager: DataModelManager
     let lists: [Contacts]

@@ -176,7 +176,7 @@ import Testing
     }
   }
 
-  /// What Foundation read, without the values of numbers, which it changes.
+  /// The result of Foundation, without the values of numbers, which it changes.
   private func shape(_ object: Any) -> TreeValue {
     switch object {
     case let values as [Any]: .array(values.map(shape))

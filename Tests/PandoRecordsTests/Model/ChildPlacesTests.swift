@@ -4,7 +4,7 @@ import Testing
 
 @testable import PandoRecords
 
-/// What is found out of a type from the first of its models that is asked for its children.
+/// Facts about a type, found with the first of its models whose children are listed.
 @Suite struct ChildPlacesTests {
   struct Leaf: Model, Codable, Equatable {
     var modelIdentifier: String?

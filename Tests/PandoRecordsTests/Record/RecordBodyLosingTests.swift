@@ -89,7 +89,7 @@ import Testing
 }
 
 extension TreeValue {
-  /// What is left of a value, or `nil` when it is lost: the rules said once more, without bytes.
+  /// A value without the lost children, or `nil` if it is lost itself: the same rules, without bytes.
   fileprivate func losing(_ identifiers: Set<String>) -> TreeValue? {
     switch self {
     case .reference(let identifier, _):

@@ -69,7 +69,7 @@ extension TreeValue {
     }
   }
 
-  /// What a record gives back of this value, said once more and without bytes.
+  /// This value as a record returns it: the same rules, without bytes.
   func canonical(inSlot: Bool = false) -> TreeValue {
     switch self {
     case .array(let values):

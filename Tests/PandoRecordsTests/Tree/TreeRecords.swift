@@ -7,7 +7,7 @@ final class TreeRecords: TreeSink {
 
   private(set) var bodies: [RecordReference: [UInt8]] = [:]
   private(set) var edges: [RecordReference: [RecordEdge]] = [:]
-  /// What the encoder called, in order.
+  /// The calls of the encoder, in order.
   private(set) var log: [String] = []
   private var nodes: [String] = []
   private var types: [String] = []

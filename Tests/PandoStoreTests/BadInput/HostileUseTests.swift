@@ -4,7 +4,7 @@ import PandoModels
 import PandoStore
 import Testing
 
-/// What `torture hostile` does at full size, in sizes that a test takes.
+/// The uses of `torture hostile`, in sizes for a test.
 @Suite(.overBothBackings) struct HostileUseTests {
   private let child = TreeValue.reference(identifier: "child", typeName: "Child")
 

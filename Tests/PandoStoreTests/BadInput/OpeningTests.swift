@@ -6,7 +6,7 @@ import Testing
 
 @testable import PandoStore
 
-/// What is in the way of opening a store, and says so.
+/// Reasons why a store can't be opened, and their errors.
 @Suite struct OpeningTests {
   /// A store with some nodes, closed.
   private func makeStore(_ path: String, count: Int = 1) throws {

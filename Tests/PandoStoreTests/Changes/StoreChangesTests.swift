@@ -5,7 +5,7 @@ import Testing
 
 @testable import PandoStore
 
-/// What is committed, as it happens.
+/// The sequence of commits, as they happen.
 @Suite struct StoreChangesTests {
   private func leaf(_ id: Int, _ value: Int = 0) -> TreeNode {
     TreeNode("leaf:\(id)", type: "Leaf", fields: ["value": .integer(Int64(value))])

@@ -5,7 +5,7 @@ import Testing
 @testable import PandoStore
 
 @Suite struct CountedListModelTests {
-  /// What elements look like in a run.
+  /// The sizes of the elements in a run.
   enum Elements: CaseIterable {
     case empty, small, medium, nearlyARow, mixed
 

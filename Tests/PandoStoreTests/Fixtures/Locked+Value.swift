@@ -1,6 +1,6 @@
 import PandoSystem
 
 extension Locked where Value: Sendable {
-  /// What the closures of a test have left there.
+  /// The value that the closures of a test have left.
   var value: Value { withLock { $0 } }
 }

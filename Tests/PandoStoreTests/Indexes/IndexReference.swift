@@ -2,7 +2,7 @@ import PandoModels
 import PandoStore
 import Testing
 
-/// What an index must hold, found by looking at every record of its type.
+/// The rows that an index must have, computed from every record of its type.
 struct IndexReference {
   let index: ModelIndex
 

@@ -5,7 +5,7 @@ import PandoRecords
 import PandoStore
 import Testing
 
-/// What `@Model` and `@Embedded` generate codes as synthesized `Codable` does.
+/// The code of `@Model` and `@Embedded` encodes and decodes as synthesized `Codable` does.
 @Suite struct ShapeTests {
   static let shapes: [any Shape.Type] = [
     Shapes.Payment.self, Shapes.Point.self, Shapes.Signed.self, Shapes.Unsigned.self,

@@ -114,7 +114,7 @@ import Testing
     }
   }
 
-  /// What opening a store says that must fail.
+  /// The error text of an opening that must fail; empty if it succeeds.
   private func message(ofOpening path: String, _ migrations: [Migration]) throws -> String {
     do {
       try open(path, migrations).close()

@@ -5,7 +5,7 @@ import PandoStore
 import PandoSystem
 import Testing
 
-/// What a service can log and count.
+/// The figures that a service can log and count.
 @Suite struct StatisticsTests {
   @Test(.overBothBackings) func `statistics are those of the last commit`() throws {
     let store = try ModelStore.forTest()

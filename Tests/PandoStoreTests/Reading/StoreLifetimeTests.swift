@@ -1,7 +1,7 @@
 import PandoFixtures
 import Testing
 
-/// What must not outlive a read or a write of a store does not compile.
+/// Code in which a value outlives its read or write of a store does not compile.
 @Suite struct StoreLifetimeTests {
   private static func compile(_ body: String) throws -> (status: Int32, output: String) {
     try PandoFixtures.compile(

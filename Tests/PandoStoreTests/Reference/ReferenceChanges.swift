@@ -1,4 +1,4 @@
-/// What one write did to the reference.
+/// The changes of one write to the reference.
 struct ReferenceChanges {
   enum Fate { case inserted, updated, deleted }
 

@@ -1,7 +1,7 @@
 import PandoModels
 
 extension ReferenceStore {
-  /// Who holds whom: the parents of each child.
+  /// The parents of each child.
   func parentsByChild() -> [String: Set<String>] {
     var parents: [String: Set<String>] = [:]
     for (name, node) in nodes {

@@ -1,6 +1,6 @@
 import PandoModels
 
-/// What a store must hold, kept the simplest way there is: dictionaries of nodes, changed by walking
+/// The contents that a store must have, kept in the simplest way: dictionaries of nodes, changed by walking
 /// everything.
 ///
 /// A value: a copy is a version. Nothing in it is shared with the code under test but the value
@@ -18,7 +18,7 @@ struct ReferenceStore {
     var records: [String: Record] = [:]
   }
 
-  /// What a refused operation throws.
+  /// The error of a refused operation.
   enum Refusal: Error {
     case cyclicModel
     case noSuchNode

@@ -21,7 +21,7 @@ indirect enum StoreOperation: Sendable {
   /// Steps in a nested transaction, which throws at the end or not.
   case nested([StoreOperation], isThrown: Bool)
 
-  /// What a nested transaction throws.
+  /// The error of a nested transaction.
   struct Undone: Error {}
 }
 

@@ -6,7 +6,7 @@ import PandoStore
 import PandoSystem
 import Testing
 
-/// What is particular to stores in memory; suites with the trait `overBothBackings` test the rest.
+/// Behaviour of stores in memory only; suites with the trait `overBothBackings` test the rest.
 @Suite struct MemoryStoreTests {
   private let ada = Person(id: 1, name: "Ada")
 

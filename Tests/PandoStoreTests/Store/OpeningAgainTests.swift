@@ -6,7 +6,7 @@ import Testing
 
 @testable import PandoStore
 
-/// What a store tells and does while it is opened.
+/// Events and effects of opening a store.
 @Suite struct OpeningAgainTests {
   private func withStore(_ body: (String) throws -> Void) throws {
     let directory = try TemporaryDirectory()

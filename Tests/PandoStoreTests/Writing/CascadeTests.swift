@@ -2,7 +2,7 @@ import PandoModels
 import PandoStore
 import Testing
 
-/// What a delete does to records that hold the node in several ways.
+/// The effect of a delete on records that hold the node in several ways.
 @Suite(.overBothBackings) struct CascadeTests {
   private let ada = Person(id: 1, name: "Ada")
 

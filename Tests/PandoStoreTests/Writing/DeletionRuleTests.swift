@@ -3,7 +3,7 @@ import PandoModels
 import PandoStore
 import Testing
 
-/// What deletes do where a type says so.
+/// Deletes under the deletion rules of a type.
 @Suite struct DeletionRuleTests {
   struct Project: Model, Codable, Equatable {
     var id: Int

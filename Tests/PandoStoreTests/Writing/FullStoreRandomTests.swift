@@ -16,7 +16,7 @@ import Testing
 
   private static let threadCount = 4
 
-  /// What one thread has written and what was refused.
+  /// The writes of one thread, and the refused ones.
   private struct Ledger {
     var texts: [Int: String] = [:]
     var list: [Int] = []

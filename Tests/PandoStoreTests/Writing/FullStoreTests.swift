@@ -14,7 +14,7 @@ import Testing
     var modelIdentifier: String? { "Page:\(id)" }
   }
 
-  /// What holds pages, so that their removal rewrites something.
+  /// A parent of a page, so that the removal of the page rewrites a record.
   struct Book: Model, Codable, Equatable {
     var id: Int
     var page: Page?

@@ -6,7 +6,7 @@ import Testing
 
 @testable import PandoStore
 
-/// What happens when a write has to run again, or can't be kept.
+/// Writes that have to run again, or can't be kept.
 @Suite(.overBothBackings) struct RepeatedWriteTests {
   private struct Stop: Error {}
 
