@@ -221,4 +221,14 @@ package final class ReadWriteLock: @unchecked Sendable {
     defer { unsafe pthread_rwlock_unlock(lock) }
     return try body()
   }
+
+  /// Runs `body` while no other thread holds the lock, unless a thread holds it now.
+  ///
+  /// - Parameter body: Short; must not take the lock.
+  /// - Returns: The result of `body`; `nil` if a thread, also the calling one, holds the lock.
+  package func writingIfFree<Result>(_ body: () -> Result) -> Result? {
+    guard unsafe pthread_rwlock_trywrlock(lock) == 0 else { return nil }
+    defer { unsafe pthread_rwlock_unlock(lock) }
+    return body()
+  }
 }

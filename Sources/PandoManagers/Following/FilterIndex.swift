@@ -53,11 +53,6 @@ struct FilterIndex: Sendable {
     }
   }
 
-  /// Whether an entity with these values may affect a follower.
-  func findsAny(_ values: [FieldValue]) -> Bool {
-    !general.isEmpty || values.contains { byValue[$0.field]?[$0.value] != nil }
-  }
-
   private mutating func place(_ number: UInt64, _ values: [FieldValue]) {
     guard let best = values.min(by: { count($0) < count($1) }) else { return }
     enter(number, best)

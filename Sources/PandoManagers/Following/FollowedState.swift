@@ -59,6 +59,14 @@ final class FollowedState<Value: Sendable>: Sendable {
     return true
   }
 
+  /// The value after the staged commits; `nil` while it is being loaded, and after a failure.
+  var current: Value? {
+    state.withLock { state in
+      if case .following = state.phase { return state.staged }
+      return nil
+    }
+  }
+
   /// Returns the value to which a commit is applied.
   ///
   /// - Parameters:

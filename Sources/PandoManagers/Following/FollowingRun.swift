@@ -49,12 +49,13 @@ struct FollowingRun: PipelineStep {
   ) {
     let nodes = nodes.flatMap { $0.count > Self.nodesMaximum ? nil : $0 }
     // New nodes are added now; lost ones are removed when the value is published.
-    views.insert(nodes, in: value, of: view)
+    let mayHaveNodes = nodes?.isEmpty != true
+    if mayHaveNodes { views.insert(nodes, in: value, of: view) }
     #if InternalChecks
       self.views = views
     #endif
     add { [context] in
-      views.remove(nodes, notIn: value, of: view)
+      if mayHaveNodes { views.remove(nodes, notIn: value, of: view) }
       views.hasLoaded(view.number)
       #if InternalChecks
         views.checkInvariants(of: view, showing: value)

@@ -12,7 +12,7 @@ final class LiveAnswer<E: Queryable, Answer: Sendable>: LiveView {
   /// The answer after a commit.
   enum Value: Sendable {
     case answer(Answer)
-    case parts(PartTable<E>)
+    case parts(PartTable, AnswerParts<E>)
 
     /// The answer to the question.
     ///
@@ -20,7 +20,7 @@ final class LiveAnswer<E: Queryable, Answer: Sendable>: LiveView {
     func answer(to question: Question<E, Answer>) throws -> Answer {
       switch self {
       case .answer(let answer): answer
-      case .parts(let table): try question.answer(table.tally)
+      case .parts(let table, _): try question.answer(table.tally)
       }
     }
   }
@@ -60,17 +60,42 @@ final class LiveAnswer<E: Queryable, Answer: Sendable>: LiveView {
     if let example = snapshot.example(of: E.self) { type.note(example) }
     let query = try followed.query.current(in: snapshot)
     if isAskedAgain { return .answer(try snapshot.answer(question, to: query)) }
-    return .parts(try PartTable(AnswerParts(question, of: query, snapshot), snapshot))
+    let source = try AnswerParts(question, of: query, snapshot)
+    let table = PartTable(source.tally)
+    try source.forEach(in: snapshot) { table.insert($0, $1) }
+    return .parts(table, source)
   }
 
   func nodes(of value: Value) -> Set<ByteString> {
-    guard case .parts(let table) = value, case .values = followed.key else { return [] }
+    guard case .parts(let table, _) = value, case .values = followed.key else { return [] }
     return table.identifiers
   }
 
   func depends(_ value: Value, on node: ByteString) -> Bool {
-    guard case .parts(let table) = value, case .values = followed.key else { return false }
+    guard case .parts(let table, _) = value, case .values = followed.key else { return false }
     return table.contains(node)
+  }
+
+  func needsSnapshot(_ nodes: [ByteString], _ touched: TouchedNodes) -> Bool {
+    guard case .parts = state.current else { return true }
+    return !nodes.allSatisfy { touched.entity($0, as: E.self) != nil }
+  }
+
+  func stage(
+    _ nodes: [ByteString], from touched: TouchedNodes, in store: ModelStore,
+    _ run: inout FollowingRun
+  ) throws -> Value? {
+    run.displaced = []
+    guard let staged = state.staged(before: run.number, isKnown: true),
+      case .parts(let table, let source) = staged
+    else { return nil }
+    run.tally.evaluations += nodes.count
+    let parts = nodes.map { node in
+      (node, (touched.entity(node, as: E.self) ?? nil).flatMap { source.part(of: $0) })
+    }
+    guard table.stage(parts) else { return nil }
+    state.stage(staged, at: run.number)
+    return staged
   }
 
   func stage(
@@ -80,9 +105,10 @@ final class LiveAnswer<E: Queryable, Answer: Sendable>: LiveView {
     run.displaced = []
     guard let staged = state.staged(before: run.number, isKnown: nodes != nil) else { return nil }
     let value: Value
-    if let nodes, case .parts(let table) = staged {
+    if let nodes, case .parts(let table, let source) = staged {
       run.tally.evaluations += nodes.count
-      guard try table.stage(nodes, snapshot) else { return nil }
+      let parts = try nodes.map { ($0, try source.part(of: $0, in: snapshot)) }
+      guard table.stage(parts) else { return nil }
       value = staged
     } else {
       run.tally.refills += 1
@@ -94,7 +120,7 @@ final class LiveAnswer<E: Queryable, Answer: Sendable>: LiveView {
 
   func begin(in hub: StoreHub) {}
   func delays(_ value: Value, in hub: StoreHub) -> Bool { false }
-  func willShow(_ value: Value) { if case .parts(let table) = value { table.show() } }
+  func willShow(_ value: Value) { if case .parts(let table, _) = value { table.show() } }
   func didShow(_ value: Value, in hub: StoreHub) {}
 }
 
@@ -104,7 +130,7 @@ final class LiveAnswer<E: Queryable, Answer: Sendable>: LiveView {
 /// commit ─► stage: the parts of the touched nodes change ─► show: the tally changes by their difference
 /// ```
 /// The pipeline changes it; any thread reads the tally.
-final class PartTable<E: Queryable>: Sendable {
+final class PartTable: Sendable {
   private struct Change {
     let old: [QueryValue]?
     let new: [QueryValue]?
@@ -117,20 +143,19 @@ final class PartTable<E: Queryable>: Sendable {
     var tally: RunningTally
   }
 
-  private let source: AnswerParts<E>
   private let state: Locked<State>
 
-  /// Counts the entities of a version.
+  /// Makes a table without entities.
   ///
-  /// - Throws: As `ModelSnapshot.answer(_:to:)`.
-  init(_ source: AnswerParts<E>, _ snapshot: ModelSnapshot) throws {
-    self.source = source
-    var counted = State(tally: source.tally)
-    try source.forEach(in: snapshot) { identifier, part in
-      counted.parts[identifier] = part
-      counted.tally.add(part)
+  /// - Parameter tally: The tally of no entities.
+  init(_ tally: RunningTally) { state = Locked(State(tally: tally)) }
+
+  /// Counts an entity.
+  func insert(_ identifier: ByteString, _ part: [QueryValue]) {
+    state.withLock { state in
+      state.parts[identifier] = part
+      state.tally.add(part)
     }
-    state = Locked(counted)
   }
 
   /// The nodes of the counted entities, with those of staged changes.
@@ -142,13 +167,11 @@ final class PartTable<E: Queryable>: Sendable {
   /// The tally of the shown entities.
   var tally: Tally { state.withLock { $0.tally }.tally }
 
-  /// Reads the parts of touched nodes.
+  /// Stages the parts of touched nodes; `nil` for an entity that does not belong to the query.
   ///
   /// - Returns: Whether one has changed.
-  /// - Throws: As `ModelSnapshot.answer(_:to:)`.
-  func stage(_ nodes: [ByteString], _ snapshot: ModelSnapshot) throws -> Bool {
-    let parts = try nodes.map { ($0, try source.part(of: $0, in: snapshot)) }
-    return state.withLock { state in
+  func stage(_ parts: [(node: ByteString, new: [QueryValue]?)]) -> Bool {
+    state.withLock { state in
       for (node, new) in parts {
         let old = state.parts[node]
         if old == new { continue }

@@ -104,6 +104,46 @@ final class LiveQuery<E: Queryable>: LiveView {
     return try stage(changes, in: staged, &run) { try read(snapshot, type) }
   }
 
+  func needsSnapshot(_ nodes: [ByteString], _ touched: TouchedNodes) -> Bool {
+    guard let window = state.current else { return true }
+    let changes = changes(of: nodes, touched, window) { _ in 0 }
+    return changes.map { window.mayBeExhausted(by: $0) } ?? true
+  }
+
+  func stage(
+    _ nodes: [ByteString], from touched: TouchedNodes, in store: ModelStore,
+    _ run: inout FollowingRun
+  ) throws -> QueryWindow<E>? {
+    run.displaced = []
+    guard let staged = state.staged(before: run.number, isKnown: true) else { return nil }
+    // A later commit may have deleted the node.
+    let changes = try changes(of: nodes, touched, staged) { node in
+      try store.read { try $0.naturalRank(of: node.text) } ?? .max
+    }
+    return try stage(changes, in: staged, &run) { try store.read { try followed.read($0) } }
+  }
+
+  /// The changes of touched nodes; `nil` if the write does not tell one of them.
+  ///
+  /// - Parameter rank: Returns the rank of a node that the window does not have, and may get.
+  private func changes(
+    of nodes: [ByteString], _ touched: TouchedNodes, _ window: QueryWindow<E>,
+    rank: (ByteString) throws -> UInt64
+  ) rethrows -> [EntityChange<E>]? {
+    var changes: [EntityChange<E>] = []
+    for node in nodes {
+      guard let known = touched.entity(node, as: E.self) else { return nil }
+      let entity = try known.map { entity in
+        if let rank = window.rank(of: node) { return RankedEntity(entity, rank: rank) }
+        let new = RankedEntity(entity, rank: .max)
+        let enters = followed.accepts(new, isKept: false)
+        return enters ? RankedEntity(entity, rank: try rank(node)) : new
+      }
+      changes.append(EntityChange(node, entity))
+    }
+    return changes
+  }
+
   /// Stages the window after changes in memory.
   ///
   /// - Parameters:

@@ -44,6 +44,28 @@ protocol LiveView<Value>: AnyObject, Sendable {
   /// Whether a node is one of ``nodes(of:)``.
   func depends(_ value: Value, on node: ByteString) -> Bool
 
+  /// Whether the models of a write are not enough to stage the next value.
+  ///
+  /// - Parameters:
+  ///   - nodes: The touched nodes that concern it.
+  ///   - touched: The entities of the write.
+  /// - Returns: `true` if a snapshot has to be read.
+  func needsSnapshot(_ nodes: [ByteString], _ touched: TouchedNodes) -> Bool
+
+  /// Stages the value after a write, from the models that the write was given.
+  ///
+  /// - Parameters:
+  ///   - nodes: The touched nodes that concern it; ``needsSnapshot(_:_:)`` was `false` for them.
+  ///   - touched: The entities of the write.
+  ///   - store: The store, for the ranks of new entities.
+  ///   - run: The number of the write.
+  /// - Returns: The value to publish; `nil` if it has not changed.
+  /// - Throws: `QueryError` as the answer to a question; `StoreError`.
+  func stage(
+    _ nodes: [ByteString], from touched: TouchedNodes, in store: ModelStore,
+    _ run: inout FollowingRun
+  ) throws -> Value?
+
   /// Stages the value after commits.
   ///
   /// - Parameters:
@@ -74,6 +96,12 @@ protocol LiveView<Value>: AnyObject, Sendable {
 extension LiveView {
   /// The state that observers read.
   var observed: ObservedState<Value?> { state.observed }
+
+  /// Whether ``ViewIndex`` finds it by nodes of its value.
+  var keepsNodes: Bool {
+    if case .type = followed.key { return hasOtherTypes }
+    return true
+  }
 
   func willShow(_ value: Value) {}
 

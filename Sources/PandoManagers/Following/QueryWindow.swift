@@ -58,6 +58,22 @@ struct QueryWindow<E: Queryable>: Sendable {
   /// Whether a node is kept.
   func contains(_ identifier: ByteString) -> Bool { place(of: identifier) != nil }
 
+  /// The rank of a kept node.
+  func rank(of identifier: ByteString) -> UInt64? { place(of: identifier).map { kept[$0].rank } }
+
+  /// Whether ``apply(_:)`` may return `exhausted`.
+  func mayBeExhausted(by changes: [EntityChange<E>]) -> Bool {
+    if followed.needsStore { return true }
+    if !followed.ordersByChange {
+      var next = self
+      return next.apply(changes) == .exhausted
+    }
+    guard let capacity = followed.capacity, let shownCount = followed.shownCount else {
+      return false
+    }
+    return (isComplete ? capacity : kept.count) - changes.count < shownCount
+  }
+
   /// Applies changes.
   ///
   /// - Parameter changes: Each entity once.

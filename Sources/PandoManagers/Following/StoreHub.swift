@@ -5,8 +5,8 @@ import PandoSystem
 
 /// Follows the commits of one model store for all managers over it, in step with the live trees.
 ///
-/// A write that affects no followed query or graph reads nothing. Other entities are read from the snapshot
-/// that the store's pipeline shows next.
+/// A write is shown from the models that it was given, if they tell the entities of all views that it affects.
+/// Otherwise the entities are read from the snapshot that the store's pipeline shows next.
 final class StoreHub: Sendable {
   /// Takes the changed nodes of a namespace.
   typealias Watcher = @Sendable (Set<ByteString>) -> Void
@@ -166,10 +166,45 @@ extension StoreHub: StorePipelineMember {
     if views.isEmpty, !isWatched { return .nothing }
     let touched = TouchedNodes(write)
     if isWatched, !touched.identifiers.isEmpty { return .read }
-    return views.concerns(touched) ? .read : .nothing
+    switch views.concerned(by: touched) {
+    case nil: return .read
+    case let found? where found.isEmpty: return .nothing
+    case let found?:
+      let plan = WritePlan(touched: touched, views: found)
+      return plan.isShort ? .showAtOnce(plan) : .show(plan)
+    }
   }
 
-  func stage(_ write: CommitEffects, _ plan: any Sendable) -> (any PipelineStep)? { nil }
+  /// The views that a write affects, whose entities its models tell.
+  private struct WritePlan: Sendable {
+    /// The largest number of entities that the thread of a commit compares with views.
+    private static let shortMaximum = 64
+
+    let touched: TouchedNodes
+    let views: [(view: any LiveView, nodes: [ByteString])]
+
+    var isShort: Bool { views.reduce(0) { $0 + $1.nodes.count } <= Self.shortMaximum }
+  }
+
+  func stage(_ write: CommitEffects, _ plan: any Sendable) -> (any PipelineStep)? {
+    guard let plan = plan as? WritePlan else { return nil }
+    var run = FollowingRun(number: write.commitValue, context: write.context)
+    for (view, nodes) in plan.views { stage(view, nodes, plan.touched, &run) }
+    counts.withLock { [tally = run.tally] in $0.add(tally) }
+    return run
+  }
+
+  private func stage(
+    _ view: some LiveView, _ nodes: [ByteString], _ touched: TouchedNodes,
+    _ run: inout FollowingRun
+  ) {
+    do {
+      guard let value = try view.stage(nodes, from: touched, in: store, &run) else { return }
+      add(value, of: view, view.keepsNodes ? nodes + run.displaced : [], &run)
+    } catch {
+      reload(view)
+    }
+  }
 
   func stage(_ group: CommitGroup, in snapshot: ModelSnapshot) -> (any PipelineStep)? {
     var run = FollowingRun(number: group.number, context: group.newest?.context)

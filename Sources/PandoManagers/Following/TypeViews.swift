@@ -13,8 +13,12 @@ protocol AnyTypeViews: AnyObject, Sendable {
 
   func remove(_ number: UInt64)
 
-  /// Whether a written node may enter a view, or has to be read to find out.
-  func mayTake(_ identifier: ByteString, of touched: TouchedNodes) -> Bool
+  /// Adds the views that a written node may enter.
+  ///
+  /// - Returns: `false` if the node has to be read to find out.
+  func find(
+    _ identifier: ByteString, of touched: TouchedNodes, into numbers: inout Set<UInt64>
+  ) -> Bool
 
   /// Adds the views that a touched node may enter.
   func find(
@@ -69,14 +73,15 @@ final class TypeViews<E: Queryable>: AnyTypeViews {
   /// Records that entities of the type may contain other nodes.
   func noteHolders() { state.withLock { $0.holdsNodes = true } }
 
-  func mayTake(_ identifier: ByteString, of touched: TouchedNodes) -> Bool {
+  func find(
+    _ identifier: ByteString, of touched: TouchedNodes, into numbers: inout Set<UInt64>
+  ) -> Bool {
     let (isEmpty, fields) = state.withLock { ($0.filters.isEmpty, $0.filters.fields) }
-    if isEmpty { return false }
-    guard let entity = touched.entity(identifier, as: E.self) else { return true }
+    if isEmpty { return true }
+    guard let entity = touched.entity(identifier, as: E.self) else { return false }
     if let entity, touched.mayHoldNodes { note(entity) }
-    // Key paths of user types are called outside the lock.
-    let values = entity?.values(of: fields) ?? []
-    return state.withLock { $0.filters.findsAny(values) }
+    find(entity, fields, into: &numbers)
+    return true
   }
 
   func find(
@@ -98,6 +103,7 @@ final class TypeViews<E: Queryable>: AnyTypeViews {
   }
 
   private func find(_ entity: E?, _ fields: [String], into numbers: inout Set<UInt64>) {
+    // Key paths of user types are called outside the lock.
     let values = entity?.values(of: fields) ?? []
     state.withLock { $0.filters.find(values, into: &numbers) }
   }

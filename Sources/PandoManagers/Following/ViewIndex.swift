@@ -126,26 +126,35 @@ final class ViewIndex: Sendable {
 
   // MARK: Commits
 
-  /// Whether a write affects a view, or may.
-  func concerns(_ touched: TouchedNodes) -> Bool {
+  /// The views that a write affects, each with the touched nodes that concern it.
+  ///
+  /// - Returns: The views, in the order in which they were made; `nil` if a snapshot has to be read.
+  func concerned(by touched: TouchedNodes) -> [(view: any LiveView, nodes: [ByteString])]? {
     let (types, loading) = state.withLock { ($0.types, $0.loading) }
-    for (namespace, views) in types {
-      for views in views {
-        // The parents of a changed node are unknown without a read.
-        if touched.hasUpdated, views.holdsNodes { return true }
-        if views.countsHolders {
-          if !touched.identifiers.isEmpty, !views.numbers.isEmpty { return true }
-        } else {
-          for node in touched.identifiers where node.isIdentifier(of: namespace) {
-            if views.mayTake(node, of: touched) { return true }
-          }
+    for namespace in loading.keys
+    where touched.identifiers.contains(where: { $0.isIdentifier(of: namespace) }) { return nil }
+    for views in types.values.joined() {
+      // The parents of a changed node are unknown without a read.
+      if touched.hasUpdated, views.holdsNodes { return nil }
+      if views.countsHolders, !touched.identifiers.isEmpty, !views.numbers.isEmpty { return nil }
+    }
+    var found: [UInt64: [ByteString]] = [:]
+    for node in touched.identifiers {
+      var numbers = state.withLock { $0.nodes.holders(of: node) }
+      for (namespace, all) in types where node.isIdentifier(of: namespace) {
+        for views in all where !views.countsHolders {
+          if !views.find(node, of: touched, into: &numbers) { return nil }
         }
       }
+      for number in numbers { found[number, default: []].append(node) }
     }
-    for namespace in loading.keys {
-      if touched.identifiers.contains(where: { $0.isIdentifier(of: namespace) }) { return true }
+    var concerned: [(view: any LiveView, nodes: [ByteString])] = []
+    for number in found.keys.sorted() {
+      guard let view = view(number), let nodes = found[number] else { continue }
+      if view.needsSnapshot(nodes, touched) { return nil }
+      concerned.append((view, nodes))
     }
-    return state.withLock { state in touched.identifiers.contains { state.nodes.contains($0) } }
+    return concerned
   }
 
   /// The views that commits affect, each with the touched nodes that concern it; `nil` if those are unknown.

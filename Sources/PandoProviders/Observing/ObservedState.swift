@@ -167,8 +167,8 @@ package final class ObservedState<Contents: Sendable>: Sendable {
   private func wake(_ change: (inout State) -> Void) {
     let waiters = state.withLock { state in
       change(&state)
-      return state.waiters.takeAll()
+      return state.waiters.count == 0 ? nil : state.waiters.takeAll()
     }
-    if !waiters.isEmpty { ObserverWaker.shared.wake(waiters) }
+    if let waiters { ObserverWaker.shared.wake(waiters) }
   }
 }

@@ -21,6 +21,20 @@ extension Pipeline {
     }
     for step in steps { step.tell() }
   }
+
+  /// Stages and publishes steps if no reader of several views runs, then queues their notifications.
+  ///
+  /// - Returns: `false` if a reader runs; then nothing is staged.
+  func publishAtOnce(_ stage: () -> [any PipelineStep]) -> Bool {
+    let steps = publishing.writingIfFree {
+      let steps = stage()
+      for step in steps { step.publish() }
+      return steps
+    }
+    guard let steps else { return false }
+    for step in steps { step.tell() }
+    return true
+  }
 }
 
 /// A staged update of a manager's live trees.

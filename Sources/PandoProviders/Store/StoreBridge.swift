@@ -179,7 +179,7 @@ extension StoreBridge: StorePipelineMember {
     if let write = group.only {
       switch plan(for: write) {
       case .nothing: return nil
-      case .show(let plan): return stage(write, plan)
+      case .show(let plan), .showAtOnce(let plan): return stage(write, plan)
       case .read: break
       }
     }

@@ -165,9 +165,10 @@ package final class StorePipeline: Sendable {
 
 extension StorePipeline: CommitFollower {
   package func receive(_ flush: [CommitEffects]) {
-    if passes(flush) { return lookAgain() }
+    let count = showAtOnce(flush)
+    if count == flush.count { return lookAgain() }
     let end = inbox.withLock { inbox in
-      inbox.append(flush)
+      inbox.append(count == 0 ? flush : Array(flush.dropFirst(count)))
       return inbox.end
     }
     pipeline.enqueue { self.workOff(upTo: end) }
@@ -236,43 +237,39 @@ extension StorePipeline: CommitFollower {
     }
   }
 
-  /// Counts commits that affect no member as shown, on the thread that delivers them.
+  /// Shows commits that affect no member or need little work, on the thread that delivers them.
   ///
   /// This takes less time than starting the pipeline's thread.
   ///
-  /// - Returns: `false` if the commits must be queued.
-  private func passes(_ flush: [CommitEffects]) -> Bool {
-    guard state.withLock({ $0.passing.tries }) else { return false }
-    var passes = false
+  /// - Returns: The number of shown commits; the others must be queued.
+  private func showAtOnce(_ flush: [CommitEffects]) -> Int {
+    guard state.withLock({ $0.passing.tries }) else { return 0 }
+    var count = 0
     let hasLooked = pipeline.runIfResting {
+      guard inbox.withLock({ $0.isEmpty }), unread.withLock({ $0.isEmpty }), !isReplaced else {
+        return
+      }
       let members = living
-      passes =
-        inbox.withLock { $0.isEmpty } && unread.withLock { $0.isEmpty } && !isReplaced
-        && concernsNobody(flush, members)
-      if passes {
-        for write in flush { advance(past: write) }
+      var left = Self.passingKeysMaximum
+      for write in flush {
+        // A failed write has made no commit.
+        guard !write.hasTicket, write.isCommit, write.commitValue == shown + 1 else { return }
+        left -= write.changed.count + write.deleted.count + write.listCount
+        guard left >= 0, showAtOnce(write, members) else { return }
+        count += 1
       }
     }
-    if hasLooked { state.withLock { $0.passing.note(passes) } }
-    return passes
+    if hasLooked { state.withLock { $0.passing.note(count == flush.count) } }
+    return count
   }
 
-  private func concernsNobody(
-    _ flush: [CommitEffects], _ members: [any StorePipelineMember]
+  private func showAtOnce(
+    _ write: CommitEffects, _ members: [any StorePipelineMember]
   ) -> Bool {
-    var next = shown + 1
-    var left = Self.passingKeysMaximum
-    for write in flush {
-      // A failed write has made no commit.
-      guard !write.hasTicket, write.isCommit, write.commitValue == next
-      else { return false }
-      left -= write.changed.count + write.deleted.count + write.listCount
-      if left < 0 { return false }
-      for member in members {
-        guard case .nothing = member.plan(for: write) else { return false }
-      }
-      next += 1
-    }
+    guard let plans = plans(for: write, members, atOnce: true) else { return false }
+    // This thread may be inside a read of several views.
+    guard plans.isEmpty || pipeline.publishAtOnce({ steps(of: write, plans) }) else { return false }
+    advance(past: write)
     return true
   }
 
@@ -298,28 +295,37 @@ extension StorePipeline: CommitFollower {
     // A write without changes comes right after the commit that it read.
     let next = write.isCommit ? shown + 1 : shown
     guard write.commitValue == next, !isReplaced, unread.withLock({ $0.isEmpty }),
-      let steps = steps(of: write, members)
+      let plans = plans(for: write, members)
     else {
       return readGroup(from: write)
     }
-    pipeline.publish(steps)
+    pipeline.publish(steps(of: write, plans))
     if write.isCommit { advance(past: write) }
     for member in members { member.finish(write) }
   }
 
-  /// Stages the members' steps for a write; returns `nil` if a member has to read.
-  private func steps(
-    of write: CommitEffects, _ members: [any StorePipelineMember]
-  ) -> [any PipelineStep]? {
-    var plans: [(member: any StorePipelineMember, plan: any Sendable)] = []
+  private typealias Plans = [(member: any StorePipelineMember, plan: any Sendable)]
+
+  /// The plans of the members that a write affects; `nil` if a member has to read, or has much work for `atOnce`.
+  private func plans(
+    for write: CommitEffects, _ members: [any StorePipelineMember], atOnce: Bool = false
+  ) -> Plans? {
+    var plans: Plans = []
     for member in members {
       switch member.plan(for: write) {
       case .nothing: break
-      case .show(let plan): plans.append((member, plan))
+      case .show(let plan):
+        if atOnce { return nil }
+        plans.append((member, plan))
+      case .showAtOnce(let plan): plans.append((member, plan))
       case .read: return nil
       }
     }
-    return plans.compactMap { $0.member.stage(write, $0.plan) }
+    return plans
+  }
+
+  private func steps(of write: CommitEffects, _ plans: Plans) -> [any PipelineStep] {
+    plans.compactMap { $0.member.stage(write, $0.plan) }
   }
 
   /// Counts the commit of a write as shown.

@@ -7,6 +7,8 @@ package enum CommitPlan {
   case nothing
   /// The write can be shown by itself. ``StorePipelineMember/stage(_:_:)`` receives the value.
   case show(any Sendable)
+  /// As `show`, with so little work that the thread of the commit does it.
+  case showAtOnce(any Sendable)
   /// A snapshot has to be read.
   case read
 }

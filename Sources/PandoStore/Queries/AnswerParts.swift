@@ -1,7 +1,7 @@
 package import PandoModels
 
 /// The parts of the entities of a query in an answer: the values of the groups and of the field of the question.
-package struct AnswerParts<E: Queryable>: Sendable {
+package final class AnswerParts<E: Queryable>: Sendable {
   /// The query and the question by stored fields.
   private struct Prepared: Sendable {
     let query: StoredQuery<E>
@@ -10,6 +10,7 @@ package struct AnswerParts<E: Queryable>: Sendable {
 
   private let query: Query<E>
   private let measure: Measure<QueryField<E>>
+  private let fields: [QueryField<E>]
   /// `nil` if entities have to be decoded, because records of other types tell of them too.
   private var prepared: Prepared? {
     // Another type of the namespace may be written later.
@@ -29,6 +30,7 @@ package struct AnswerParts<E: Queryable>: Sendable {
   ) throws {
     self.query = query
     measure = question.measure
+    fields = measure.fields
     guard try snapshot.isToldByRows(query, isInOrder: false) else {
       ownRecords = nil
       return
@@ -52,7 +54,7 @@ package struct AnswerParts<E: Queryable>: Sendable {
         computing: { prepared.query.value($0, of: $1) }, body)
     }
     for entity in try snapshot.find(query).entities {
-      try body(ByteString(entity.modelIdentifier ?? ""), part(of: entity))
+      try body(ByteString(entity.modelIdentifier ?? ""), values(of: entity))
     }
   }
 
@@ -69,8 +71,13 @@ package struct AnswerParts<E: Queryable>: Sendable {
     }
     var one = query
     one.filter = .identifiers([identifier.text]) && query.filter
-    return try snapshot.first(one).map { part(of: $0) }
+    return try snapshot.first(one).map { values(of: $0) }
   }
 
-  private func part(of entity: E) -> [QueryValue] { measure.fields.map { $0.value(entity) } }
+  /// Returns the part of an entity; `nil` if it does not belong to the query.
+  package func part(of entity: E) -> [QueryValue]? {
+    query.matches(entity) ? values(of: entity) : nil
+  }
+
+  private func values(of entity: E) -> [QueryValue] { fields.map { $0.value(entity) } }
 }
