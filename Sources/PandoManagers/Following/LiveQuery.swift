@@ -123,9 +123,9 @@ final class LiveQuery<E: Queryable>: LiveView {
     return try stage(changes, in: staged, &run) { try store.read { try followed.read($0) } }
   }
 
-  /// The changes of touched nodes; `nil` if the write does not tell one of them.
+  /// The changes of touched nodes; `nil` if the write does not have the entity of one of them.
   ///
-  /// - Parameter rank: Returns the rank of a node that the window does not have, and may get.
+  /// `rank` returns the rank of a node that enters the window.
   private func changes(
     of nodes: [ByteString], _ touched: TouchedNodes, _ window: QueryWindow<E>,
     rank: (ByteString) throws -> UInt64

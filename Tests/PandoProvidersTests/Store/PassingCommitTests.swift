@@ -9,18 +9,26 @@ import Testing
 /// A commit that concerns nobody is shown without waking another thread, and one that may concern somebody is
 /// not missed.
 @Suite struct PassingCommitTests {
-  /// Notes on which threads it is asked, and is concerned by nothing.
+  /// Records on which threads it plans and stages, with one plan for all writes.
   private final class Bystander: StorePipelineMember {
-    private let threads = Locked<Set<UInt>>([])
+    private let plan: CommitPlan
+    private let planning = Locked<Set<UInt>>([])
+    private let staging = Locked<Set<UInt>>([])
 
-    func wasAsked(on thread: UInt) -> Bool { threads.withLock { $0.contains(thread) } }
+    init(_ plan: CommitPlan) { self.plan = plan }
+
+    func hasPlanned(on thread: UInt) -> Bool { planning.withLock { $0.contains(thread) } }
+    func hasStaged(on thread: UInt) -> Bool { staging.withLock { $0.contains(thread) } }
 
     func plan(for write: CommitEffects) -> CommitPlan {
-      threads.withLock { _ = $0.insert(currentThread()) }
-      return .nothing
+      planning.withLock { _ = $0.insert(currentThread()) }
+      return plan
     }
 
-    func stage(_ write: CommitEffects, _ plan: any Sendable) -> (any PipelineStep)? { nil }
+    func stage(_ write: CommitEffects, _ plan: any Sendable) -> (any PipelineStep)? {
+      staging.withLock { _ = $0.insert(currentThread()) }
+      return nil
+    }
     func stage(_ group: CommitGroup, in snapshot: ModelSnapshot) -> (any PipelineStep)? { nil }
     func finish(_ write: CommitEffects) {}
     func fail(_ write: CommitEffects, _ error: any Error) {}
@@ -29,22 +37,43 @@ import Testing
     func failRead(_ error: any Error) {}
   }
 
-  @Test func `the writer itself shows a commit that affects no view`() async throws {
+  private func withWrites(
+    _ plan: CommitPlan, until isEnough: (Bystander, UInt) -> Bool,
+    check: (Bystander, UInt) -> Void
+  ) async throws {
     try await withStore { store in
       let line = try StorePipeline.pipeline(of: store)
-      let bystander = Bystander()
+      let bystander = Bystander(plan)
       line.add(bystander)
       let writer = Locked<UInt>(0)
       // Not each time: the pipeline may not rest yet.
-      for number in 0..<1_000 where !bystander.wasAsked(on: writer.withLock { $0 }) {
+      for number in 0..<1_000 where !isEnough(bystander, writer.withLock { $0 }) {
         try await store.write { transaction in
           writer.withLock { $0 = currentThread() }
           try transaction.set(Contact(number))
         }
       }
-      #expect(bystander.wasAsked(on: writer.withLock { $0 }))
+      check(bystander, writer.withLock { $0 })
       let changes = try await store.commit { try $0.set(Contact(-1)) }.changeSet
       #expect(line.shown == changes?.commitNumber.value)
+    }
+  }
+
+  @Test func `the writer itself shows a commit that affects no view`() async throws {
+    try await withWrites(.nothing, until: { $0.hasPlanned(on: $1) }) {
+      #expect($0.hasPlanned(on: $1) && !$0.hasStaged(on: $1))
+    }
+  }
+
+  @Test func `the writer itself shows a commit that means little work`() async throws {
+    try await withWrites(.showAtOnce(0), until: { $0.hasStaged(on: $1) }) {
+      #expect($0.hasStaged(on: $1))
+    }
+  }
+
+  @Test func `the pipeline shows a commit that may mean much work`() async throws {
+    try await withWrites(.show(0), until: { $0.hasPlanned(on: $1) }) {
+      #expect($0.hasPlanned(on: $1) && !$0.hasStaged(on: $1))
     }
   }
 
