@@ -14,8 +14,8 @@ struct FollowingRun: PipelineStep {
   /// The touched entities.
   var reads = EntityReads()
   var tally = HubTally()
-  /// The nodes that the view staged last has lost, although they did not change.
-  var displaced: [ByteString] = []
+  /// The nodes that the view staged last has gained or lost, unless it was loaded again.
+  var moved: [ByteString] = []
   /// Closures that publish the results.
   private var commits: [@Sendable () -> Void] = []
   #if InternalChecks

@@ -76,24 +76,28 @@ final class LiveAnswer<E: Queryable, Answer: Sendable>: LiveView {
     return table.contains(node)
   }
 
-  func needsSnapshot(_ nodes: [ByteString], _ touched: TouchedNodes) -> Bool {
-    guard case .parts = state.current else { return true }
-    return !nodes.allSatisfy { touched.entity($0, as: E.self) != nil }
+  func plan(
+    _ nodes: [ByteString], _ touched: TouchedNodes, _ store: ModelStore
+  ) -> WriteStage<Value>? {
+    guard case .parts(_, let source) = state.current else { return nil }
+    var parts: [PartTable.Part] = []
+    for node in nodes {
+      guard let entity = touched.entity(node, as: E.self) else { return nil }
+      parts.append((node, entity.flatMap { source.part(of: $0) }))
+    }
+    return { [parts] run in
+      guard let staged = self.state.staged(before: run.number, isKnown: true),
+        case .parts(let table, _) = staged
+      else { return nil }
+      return self.stage(parts, in: table, staged, &run)
+    }
   }
 
-  func stage(
-    _ nodes: [ByteString], from touched: TouchedNodes, in store: ModelStore,
-    _ run: inout FollowingRun
-  ) throws -> Value? {
-    run.displaced = []
-    guard let staged = state.staged(before: run.number, isKnown: true),
-      case .parts(let table, let source) = staged
-    else { return nil }
-    run.tally.evaluations += nodes.count
-    let parts = nodes.map { node in
-      (node, (touched.entity(node, as: E.self) ?? nil).flatMap { source.part(of: $0) })
-    }
-    guard table.stage(parts) else { return nil }
+  private func stage(
+    _ parts: [PartTable.Part], in table: PartTable, _ staged: Value, _ run: inout FollowingRun
+  ) -> Value? {
+    run.tally.evaluations += parts.count
+    guard table.stage(parts, &run.moved) else { return nil }
     state.stage(staged, at: run.number)
     return staged
   }
@@ -102,18 +106,13 @@ final class LiveAnswer<E: Queryable, Answer: Sendable>: LiveView {
     _ nodes: [ByteString]?, _ run: inout FollowingRun, _ snapshot: ModelSnapshot,
     _ type: TypeViews<E>
   ) throws -> Value? {
-    run.displaced = []
     guard let staged = state.staged(before: run.number, isKnown: nodes != nil) else { return nil }
-    let value: Value
     if let nodes, case .parts(let table, let source) = staged {
-      run.tally.evaluations += nodes.count
       let parts = try nodes.map { ($0, try source.part(of: $0, in: snapshot)) }
-      guard table.stage(parts) else { return nil }
-      value = staged
-    } else {
-      run.tally.refills += 1
-      value = try load(snapshot, type)
+      return stage(parts, in: table, staged, &run)
     }
+    run.tally.refills += 1
+    let value = try load(snapshot, type)
     state.stage(value, at: run.number)
     return value
   }
@@ -131,6 +130,9 @@ final class LiveAnswer<E: Queryable, Answer: Sendable>: LiveView {
 /// ```
 /// The pipeline changes it; any thread reads the tally.
 final class PartTable: Sendable {
+  /// The new part of a touched node; `nil` for an entity that does not belong to the query.
+  typealias Part = (node: ByteString, new: [QueryValue]?)
+
   private struct Change {
     let old: [QueryValue]?
     let new: [QueryValue]?
@@ -167,15 +169,19 @@ final class PartTable: Sendable {
   /// The tally of the shown entities.
   var tally: Tally { state.withLock { $0.tally }.tally }
 
-  /// Stages the parts of touched nodes; `nil` for an entity that does not belong to the query.
+  /// Stages the parts of touched nodes.
   ///
-  /// - Returns: Whether one has changed.
-  func stage(_ parts: [(node: ByteString, new: [QueryValue]?)]) -> Bool {
+  /// - Parameters:
+  ///   - parts: The parts.
+  ///   - moved: Gains the nodes that the table gains or loses.
+  /// - Returns: Whether a part has changed.
+  func stage(_ parts: [Part], _ moved: inout [ByteString]) -> Bool {
     state.withLock { state in
       for (node, new) in parts {
         let old = state.parts[node]
         if old == new { continue }
         state.parts[node] = new
+        if old == nil || new == nil { moved.append(node) }
         state.staged.append(Change(old: old, new: new))
       }
       return !state.staged.isEmpty

@@ -104,44 +104,25 @@ final class LiveQuery<E: Queryable>: LiveView {
     return try stage(changes, in: staged, &run) { try read(snapshot, type) }
   }
 
-  func needsSnapshot(_ nodes: [ByteString], _ touched: TouchedNodes) -> Bool {
-    guard let window = state.current else { return true }
-    let changes = changes(of: nodes, touched, window) { _ in 0 }
-    return changes.map { window.mayBeExhausted(by: $0) } ?? true
-  }
-
-  func stage(
-    _ nodes: [ByteString], from touched: TouchedNodes, in store: ModelStore,
-    _ run: inout FollowingRun
-  ) throws -> QueryWindow<E>? {
-    run.displaced = []
-    guard let staged = state.staged(before: run.number, isKnown: true) else { return nil }
-    // A later commit may have deleted the node.
-    let changes = try changes(of: nodes, touched, staged) { node in
-      try store.read { try $0.naturalRank(of: node.text) } ?? .max
-    }
-    return try stage(changes, in: staged, &run) { try store.read { try followed.read($0) } }
-  }
-
-  /// The changes of touched nodes; `nil` if the write does not have the entity of one of them.
-  ///
-  /// `rank` returns the rank of a node that enters the window.
-  private func changes(
-    of nodes: [ByteString], _ touched: TouchedNodes, _ window: QueryWindow<E>,
-    rank: (ByteString) throws -> UInt64
-  ) rethrows -> [EntityChange<E>]? {
+  func plan(
+    _ nodes: [ByteString], _ touched: TouchedNodes, _ store: ModelStore
+  ) -> WriteStage<QueryWindow<E>>? {
+    guard let window = state.current else { return nil }
     var changes: [EntityChange<E>] = []
     for node in nodes {
       guard let known = touched.entity(node, as: E.self) else { return nil }
-      let entity = try known.map { entity in
-        if let rank = window.rank(of: node) { return RankedEntity(entity, rank: rank) }
-        let new = RankedEntity(entity, rank: .max)
-        let enters = followed.accepts(new, isKept: false)
-        return enters ? RankedEntity(entity, rank: try rank(node)) : new
+      var entity = known.map { RankedEntity($0, rank: window.rank(of: node) ?? .max) }
+      if let new = entity, new.rank == .max, followed.accepts(new, isKept: false) {
+        // A later commit may have deleted the node.
+        guard let rank = try? store.read({ try $0.naturalRank(of: node.text) }) else { return nil }
+        entity = RankedEntity(new.entity, rank: rank)
       }
       changes.append(EntityChange(node, entity))
     }
-    return changes
+    if window.mayBeExhausted(by: changes) { return nil }
+    return { [changes] run in
+      try self.stage(changes, &run) { try store.read { try self.followed.read($0) } }
+    }
   }
 
   /// Stages the window after changes in memory.
@@ -166,7 +147,7 @@ final class LiveQuery<E: Queryable>: LiveView {
     var window = staged
     run.tally.evaluations += changes?.count ?? 0
     let outcome = changes.map { window.apply($0) } ?? .exhausted
-    run.displaced = window.displaced
+    run.moved = window.moved
     if outcome == .same { return nil }
     if outcome == .exhausted {
       run.tally.refills += 1

@@ -44,27 +44,16 @@ protocol LiveView<Value>: AnyObject, Sendable {
   /// Whether a node is one of ``nodes(of:)``.
   func depends(_ value: Value, on node: ByteString) -> Bool
 
-  /// Whether the models of a write are not enough to stage the next value.
+  /// Plans to stage the value after a write from the models that the write was given; changes nothing.
   ///
   /// - Parameters:
   ///   - nodes: The touched nodes that concern it.
   ///   - touched: The entities of the write.
-  /// - Returns: `true` if a snapshot has to be read.
-  func needsSnapshot(_ nodes: [ByteString], _ touched: TouchedNodes) -> Bool
-
-  /// Stages the value after a write, from the models that the write was given.
-  ///
-  /// - Parameters:
-  ///   - nodes: The touched nodes that concern it; ``needsSnapshot(_:_:)`` was `false` for them.
-  ///   - touched: The entities of the write.
   ///   - store: The store, for the ranks of new entities.
-  ///   - run: The number of the write.
-  /// - Returns: The value to publish; `nil` if it has not changed.
-  /// - Throws: `QueryError` as the answer to a question; `StoreError`.
-  func stage(
-    _ nodes: [ByteString], from touched: TouchedNodes, in store: ModelStore,
-    _ run: inout FollowingRun
-  ) throws -> Value?
+  /// - Returns: A closure that stages the value, and returns it if it has changed; `nil` if a snapshot has to be read.
+  func plan(_ nodes: [ByteString], _ touched: TouchedNodes, _ store: ModelStore) -> WriteStage<
+    Value
+  >?
 
   /// Stages the value after commits.
   ///
@@ -92,6 +81,9 @@ protocol LiveView<Value>: AnyObject, Sendable {
   /// Called after a value was published.
   func didShow(_ value: Value, in hub: StoreHub)
 }
+
+/// Stages the value of a view after a write.
+typealias WriteStage<Value> = @Sendable (inout FollowingRun) throws -> Value?
 
 extension LiveView {
   /// The state that observers read.

@@ -138,7 +138,7 @@ final class MemoryFeed<E: Entity>: Sendable {
         isFilled = true
         return try fill(query)
       }
-      let nodes = isFilled ? nil : changes.map(\.identifier) + run.displaced
+      let nodes = isFilled ? nil : run.moved
       if let window { run.add(window, of: query, nodes, views) }
     } catch {
       run.add { self.fail(query, error) }

@@ -29,8 +29,8 @@ struct QueryWindow<E: Queryable>: Sendable {
   private var index = WindowIndex<E>()
   /// Identifies the window among those that share the index.
   private var version: UInt64 = 0
-  /// The nodes that the last changes have moved out of the capacity, although they did not change.
-  private(set) var displaced: [ByteString] = []
+  /// The nodes that the last changes have added or removed; also those moved out of the capacity.
+  private(set) var moved: [ByteString] = []
 
   /// Makes a window.
   ///
@@ -82,7 +82,7 @@ struct QueryWindow<E: Queryable>: Sendable {
   ///   entities for each; O(*n* log *n*) for many. O(*n* + *c*) for a window whose entities keep their
   ///   positions.
   mutating func apply(_ changes: [EntityChange<E>]) -> Outcome {
-    displaced = []
+    moved = []
     if followed.needsStore { return .exhausted }
     if followed.ordersByChange, followed.capacity == nil,
       changes.count > max(Self.placedMaximum, kept.count / Self.keptPerPlaced)
@@ -132,6 +132,7 @@ struct QueryWindow<E: Queryable>: Sendable {
 
   /// Applies so many changes that sorting all entities costs less than placing each.
   private mutating func sortAll(_ changes: [EntityChange<E>]) -> Outcome {
+    moved = changes.map(\.identifier)
     var waiting = Dictionary(changes.map { ($0.identifier, $0.entity) }) { _, last in last }
     var outcome = Outcome.same
     var all: [RankedEntity<E>] = []
@@ -180,6 +181,7 @@ struct QueryWindow<E: Queryable>: Sendable {
   }
 
   private mutating func remove(at place: Place) {
+    moved.append(kept[place].identifier)
     version = index.replace(kept.remove(at: place), by: nil, in: version)
   }
 
@@ -187,11 +189,11 @@ struct QueryWindow<E: Queryable>: Sendable {
     let place = followed.place(of: new, in: kept)
     // Matches that are not kept may come before it.
     if place == kept.endIndex, !isComplete { return .same }
+    moved.append(new.identifier)
     kept.insert(new, at: place)
     version = index.replace(nil, by: new, in: version)
     if let capacity = followed.capacity, kept.count > capacity {
       let last = kept.index(before: kept.endIndex)
-      displaced.append(kept[last].identifier)
       remove(at: last)
       isComplete = false
     }

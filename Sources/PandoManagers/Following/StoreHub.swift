@@ -166,44 +166,46 @@ extension StoreHub: StorePipelineMember {
     if views.isEmpty, !isWatched { return .nothing }
     let touched = TouchedNodes(write)
     if isWatched, !touched.identifiers.isEmpty { return .read }
-    switch views.concerned(by: touched) {
-    case nil: return .read
-    case let found? where found.isEmpty: return .nothing
-    case let found?:
-      let plan = WritePlan(touched: touched, views: found)
-      return plan.isShort ? .showAtOnce(plan) : .show(plan)
+    guard let found = views.concerned(by: touched) else { return .read }
+    if found.isEmpty { return .nothing }
+    // Commits with much work are shown together.
+    guard found.reduce(0, { $0 + $1.nodes.count }) <= Self.shownAtOnceMaximum else { return .read }
+    var stages = WritePlan()
+    for (view, nodes) in found {
+      guard let stage = plan(view, nodes, touched) else { return .read }
+      stages.append(stage)
     }
+    return .showAtOnce(stages)
   }
 
-  /// The views that a write affects, whose entities its models tell.
-  private struct WritePlan: Sendable {
-    /// The largest number of entities that the thread of a commit compares with views.
-    private static let shortMaximum = 64
+  /// The largest number of entities that the thread of a commit compares with views.
+  private static var shownAtOnceMaximum: Int { 16 }
 
-    let touched: TouchedNodes
-    let views: [(view: any LiveView, nodes: [ByteString])]
+  /// How a write is shown from its models: each closure stages one view.
+  private typealias WritePlan = [@Sendable (inout FollowingRun) -> Void]
 
-    var isShort: Bool { views.reduce(0) { $0 + $1.nodes.count } <= Self.shortMaximum }
+  /// Plans how a view is staged from the models of a write; `nil` if a snapshot has to be read.
+  private func plan(
+    _ view: some LiveView, _ nodes: [ByteString], _ touched: TouchedNodes
+  ) -> (@Sendable (inout FollowingRun) -> Void)? {
+    guard let stage = view.plan(nodes, touched, store) else { return nil }
+    return { run in
+      do {
+        run.moved = []
+        guard let value = try stage(&run) else { return }
+        self.add(value, of: view, view.keepsNodes ? run.moved : [], &run)
+      } catch {
+        self.reload(view)
+      }
+    }
   }
 
   func stage(_ write: CommitEffects, _ plan: any Sendable) -> (any PipelineStep)? {
     guard let plan = plan as? WritePlan else { return nil }
     var run = FollowingRun(number: write.commitValue, context: write.context)
-    for (view, nodes) in plan.views { stage(view, nodes, plan.touched, &run) }
+    for stage in plan { stage(&run) }
     counts.withLock { [tally = run.tally] in $0.add(tally) }
     return run
-  }
-
-  private func stage(
-    _ view: some LiveView, _ nodes: [ByteString], _ touched: TouchedNodes,
-    _ run: inout FollowingRun
-  ) {
-    do {
-      guard let value = try view.stage(nodes, from: touched, in: store, &run) else { return }
-      add(value, of: view, view.keepsNodes ? nodes + run.displaced : [], &run)
-    } catch {
-      reload(view)
-    }
   }
 
   func stage(_ group: CommitGroup, in snapshot: ModelSnapshot) -> (any PipelineStep)? {
@@ -234,11 +236,11 @@ extension StoreHub: StorePipelineMember {
   ) {
     let refillCount = run.tally.refills
     do {
+      run.moved = []
       guard let value = try view.stage(nodes, &run, snapshot, views.types(of: view)) else { return }
       // A graph gains nodes that the commits did not touch, and so does a window that was filled again.
       let isKnown = !view.hasOtherTypes && run.tally.refills == refillCount
-      let displaced = run.displaced
-      add(value, of: view, isKnown ? nodes.map { $0 + displaced } : nil, &run)
+      add(value, of: view, isKnown ? run.moved : nil, &run)
     } catch {
       run.add { self.fail(view, error) }
     }

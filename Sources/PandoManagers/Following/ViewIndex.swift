@@ -148,13 +148,9 @@ final class ViewIndex: Sendable {
       }
       for number in numbers { found[number, default: []].append(node) }
     }
-    var concerned: [(view: any LiveView, nodes: [ByteString])] = []
-    for number in found.keys.sorted() {
-      guard let view = view(number), let nodes = found[number] else { continue }
-      if view.needsSnapshot(nodes, touched) { return nil }
-      concerned.append((view, nodes))
+    return found.keys.sorted().compactMap { number in
+      view(number).map { ($0, found[number] ?? []) }
     }
-    return concerned
   }
 
   /// The views that commits affect, each with the touched nodes that concern it; `nil` if those are unknown.

@@ -121,12 +121,9 @@ final class LiveGraph<Root: Entity>: LiveView {
     loaded.nodes.contains(node) || loaded.roots.contains(node)
   }
 
-  func needsSnapshot(_ nodes: [ByteString], _ touched: TouchedNodes) -> Bool { true }
-
-  func stage(
-    _ nodes: [ByteString], from touched: TouchedNodes, in store: ModelStore,
-    _ run: inout FollowingRun
-  ) throws -> LoadedGraph<Root>? { nil }
+  func plan(
+    _ nodes: [ByteString], _ touched: TouchedNodes, _ store: ModelStore
+  ) -> WriteStage<LoadedGraph<Root>>? { nil }
 
   func stage(
     _ nodes: [ByteString]?, _ run: inout FollowingRun, _ snapshot: ModelSnapshot,
