@@ -131,9 +131,11 @@ import Testing
       let tickets = container[Ticket.self]
       try await tickets.set(Ticket(id: .remote("1"), text: "before"))
       server.answer(.put, "/tickets/1", with: APIResponse(status: 422))
+      server.hold()
       let written = try await tickets.set(
         Ticket(id: .remote("1"), text: "after"), in: .localAndRemote)
       #expect(try await tickets.get(byID: .remote("1"))?.text == "after")
+      server.release()
       await #expect(throws: APIError.self) { try await written.confirmed() }
       #expect(try await tickets.get(byID: .remote("1"))?.text == "before")
     }
