@@ -171,17 +171,12 @@ public final class DataModelManager: Sendable {
     cache?.announce(operation)
     consistencyManager.enqueue { [reporter] scope in
       let obstacle = operation.obstacle ?? shelf.flatMap { operation.obstacle(on: $0) }
+      if let obstacle { operation.end(obstacle, reporter, scope) }
       let isDone = obstacle == nil && scope.carryOut(operation)
       if isDone, let shelf { operation.write(to: shelf, scope) }
-      if let obstacle {
-        operation.fail(obstacle, scope)
-        reporter.report(
-          .failedWrite(obstacle, of: operation.subjects, context: operation.context))
-        operation.outcome.finish(.failure(obstacle))
-      }
       if let cache {
         cache.write(isDone ? operation : nil, reporter, scope)
-      } else {
+      } else if isDone {
         operation.outcome.finish(.success(nil))
       }
     }

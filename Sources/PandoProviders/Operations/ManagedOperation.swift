@@ -75,6 +75,13 @@ extension ManagedOperation {
   func carryOutAlone(_ scope: PipelineScope) -> Bool { false }
 
   func finish(_ scope: PipelineScope) {}
+
+  /// Ends the operation with an error: takes a change back and reports it, then resumes the caller. Pipeline.
+  func end(_ error: any Error, _ reporter: ManagerReporter, _ scope: PipelineScope) {
+    fail(error, scope)
+    if isChange { reporter.report(.failedWrite(error, of: subjects, context: context)) }
+    outcome.finish(.failure(error))
+  }
 }
 
 extension PipelineScope {
@@ -90,14 +97,19 @@ extension PipelineScope {
     var update = operation.makeUpdate()
     update.operation = operation
     if let refusal = update.refusal {
-      operation.fail(refusal, self)
-      operation.outcome.finish(.failure(refusal))
-      report(refusal)
+      refuse(operation, refusal)
       return false
     }
     apply(update)
     operation.finish(self)
     return true
+  }
+
+  /// Ends an operation with an invalid tree.
+  func refuse(_ operation: any ManagedOperation, _ refusal: ConsistencyError) {
+    operation.fail(refusal, self)
+    operation.outcome.finish(.failure(refusal))
+    report(refusal)
   }
 }
 

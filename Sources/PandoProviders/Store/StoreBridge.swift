@@ -83,19 +83,13 @@ final class StoreBridge: Sendable {
 
   private func fail(_ ticket: Ticket, _ error: any Error) {
     guard ticket.end() else { return }
-    let (operation, scope) = (ticket.operation, consistency.scope)
-    if operation.isChange { queuedChangeCount.withLock { $0 -= 1 } }
-    operation.fail(error, scope)
-    if operation.isChange {
-      reporter.report(.failedWrite(error, of: operation.subjects, context: operation.context))
-    }
-    operation.outcome.finish(.failure(error))
+    if ticket.operation.isChange { queuedChangeCount.withLock { $0 -= 1 } }
+    ticket.operation.end(error, reporter, consistency.scope)
   }
 
   private func performInMemory(_ operation: any ManagedOperation) {
     consistency.enqueue { [self] scope in
-      if !refuse(operation) { scope.carryOut(operation) }
-      operation.outcome.finish(.success(nil))
+      if !refuse(operation), scope.carryOut(operation) { operation.outcome.finish(.success(nil)) }
     }
   }
 
@@ -106,9 +100,7 @@ final class StoreBridge: Sendable {
   /// - Returns: `false` if the change can be carried out.
   func refuse(_ operation: any ManagedOperation) -> Bool {
     guard let obstacle = operation.obstacle else { return false }
-    operation.fail(obstacle, consistency.scope)
-    reporter.report(.failedWrite(obstacle, of: operation.subjects, context: operation.context))
-    operation.outcome.finish(.failure(obstacle))
+    operation.end(obstacle, reporter, consistency.scope)
     return true
   }
 

@@ -92,9 +92,7 @@ struct WritePlanning {
     var update = operation.makeUpdate()
     update.operation = operation
     guard let refusal = update.refusal else { return .show(update) }
-    operation.outcome.finish(.failure(refusal))
-    operation.fail(refusal, bridge.consistency.scope)
-    bridge.consistency.report(refusal)
+    bridge.consistency.scope.refuse(operation, refusal)
     return .nothing
   }
 

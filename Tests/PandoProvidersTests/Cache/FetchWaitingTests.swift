@@ -13,7 +13,7 @@ import Testing
       let bob = Person(id: 2, name: "Bob")
       try await store.write { try $0.set(ada) }
       let manager = try DataModelManager(store: store)
-      let writer = HeldWriter(store)
+      let writer = WriterGate(store)
       manager.updateModel(bob)
       let other = DataProvider<Person>(dataModelManager: manager)
       let completions = Completions<Person>()
@@ -22,7 +22,7 @@ import Testing
       let provider = DataProvider<Person>(dataModelManager: manager)
       #expect(try await provider.fetchDataFromCache(withCacheKey: "Person:1") == ada)
       #expect(completions.calls.isEmpty)
-      writer.letGo()
+      writer.open()
       #expect(await completions.first().model == bob)
       await manager.close()
     }

@@ -143,7 +143,7 @@ import Testing
       try await provider.setData(Contact.list(1, 2), cacheKey: "contacts").committed()
       let sibling = CollectionDataProvider<Contact>(dataModelManager: manager)
       try await sibling.fetchDataFromCache(withCacheKey: "contacts")
-      let writer = HeldWriter(store)
+      let writer = WriterGate(store)
       let told = Event()
       withObservationTracking {
         _ = sibling.data
@@ -153,7 +153,7 @@ import Testing
       provider.append([Contact(3)])
       told.wait()
       #expect(sibling.count == 3)
-      writer.letGo()
+      writer.open()
       await manager.close()
     }
   }

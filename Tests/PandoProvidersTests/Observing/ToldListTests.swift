@@ -55,7 +55,7 @@ import Testing
       let viewer = CollectionDataProvider<Contact>(dataModelManager: manager)
       try await editor.fetchDataFromCache(withCacheKey: "contacts")
       try await viewer.fetchDataFromCache(withCacheKey: "contacts")
-      let writer = HeldWriter(store)
+      let writer = WriterGate(store)
       editor.append([Contact(4, "4")])
       editor.move(from: 0, to: 3)
       if isPaused { viewer.isPaused = true }
@@ -63,7 +63,7 @@ import Testing
       viewer.delegate = table
       #expect(table.names == ["2", "3", "4", "1"])
       editor.append([Contact(5, "5")])
-      writer.letGo()
+      writer.open()
       await manager.drain()
       viewer.isPaused = false
       await manager.drain()
