@@ -144,8 +144,15 @@ extension StoredField {
         attribute, "a child has one rule: @Restrict or @Owned",
         Repair.remove(attribute, of: declaration))
     }
-    if let attribute = markers[.key], type.text != type.wrapped {
-      mistakes.add(attribute, "a key is never nil; remove the question mark of \(type.text)")
+    if let attribute = markers[.key] {
+      if type.text != type.wrapped {
+        mistakes.add(attribute, "a key is never nil; remove the question mark of \(type.text)")
+      } else if type.isNoKey {
+        mistakes.add(
+          attribute,
+          "\(type.text) does not conform to KeyPart: a key is a String, an integer, a UUID, a Key or an enum"
+        )
+      }
     }
     if let attribute = markers[.transient] {
       checkTransient(attribute, &mistakes)
@@ -209,7 +216,7 @@ extension VariableDeclSyntax {
     var found: [Marker: AttributeSyntax] = [:]
     for attribute in attributes {
       guard let attribute = attribute.as(AttributeSyntax.self),
-        let marker = Marker(rawValue: attribute.attributeName.trimmedDescription)
+        let marker = Marker(attribute.attributeName.trimmedDescription)
       else { continue }
       found[marker] = attribute
     }

@@ -11,7 +11,8 @@ struct EmbeddedMacro {
   private static func read(
     _ declaration: some DeclGroupSyntax, _ node: AttributeSyntax, _ mistakes: inout Mistakes
   ) -> Declaration? {
-    guard let declaration = mistakes.read(declaration, node, "@Embedded") else { return nil }
+    guard let declaration = mistakes.read(declaration, node, "@Embedded", "a struct or an enum")
+    else { return nil }
     for field in declaration.fields {
       for marker in [Marker.key, .indexed, .unique, .restrict, .owned] {
         guard let attribute = field.markers[marker] else { continue }
@@ -30,10 +31,12 @@ extension EmbeddedMacro: MemberMacro {
     of node: AttributeSyntax, providingMembersOf declaration: some DeclGroupSyntax,
     conformingTo protocols: [TypeSyntax], in context: some MacroExpansionContext
   ) throws -> [DeclSyntax] {
-    if let value = declaration.as(EnumDeclSyntax.self) {
-      return EmbeddedEnum(value).members.declarations
-    }
     var mistakes = Mistakes()
+    if let value = declaration.as(EnumDeclSyntax.self) {
+      mistakes.refuseActor(of: value)
+      mistakes.report(in: context)
+      return mistakes.diagnostics.isEmpty ? EmbeddedEnum(value).members.declarations : []
+    }
     guard let declaration = read(declaration, node, &mistakes) else {
       mistakes.report(in: context)
       return []
@@ -52,7 +55,7 @@ extension EmbeddedMacro: ExtensionMacro {
     providingExtensionsOf type: some TypeSyntaxProtocol, conformingTo protocols: [TypeSyntax],
     in context: some MacroExpansionContext
   ) throws -> [ExtensionDeclSyntax] {
-    let missing = protocols.map(\.trimmedDescription)
+    let missing = protocols.map(\.lastName)
     if let value = declaration.as(EnumDeclSyntax.self) {
       let left = EmbeddedEnum(value).absentConformances
       return [try ExtensionDeclSyntax(of: type, missing.filter { !left.contains($0) }, [])]
@@ -74,8 +77,8 @@ extension Expansion {
     add(
       "static embeddedFields",
       [
-        "static let embeddedFields: EmbeddedFields<\(name)> = {",
-        "  \(fields.isEmpty ? "let" : "var") fields = EmbeddedFields<\(name)>()",
+        "static let embeddedFields: PandoStore.EmbeddedFields<\(name)> = {",
+        "  \(fields.isEmpty ? "let" : "var") fields = PandoStore.EmbeddedFields<\(name)>()",
       ]
         + fields.map { field in
           "  fields.add(\\.\(field.member), optional: \\.?.\(field.member), "
@@ -116,7 +119,7 @@ private struct EmbeddedEnum {
         Case(
           name: element.name.text.trimmingBackticks,
           values: (element.parameterClause?.parameters ?? []).map { parameter in
-            let label = parameter.firstName?.text
+            let label = parameter.firstName?.text.trimmingBackticks
             return (label == "_" ? nil : label, parameter.type.trimmedDescription)
           })
       }
@@ -149,9 +152,9 @@ private struct EmbeddedEnum {
     let names = CodingNames(value.memberBlock)
     let cases = cases.map { (name: $0.name.declared, text: (names[$0.name] ?? $0.name).literal) }
     return [
-      ["\(access)var caseName: String {", "  switch self {"]
+      ["\(access)var caseName: Swift.String {", "  switch self {"]
         + cases.map { "  case .\($0.name): \($0.text)" } + ["  }", "}"],
-      ["\(access)init?(caseName: String) {", "  switch caseName {"]
+      ["\(access)init?(caseName: Swift.String) {", "  switch caseName {"]
         + cases.map { "  case \($0.text): self = .\($0.name)" }
         + ["  default: return nil", "  }", "}"],
     ]
@@ -175,8 +178,8 @@ private struct EmbeddedEnum {
     let name = value.name.text
     return cases.flatMap(members) + [
       [
-        "\(access)static let embeddedFields: EmbeddedFields<\(name)> = {",
-        "  \(cases.isEmpty ? "let" : "var") fields = EmbeddedFields<\(name)>()",
+        "\(access)static let embeddedFields: PandoStore.EmbeddedFields<\(name)> = {",
+        "  \(cases.isEmpty ? "let" : "var") fields = PandoStore.EmbeddedFields<\(name)>()",
       ] + fields + ["  return fields", "}()"]
     ]
   }
@@ -189,7 +192,7 @@ private struct EmbeddedEnum {
     return [
       [
         "/// The values of the case `\(item.name)`.",
-        "\(access)struct \(item.typeName): Equatable, Sendable {",
+        "\(access)struct \(item.typeName): Swift.Equatable, Swift.Sendable {",
       ] + zip(names, item.values).map { "  \(access)let \($0.declared): \($1.type)" } + ["}"],
       [
         "/// The values of the case `\(item.name)`; `nil` for another case.",

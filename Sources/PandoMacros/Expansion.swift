@@ -6,6 +6,9 @@ import SwiftSyntaxMacros
 ///
 /// Members that name types stand in the type itself, where they see what the type sees. The coding
 /// stands in an extension: an initializer in the type would replace the memberwise one.
+///
+/// Each type that they name has its module before it, because a program may have a type of that name.
+/// `PandoStore` has also the types of the modules below it, and `import Pando` shows it.
 struct Expansion {
   let declaration: Declaration
   private(set) var members: [[String]] = []
@@ -29,10 +32,12 @@ extension [[String]] {
 extension ExtensionDeclSyntax {
   /// Makes an extension of a type with conformances and members.
   init(of type: some TypeSyntaxProtocol, _ protocols: [String], _ members: [[String]]) throws {
-    let list = protocols.isEmpty ? "" : ": " + protocols.joined(separator: ", ")
+    let swift: Set = ["Codable", "Decodable", "Encodable", "Equatable"]
+    let names = protocols.map { (swift.contains($0) ? "Swift." : "PandoStore.") + $0 }
+    let list = names.isEmpty ? "" : ": " + names.joined(separator: ", ")
     let members = members.map { $0.map { "  " + $0 }.joined(separator: "\n") }
       .joined(separator: "\n\n")
-    try self.init("extension \(type.trimmed)\(raw: list) {\n\(raw: members)\n}")
+    try self.init("nonisolated extension \(type.trimmed)\(raw: list) {\n\(raw: members)\n}")
   }
 }
 
@@ -48,7 +53,7 @@ extension Expansion {
     let fields = declaration.storedFields
     guard !isCodedByHand, fields.count < declaration.fields.count else { return }
     let cases = fields.map { "  case \($0.declaredName)" }
-    add("CodingKeys", ["enum CodingKeys: String, CodingKey {"] + cases + ["}"])
+    add("CodingKeys", ["enum CodingKeys: Swift.String, Swift.CodingKey {"] + cases + ["}"])
   }
 
   /// Adds the coding of `FieldCodable`, with the fields in the order of records.
@@ -60,10 +65,12 @@ extension Expansion {
     }
     // One assignment: the compiler copies a value whose initializer may throw between two.
     let members = fields.map { "self.\($0.member)" }
-    let reads = fields.map { "fields.read(\($0.storedName.literal))" }
+    let reads = fields.map { field in
+      "fields.\(field.type.isScalar ? "read" : "readCoded")(\(field.storedName.literal))"
+    }
     add(
       "init(fields:)",
-      ["init(fields: inout FieldSource) throws {"]
+      ["init(fields: inout PandoStore.FieldSource) throws {"]
         + (fields.count < 2
           ? zip(members, reads).map { "  \($0) = try \($1)" }
           : ["  (", "    \(members.joined(separator: ", "))", "  ) = try ("]
@@ -72,7 +79,7 @@ extension Expansion {
         ])
     add(
       "write(to:)",
-      ["func write(to fields: inout FieldSink) throws {"]
+      ["func write(to fields: inout PandoStore.FieldSink) throws {"]
         + fields.map { field in
           let arguments = "\(field.storedName.literal), self.\(field.member)"
           return field.type.isScalar
@@ -88,7 +95,8 @@ extension Expansion {
     if !defaults.isEmpty {
       add(
         "static fieldDefaults",
-        ["static let fieldDefaults: [String: any Encodable & Sendable] = ["] + defaults + ["]"])
+        ["static let fieldDefaults: [Swift.String: any Swift.Encodable & Swift.Sendable] = ["]
+          + defaults + ["]"])
     }
     let formerNames = declaration.storedFields.filter { !$0.formerNames.isEmpty }.map { field in
       let names = field.formerNames.map(\.literal).joined(separator: ", ")
@@ -97,7 +105,7 @@ extension Expansion {
     if !formerNames.isEmpty {
       add(
         "static formerFieldNames",
-        ["static let formerFieldNames: [String: [String]] = ["] + formerNames + ["]"])
+        ["static let formerFieldNames: [Swift.String: [Swift.String]] = ["] + formerNames + ["]"])
     }
   }
 }

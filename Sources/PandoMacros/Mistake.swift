@@ -32,6 +32,13 @@ struct Repair: FixItMessage {
   }
 }
 
+extension TypeSyntaxProtocol {
+  /// The name of a type without what stands before it.
+  var lastName: String {
+    String(trimmedDescription.split { ".:".contains($0) }.last ?? "")
+  }
+}
+
 /// The mistakes found in one declaration.
 struct Mistakes {
   private(set) var diagnostics: [Diagnostic] = []

@@ -11,7 +11,9 @@ struct ModelMacro {
   private static func read(
     _ declaration: some DeclGroupSyntax, _ node: AttributeSyntax, _ mistakes: inout Mistakes
   ) -> (declaration: Declaration, arguments: ModelArguments)? {
-    guard let declaration = mistakes.read(declaration, node, "@Model") else { return nil }
+    guard let declaration = mistakes.read(declaration, node, "@Model", "a struct") else {
+      return nil
+    }
     let arguments = ModelArguments(node, declaration, &mistakes)
     declaration.requireKey(arguments, &mistakes)
     return mistakes.diagnostics.isEmpty ? (declaration, arguments) : nil
@@ -46,11 +48,15 @@ extension ModelMacro: ExtensionMacro {
     in context: some MacroExpansionContext
   ) throws -> [ExtensionDeclSyntax] {
     var mistakes = Mistakes()
-    guard let (declaration, _) = read(declaration, node, &mistakes) else { return [] }
-    var expansion = Expansion(declaration)
-    var left: Set<String> = declaration.hasDeletionRules ? [] : ["DeletionRuled"]
+    guard let (value, _) = read(declaration, node, &mistakes) else {
+      // An enum loses the conformance that it has of itself, and the compiler would tell of nothing else.
+      return declaration.is(EnumDeclSyntax.self)
+        ? [try ExtensionDeclSyntax(of: type, ["Equatable"], [])] : []
+    }
+    var expansion = Expansion(value)
+    var left: Set<String> = value.hasDeletionRules ? [] : ["DeletionRuled"]
     if expansion.isCodedByHand { left.insert("FieldCodable") } else { expansion.addFieldCoding() }
-    let conformances = protocols.map(\.trimmedDescription).filter { !left.contains($0) }
+    let conformances = protocols.map(\.lastName).filter { !left.contains($0) }
     return [try ExtensionDeclSyntax(of: type, conformances, expansion.members)]
   }
 }
@@ -60,24 +66,39 @@ extension Mistakes {
   ///
   /// - Returns: `nil` if it stands at something else, which is a mistake.
   mutating func read(
-    _ declaration: some DeclGroupSyntax, _ attribute: AttributeSyntax, _ macro: String
+    _ declaration: some DeclGroupSyntax, _ attribute: AttributeSyntax, _ macro: String,
+    _ kinds: String
   ) -> Declaration? {
+    refuseActor(of: declaration)
     if let type = declaration.as(StructDeclSyntax.self) { return Declaration(type, &self) }
-    refuse(declaration, attribute, macro)
+    refuse(declaration, attribute, "\(macro) belongs to \(kinds)")
     return nil
   }
 
+  /// Notes a type of the main actor: the threads of a store read and write its values.
+  mutating func refuseActor(of declaration: some DeclGroupSyntax) {
+    for element in declaration.attributes {
+      guard let attribute = element.as(AttributeSyntax.self),
+        attribute.attributeName.lastName == "MainActor"
+      else { continue }
+      let rest = declaration.attributes.filter { $0.id != element.id }
+      add(
+        attribute, "the threads of a store read and write the values; remove @MainActor",
+        Repair.replace(declaration.attributes, by: rest, "remove @MainActor"))
+    }
+  }
+
   private mutating func refuse(
-    _ declaration: some DeclGroupSyntax, _ attribute: AttributeSyntax, _ macro: String
+    _ declaration: some DeclGroupSyntax, _ attribute: AttributeSyntax, _ message: String
   ) {
     if let type = declaration.as(ClassDeclSyntax.self) {
       var keyword = type.classKeyword
       keyword.tokenKind = .keyword(.struct)
       add(
-        type.classKeyword, "\(macro) belongs to a struct: models are immutable values",
+        type.classKeyword, "\(message): models are immutable values",
         Repair.replace(type.classKeyword, by: keyword, "write struct"))
     } else {
-      add(attribute, "\(macro) belongs to a struct")
+      add(attribute, message)
     }
   }
 }
@@ -168,13 +189,15 @@ extension Declaration {
       return nil
     }
     let text = keyPath.components.trimmedDescription
-    let names = text.split { ".?!".contains($0) }.map(String.init)
+    let names = text.split { ".?!".contains($0) }.map { String($0).trimmingBackticks }
     guard let first = names.first, storedFields.contains(where: { $0.name == first }) else {
       mistakes.add(expression, "\(name) has no stored property \(names.first ?? text)")
       return nil
     }
-    let rest = text.drop { ".?!".contains($0) }.dropFirst(first.count).drop { ".?!".contains($0) }
-    return [first] + (rest.isEmpty ? [] : [String(rest)])
+    let isMark: (Character) -> Bool = { ".?!".contains($0) }
+    let rest = text.drop(while: isMark).drop { !isMark($0) } as Substring
+    let path = rest.drop(while: isMark)
+    return [first] + (path.isEmpty ? [] : [String(path)])
   }
 
   /// The field of an index, as an argument of `FieldIndex`.
@@ -193,28 +216,30 @@ extension Expansion {
   fileprivate mutating func addIdentity(_ arguments: ModelArguments) {
     let keys = declaration.keyFields
     let name = arguments.typeName.literal
-    add("static modelTypeName", ["static var modelTypeName: String { \(name) }"])
+    add("static modelTypeName", ["static var modelTypeName: Swift.String { \(name) }"])
     if let key = arguments.key {
       let make = "makeIdentifier(\(key.literal))"
-      add("modelIdentifier", ["var modelIdentifier: String { Self.\(make) }"])
+      add("modelIdentifier", ["var modelIdentifier: Swift.String { Self.\(make) }"])
       add(
         "static key",
-        ["static var key: Key<\(declaration.name)> { Key(rawValue: \(make)) }"])
+        [
+          "static var key: PandoStore.Key<\(declaration.name)> { PandoStore.Key(rawValue: \(make)) }"
+        ])
       return
     }
     // An identifier that is made otherwise is no text of these keys.
     if keys.isEmpty || declaration.members.contains("modelIdentifier") { return }
     let parts = keys.map { "self.\($0.member)" }.joined(separator: ", ")
     let make = "\(arguments.nodeType).makeIdentifier"
-    add("modelIdentifier", ["var modelIdentifier: String { \(make)(\(parts)) }"])
+    add("modelIdentifier", ["var modelIdentifier: Swift.String { \(make)(\(parts)) }"])
     let parameters = keys.map { "_ \($0.declaredName): \($0.type.text)" }.joined(separator: ", ")
     let names = keys.map(\.declaredName).joined(separator: ", ")
     let start = arguments.nodeType == "Self" ? "" : arguments.nodeType + "."
     add(
       "static key(\(keys.map { _ in "_:" }.joined()))",
       [
-        "static func key(\(parameters)) -> Key<\(declaration.name)> {",
-        "  Key(rawValue: \(start)makeIdentifier(\(names)))", "}",
+        "static func key(\(parameters)) -> PandoStore.Key<\(declaration.name)> {",
+        "  PandoStore.Key(rawValue: \(start)makeIdentifier(\(names)))", "}",
       ])
   }
 
@@ -224,7 +249,10 @@ extension Expansion {
     let fields = declaration.storedFields.filter { !isCodedByHand || $0.has(.indexed) }
     add(
       "static fields",
-      ["static let fields: [Field<\(name)>] = {", "  var fields = FieldList<\(name)>()"]
+      [
+        "static let fields: [PandoStore.Field<\(name)>] = {",
+        "  var fields = PandoStore.FieldList<\(name)>()",
+      ]
         + fields.map { field in
           let verb = field.has(.indexed) ? "addIndexed" : "add"
           return "  fields.\(verb)(\\.\(field.member), \(field.storedName.literal))"
@@ -241,7 +269,7 @@ extension Expansion {
     if lines.isEmpty { return }
     add(
       "static indexes",
-      ["static let indexes: [FieldIndex<\(declaration.name)>] = ["] + lines + ["]"])
+      ["static let indexes: [PandoStore.FieldIndex<\(declaration.name)>] = ["] + lines + ["]"])
   }
 
   fileprivate mutating func addDeletionRules() {
@@ -251,6 +279,8 @@ extension Expansion {
       return "  .\(kind)(\\\(declaration.name).\(field.name), \(field.storedName.literal)),"
     }
     if rules.isEmpty { return }
-    add("static deletionRules", ["static let deletionRules: [DeletionRule] = ["] + rules + ["]"])
+    add(
+      "static deletionRules",
+      ["static let deletionRules: [PandoStore.DeletionRule] = ["] + rules + ["]"])
   }
 }

@@ -10,6 +10,13 @@ enum Marker: String, CaseIterable {
   case restrict = "Restrict"
   case owned = "Owned"
   case transient = "Transient"
+
+  /// The marker of an attribute, whose name may have the module before it.
+  init?(_ attribute: String) {
+    let names = attribute.split { ".:".contains($0) }
+    guard names.count == 1 || attribute.hasPrefix("Pando") else { return nil }
+    self.init(rawValue: String(names.last ?? ""))
+  }
 }
 
 /// A stored property of a declared type.
@@ -147,6 +154,13 @@ struct TypeName {
     if let element { return element.isPlain }
     return Self.scalars.contains(wrapped) || Self.values.contains(wrapped)
       || wrapped.hasPrefix("Key<")
+  }
+
+  /// True if the type surely can't be part of a key.
+  var isNoKey: Bool {
+    let floating: Set = ["Bool", "Double", "Float"]
+    return floating.contains(wrapped) || element != nil || isIncomparable
+      || (Self.values.contains(wrapped) && !["UUID", "Int128", "UInt128"].contains(wrapped))
   }
 
   /// True if values of the type surely can't be compared in a filter.

@@ -20,33 +20,33 @@ import Testing
           public var name: String
           var isOnline = false
 
-          public static var modelTypeName: String {
+          public static var modelTypeName: Swift.String {
             "Person"
           }
 
-          public var modelIdentifier: String {
+          public var modelIdentifier: Swift.String {
             Self.makeIdentifier(self.id)
           }
 
-          public static func key(_ id: Int) -> Key<Person> {
-            Key(rawValue: makeIdentifier(id))
+          public static func key(_ id: Int) -> PandoStore.Key<Person> {
+            PandoStore.Key(rawValue: makeIdentifier(id))
           }
 
-          public static let fields: [Field<Person>] = {
-            var fields = FieldList<Person>()
+          public static let fields: [PandoStore.Field<Person>] = {
+            var fields = PandoStore.FieldList<Person>()
             fields.add(\.id, "id")
             fields.addIndexed(\.name, "name")
             fields.add(\.isOnline, "isOnline")
             return fields.all
           }()
 
-          public static let fieldDefaults: [String: any Encodable & Sendable] = [
+          public static let fieldDefaults: [Swift.String: any Swift.Encodable & Swift.Sendable] = [
             "isOnline": (false) as Bool,
           ]
         }
 
-        extension Person: Model, KeyedModel, Codable, Equatable, Queryable, FieldCodable {
-          public init(fields: inout FieldSource) throws {
+        nonisolated extension Person: PandoStore.Model, PandoStore.KeyedModel, Swift.Codable, Swift.Equatable, PandoStore.Queryable, PandoStore.FieldCodable {
+          public init(fields: inout PandoStore.FieldSource) throws {
             (
               self.id, self.name, self.isOnline
             ) = try (
@@ -56,7 +56,7 @@ import Testing
             )
           }
 
-          public func write(to fields: inout FieldSink) throws {
+          public func write(to fields: inout PandoStore.FieldSink) throws {
             fields.write("id", self.id)
             fields.write("name", self.name)
             fields.write("isOnline", self.isOnline)
@@ -95,7 +95,10 @@ import Testing
       """)
     #expect(expanded.errors.isEmpty)
     func count(_ text: String) -> Int { expanded.text.ranges(of: text).count }
-    #expect(count("extension Person: Model, KeyedModel, Codable, Equatable, Queryable {") == 1)
+    #expect(
+      count(
+        "extension Person: PandoStore.Model, PandoStore.KeyedModel, Swift.Codable, Swift.Equatable, PandoStore.Queryable {"
+      ) == 1)
     #expect(count("modelTypeName") == 1)
     #expect(count("var modelIdentifier") == 1)
     #expect(count("fields") == 1)
@@ -125,13 +128,14 @@ import Testing
     #expect(expanded.errors.isEmpty)
     for line in [
       "Self.makeIdentifier(self.tenant, self.id)",
-      "static func key(_ tenant: String, _ id: UUID) -> Key<Product>",
+      "static func key(_ tenant: String, _ id: UUID) -> PandoStore.Key<Product>",
       #".unique(.path(\Product.barcode)),"#, #".unique(.path(\Product.sku)),"#,
       #".indexed(.path(\Product.maker), .path(\Product.price)),"#,
       #".indexed(.each(\Product.lines, \.name)),"#,
       #".indexed(.path(\Product.payment.paid?.reference)),"#,
       #".restrict(\Product.maker, "maker"),"#, #".owned(\Product.pictures, "pictures"),"#,
-      #""title": ["name", "label"],"#, "enum CodingKeys: String, CodingKey {", "DeletionRuled",
+      #""title": ["name", "label"],"#, "enum CodingKeys: Swift.String, Swift.CodingKey {",
+      "DeletionRuled",
     ] { #expect(expanded.text.contains(line), "\(line)") }
     #expect(!expanded.text.contains("case isSelected"))
   }
@@ -147,7 +151,7 @@ import Testing
       """)
     #expect(expanded.errors.isEmpty)
     for line in [
-      "static func key(_ id: UUID) -> Key<Person>",
+      "static func key(_ id: UUID) -> PandoStore.Key<Person>",
       #""address": (Address(city: "Ulm")) as Address,"#,
       #""home": (Map.Place()) as Map.Place,"#, #""tags": ([String]()) as [String],"#,
       #""ids": (Set<Int>()) as Set<Int>,"#,
@@ -166,8 +170,8 @@ import Testing
     #expect(expanded.errors.isEmpty)
     for line in [
       #""BookCard""#, "Library.Book.makeIdentifier(self.id)",
-      "static func key(_ id: Int) -> Key<BookCard> {",
-      "Key(rawValue: Library.Book.makeIdentifier(id))",
+      "static func key(_ id: Int) -> PandoStore.Key<BookCard> {",
+      "PandoStore.Key(rawValue: Library.Book.makeIdentifier(id))",
     ] { #expect(expanded.text.contains(line), "\(line)") }
   }
 
@@ -186,7 +190,7 @@ import Testing
           case paid(at: Date, reference: String)
 
           /// The values of the case `paid`.
-          struct PaidValues: Equatable, Sendable {
+          struct PaidValues: Swift.Equatable, Swift.Sendable {
             let at: Date
             let reference: String
           }
@@ -200,15 +204,15 @@ import Testing
             }
           }
 
-          static let embeddedFields: EmbeddedFields<Payment> = {
-            var fields = EmbeddedFields<Payment>()
+          static let embeddedFields: PandoStore.EmbeddedFields<Payment> = {
+            var fields = PandoStore.EmbeddedFields<Payment>()
             fields.add(\.paid?.at, optional: \.?.paid?.at, "paid.at")
             fields.add(\.paid?.reference, optional: \.?.paid?.reference, "paid.reference")
             return fields
           }()
         }
 
-        extension Payment: Codable, Equatable, Embedded {
+        nonisolated extension Payment: Swift.Codable, Swift.Equatable, PandoStore.Embedded {
 
         }
         """#)
@@ -226,8 +230,9 @@ import Testing
       """#)
     #expect(expanded.errors.isEmpty)
     for line in [
-      "static let fields: [Field<Table>] = {", "static let indexes: [FieldIndex<Table>] = [",
-      "static func key(_ key: String) -> Key<Table>", "fields.addIndexed(\\.indexes",
+      "static let fields: [PandoStore.Field<Table>] = {",
+      "static let indexes: [PandoStore.FieldIndex<Table>] = [",
+      "static func key(_ key: String) -> PandoStore.Key<Table>", "fields.addIndexed(\\.indexes",
     ] { #expect(expanded.text.contains(line), "\(line)") }
   }
 
@@ -242,10 +247,33 @@ import Testing
       }
       """)
     for line in [
-      "struct AddressValues: Equatable, Sendable {", "let _0: Address",
+      "struct AddressValues: Swift.Equatable, Swift.Sendable {", "let _0: Address",
       "var `default`: DefaultValues? {", "let `in`: Int", "DefaultValues(in: `in`)",
     ] { #expect(expanded.text.contains(line), "\(line)") }
     #expect(!expanded.text.contains("BothValues"))
+  }
+
+  @Test func `markers may have their module before them, and names may have backticks`() {
+    let expanded = Expanded(
+      #"""
+      @Model(indexed: [\.`in`, \.place.`for`]) struct Trip {
+        @PandoStore.Key var id: Int
+        @Pando::Indexed var `in`: String
+        @Other.Unique var number: Int
+        var place: Place
+      }
+      """#)
+    #expect(expanded.errors.isEmpty)
+    for line in [
+      "Self.makeIdentifier(self.id)", #"fields.addIndexed(\.in, "in")"#,
+      #"fields.add(\.number, "number")"#,
+      #".indexed(.path(\Trip.in), .path(\Trip.place.`for`)),"#,
+    ] { #expect(expanded.text.contains(line), "\(line)") }
+    #expect(!expanded.text.contains(".unique("))
+    let value = Expanded("@Embedded enum Way { case to(`in`: Int, `for`: String) }").text
+    for line in ["if case .to(let `in`, let `for`)", "ToValues(in: `in`, for: `for`)"] {
+      #expect(value.contains(line), "\(line)")
+    }
   }
 
   @Test func `an enum without values has the names of its cases`() {
@@ -257,10 +285,11 @@ import Testing
       }
       """)
     for line in [
-      "public var caseName: String {", #"case .bug:\#n      "Bug""#,
-      #"case .`default`:\#n      "default""#, "public init?(caseName: String) {",
+      "public var caseName: Swift.String {", #"case .bug:\#n      "Bug""#,
+      #"case .`default`:\#n      "default""#, "public init?(caseName: Swift.String) {",
       #"case "Bug":\#n      self = .bug"#,
-      "extension Kind: Codable, Equatable, QueryRepresentable, KeyPart, CaseNamed {",
+      "extension Kind: Swift.Codable, Swift.Equatable, PandoStore.QueryRepresentable, "
+        + "PandoStore.KeyPart, PandoStore.CaseNamed {",
     ] { #expect(expanded.text.contains(line), "\(line)") }
   }
 
@@ -268,8 +297,8 @@ import Testing
     let expanded = Expanded(#"@Model("Setup", key: "main") struct Settings { var a: Int }"#)
     #expect(expanded.errors.isEmpty)
     for line in [
-      #"var modelIdentifier: String {\#n    Self.makeIdentifier("main")"#,
-      #"static var key: Key<Settings> {\#n    Key(rawValue: makeIdentifier("main"))"#,
+      #"var modelIdentifier: Swift.String {\#n    Self.makeIdentifier("main")"#,
+      #"static var key: PandoStore.Key<Settings> {\#n    PandoStore.Key(rawValue: makeIdentifier("main"))"#,
     ] { #expect(expanded.text.contains(line), "\(line)") }
   }
 
@@ -277,6 +306,7 @@ import Testing
     let expanded = Expanded("@Embedded enum Status: String { case placed, shipped }")
     #expect(
       expanded.text.contains(
-        "extension Status: Codable, Equatable, QueryRepresentable, KeyPart {"))
+        "extension Status: Swift.Codable, Swift.Equatable, PandoStore.QueryRepresentable, "
+          + "PandoStore.KeyPart {"))
   }
 }

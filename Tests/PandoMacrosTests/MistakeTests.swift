@@ -91,6 +91,38 @@ import Testing
     for source in ["@Model enum Status { case open }", "@Model actor Person {}"] {
       #expect(errors(source).map(\.message) == ["@Model belongs to a struct"])
     }
+    #expect(
+      errors("@Embedded class Address {}").map(\.message) == [
+        "@Embedded belongs to a struct or an enum: models are immutable values"
+      ])
+    #expect(
+      errors("@Embedded actor Address {}").map(\.message) == [
+        "@Embedded belongs to a struct or an enum"
+      ])
+  }
+
+  @Test(arguments: ["Double", "Bool", "Date", "Decimal", "[Int]", "[String: Int]", "URL"])
+  func `a key of a type that is none`(type: String) {
+    let found = errors("@Model struct Person { @Key var id: \(type) }")
+    #expect(
+      found.map(\.message) == [
+        "\(type) does not conform to KeyPart: "
+          + "a key is a String, an integer, a UUID, a Key or an enum"
+      ])
+  }
+
+  @Test(arguments: [
+    "@MainActor @Model struct Person { @Key var id: Int }",
+    "@MainActor @Embedded struct Person { var id: Int }",
+    "@MainActor @Embedded enum Person { case open }",
+  ])
+  func `a type of the main actor`(source: String) {
+    #expect(
+      errors(source) == [
+        Mistaken(
+          line: 1, message: "the threads of a store read and write the values; remove @MainActor",
+          repaired: source.replacing("@MainActor ", with: ""))
+      ])
   }
 
   @Test func `a property without a type`() {

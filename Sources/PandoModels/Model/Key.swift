@@ -119,14 +119,17 @@ extension KeyedModel {
   ///
   /// - Parameters:
   ///   - first: The first value of the key.
+  ///   - second: The second one.
   ///   - rest: The other values.
   /// - Returns: The identifier, as `Product:acme/7`.
-  public static func makeIdentifier<First: KeyPart, each Part: KeyPart>(
-    _ first: First, _ rest: repeat each Part
+  public static func makeIdentifier<each Part: KeyPart>(
+    _ first: some KeyPart, _ second: some KeyPart, _ rest: repeat each Part
   ) -> String {
     var identifier = modelTypeName
     identifier.append(":")
     KeyText.append(first.keyText, to: &identifier)
+    identifier.append("/")
+    KeyText.append(second.keyText, to: &identifier)
     for part in repeat each rest {
       identifier.append("/")
       KeyText.append(part.keyText, to: &identifier)

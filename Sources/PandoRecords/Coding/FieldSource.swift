@@ -188,6 +188,73 @@ extension FieldSource {
   }
 }
 
+/// What generated code reads, as ``read(_:as:)`` does, of types that are not known to be scalars: a
+/// mistake of a type names what it lacks, and not all the scalars.
+extension FieldSource {
+  /// Reads a field of any type.
+  ///
+  /// - Parameters:
+  ///   - name: The name of the field.
+  ///   - type: Its type.
+  /// - Returns: Its value.
+  /// - Throws: `ModelError` that names the field.
+  public mutating func readCoded<Value: Decodable>(
+    _ name: StaticString, as type: Value.Type = Value.self
+  ) throws -> Value { try read(name, as: type) }
+
+  /// Reads a field of any type that may be absent or null.
+  ///
+  /// - Parameters:
+  ///   - name: The name of the field.
+  ///   - type: Its type.
+  /// - Returns: Its value; `nil` if it is null or missing.
+  /// - Throws: `ModelError` that names the field.
+  public mutating func readCoded<Value: Decodable>(
+    _ name: StaticString, as type: Value?.Type = Optional<Value>.self
+  ) throws -> Value? { try read(name, as: type) }
+
+  /// Reads a child, or a value, that reads its own fields.
+  ///
+  /// - Parameter name: The name of the field.
+  /// - Returns: Its value.
+  /// - Throws: `ModelError` that names the field.
+  public mutating func readCoded<Value: FieldCodable>(_ name: StaticString) throws -> Value {
+    try read(name)
+  }
+
+  /// Reads a child, or a value, that reads its own fields and may be absent or null.
+  ///
+  /// - Parameter name: The name of the field.
+  /// - Returns: Its value; `nil` if it is null or missing.
+  /// - Throws: `ModelError` that names the field.
+  public mutating func readCoded<Value: FieldCodable>(_ name: StaticString) throws -> Value? {
+    try read(name)
+  }
+
+  /// Reads a list of children, or values, that read their own fields.
+  ///
+  /// - Parameter name: The name of the field.
+  /// - Returns: Its elements.
+  /// - Throws: `ModelError` that names the field.
+  public mutating func readCoded<Element: FieldCodable>(_ name: StaticString) throws -> [Element] {
+    try read(name)
+  }
+
+  /// Does not compile.
+  ///
+  /// - Parameter name: The name of the field.
+  /// - Returns: Nothing.
+  /// - Throws: Nothing.
+  @_disfavoredOverload
+  @available(
+    *, unavailable,
+    message: "a stored property has a type that is Codable and Equatable; @Transient stores none"
+  )
+  public mutating func readCoded<Value>(_ name: StaticString) throws -> Value {
+    preconditionFailure("the compiler refuses calls")
+  }
+}
+
 /// The types that need no generic code; optional fields may be absent.
 extension FieldSource {
   /// Reads a Boolean.

@@ -1,0 +1,80 @@
+import PandoFixtures
+import Testing
+
+/// What the compiler says of a declaration with a mistake.
+@Suite struct WrongModelTests {
+  struct Case: CustomTestStringConvertible {
+    let name: String
+    let source: String
+    let message: String
+    var testDescription: String { name }
+  }
+
+  static let cases = [
+    Case(
+      name: "an enum that is a model", source: "@Model enum Status { case open }",
+      message: "@Model belongs to a struct"),
+    Case(
+      name: "a key of a type that is none",
+      source: """
+        struct Number: Codable, Equatable { var value = 1 }
+        @Model struct Person { @Key var id: Number }
+        """, message: "requires that 'Number' conform to 'KeyPart'"),
+    Case(
+      name: "a property that can't be coded",
+      source: """
+        struct Face { var eyes = 2 }
+        @Model struct Person { @Key var id: Int; var face: Face }
+        """,
+      message: "cannot automatically synthesize 'Decodable' because 'Face' does not conform"),
+    Case(
+      name: "a property whose coding can't be generated",
+      source: """
+        struct Face { var eyes = 2 }
+        @Model struct Person { @Key var id: Int; var face: Face }
+        """, message: "a stored property has a type that is Codable and Equatable"),
+    Case(
+      name: "a model of the main actor",
+      source: "@MainActor @Model struct Person { @Key var id: Int }",
+      message: "remove @MainActor"),
+  ]
+
+  @Test(arguments: cases) func `a mistake has one clear error`(item: Case) throws {
+    let (status, output) = try compile("import PandoStore\n" + item.source)
+    #expect(status != 0)
+    #expect(output.contains(item.message), "\(output)")
+    for noise in [
+      "no exact matches", "found candidate", "does not conform to protocol 'KeyedModel'",
+    ] {
+      #expect(!output.contains(noise), "\(output)")
+    }
+  }
+
+  @Test func `labels in backticks give no warning`() throws {
+    let (status, output) = try compile(
+      """
+      import PandoStore
+      @Embedded enum Way { case `default`(`in`: Int, `for`: String), other }
+      @Model struct Trip { @Key var `self`: Int; @Indexed var `in`: Int; var way: Way }
+      """, options: ["-warnings-as-errors"])
+    #expect(status == 0, "\(output)")
+  }
+
+  @Test func `a module of the main actor declares its models as nonisolated`() throws {
+    let (status, output) = try compile(
+      """
+      import PandoStore
+      @Model nonisolated struct Trip {
+        @Key var id: Int
+        @Indexed var name = ""
+        var way: Way = .other
+        var kind: Kind?
+        var place: Place?
+      }
+      @Embedded nonisolated enum Way { case by(name: String), other }
+      @Embedded nonisolated enum Kind { case bug, wish }
+      @Embedded nonisolated struct Place { var city: String }
+      """, options: ["-default-isolation", "MainActor"])
+    #expect(status == 0, "\(output)")
+  }
+}
