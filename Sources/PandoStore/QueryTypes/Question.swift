@@ -41,8 +41,9 @@ public struct Question<E: Queryable, Answer: Sendable>: Sendable {
 
   /// The same question for each value of a field: a dictionary of the answers.
   ///
-  /// A value without entities is no key. Texts that Swift's `==` takes as equal are one key. A grouped
-  /// question can be grouped again: the last field gives the keys of the outer dictionary.
+  /// A value without entities is no key. The keys are the values of ``distinct(_:)``, so texts that Swift's
+  /// `==` takes as equal are one key. A grouped question can be grouped again: the last field gives the keys
+  /// of the outer dictionary.
   ///
   /// ```swift
   /// let perDay = try store.answer(.count.grouped(by: \Order.day), to: .all)  // [String: Int]
@@ -58,11 +59,18 @@ public struct Question<E: Queryable, Answer: Sendable>: Sendable {
     let make = make
     return Question<E, [Key: Answer]>(measure.grouped(by: field)) {
       (tally) throws(QueryError) in
-      // Different texts may be equal keys.
+      // Different texts may be equal keys; the lowest of them is the key.
       var tallies: [Key: Tally] = [:]
       for (value, tally) in tally.groups {
         let key = try field.typed(value, as: Key.self)
-        if tallies[key]?.add(tally) == nil { tallies[key] = tally }
+        guard let index = tallies.index(forKey: key) else {
+          tallies[key] = tally
+          continue
+        }
+        var (former, sum) = tallies[index]
+        sum.add(tally)
+        tallies.remove(at: index)
+        tallies[value < former.queryValue ? key : former] = sum
       }
       var answers: [Key: Answer] = [:]
       for (key, tally) in tallies { answers[key] = try make(tally) }
@@ -71,17 +79,21 @@ public struct Question<E: Queryable, Answer: Sendable>: Sendable {
   }
 }
 
-extension Question {
+extension Question where Answer == Int {
   /// The number of entities.
   public static var count: Question<E, Int> {
     Question<E, Int>(Measure(.count)) { (tally) throws(QueryError) in tally.count }
   }
+}
 
+extension Question where Answer == Bool {
   /// Whether there is an entity.
   public static var exists: Question<E, Bool> {
     Question<E, Bool>(Measure(.exists)) { (tally) throws(QueryError) in tally.count > 0 }
   }
+}
 
+extension Question {
   /// The sum of a field, in the type ``Summable/Sum`` of the field.
   ///
   /// Null and not-a-number do not count; the sum of no numbers is 0. Numbers are added exactly, so their order has no
@@ -92,7 +104,7 @@ extension Question {
   ///   type.
   public static func sum<Value: Summable>(
     _ keyPath: any KeyPath<E, Value> & Sendable
-  ) -> Question<E, Value.Sum> {
+  ) -> Question<E, Value.Sum> where Answer == Value.Sum {
     let field = QueryField(keyPath)
     return Question<E, Value.Sum>(Measure(.sum(field))) { (tally) throws(QueryError) in
       guard let sum = Value.sum(of: tally.sum) else {
@@ -111,7 +123,7 @@ extension Question {
   ///   durations does not fit their type.
   public static func average<Value: Summable>(
     _ keyPath: any KeyPath<E, Value> & Sendable
-  ) -> Question<E, Value.Average?> {
+  ) -> Question<E, Value.Average?> where Answer == Value.Average? {
     let field = QueryField(keyPath)
     return Question<E, Value.Average?>(Measure(.sum(field))) { (tally) throws(QueryError) in
       if tally.sum.count == 0 { return nil }
@@ -130,7 +142,9 @@ extension Question {
   /// - Returns: The question.
   public static func min<Value: QueryRepresentable & Sendable>(
     _ keyPath: any KeyPath<E, Value> & Sendable
-  ) -> Question<E, Value?> { extreme(QueryField(keyPath), isMaximum: false) }
+  ) -> Question<E, Value?> where Answer == Value? {
+    extreme(QueryField(keyPath), isMaximum: false)
+  }
 
   /// The lowest value of an optional field; `nil` if there is none.
   ///
@@ -138,7 +152,9 @@ extension Question {
   /// - Returns: The question.
   public static func min<Value: QueryRepresentable & Sendable>(
     _ keyPath: any KeyPath<E, Value?> & Sendable
-  ) -> Question<E, Value?> { extreme(QueryField(keyPath), isMaximum: false) }
+  ) -> Question<E, Value?> where Answer == Value? {
+    extreme(QueryField(keyPath), isMaximum: false)
+  }
 
   /// The highest value of a field; `nil` if there is none.
   ///
@@ -148,7 +164,9 @@ extension Question {
   /// - Returns: The question.
   public static func max<Value: QueryRepresentable & Sendable>(
     _ keyPath: any KeyPath<E, Value> & Sendable
-  ) -> Question<E, Value?> { extreme(QueryField(keyPath), isMaximum: true) }
+  ) -> Question<E, Value?> where Answer == Value? {
+    extreme(QueryField(keyPath), isMaximum: true)
+  }
 
   /// The highest value of an optional field; `nil` if there is none.
   ///
@@ -156,23 +174,29 @@ extension Question {
   /// - Returns: The question.
   public static func max<Value: QueryRepresentable & Sendable>(
     _ keyPath: any KeyPath<E, Value?> & Sendable
-  ) -> Question<E, Value?> { extreme(QueryField(keyPath), isMaximum: true) }
+  ) -> Question<E, Value?> where Answer == Value? {
+    extreme(QueryField(keyPath), isMaximum: true)
+  }
 
   /// The values of a field, each once, in their order: null first if the field is optional.
   ///
-  /// Texts of other bytes are other values, also if Swift's `==` takes them as equal.
+  /// Of texts that Swift's `==` takes as equal the first one stands for all, though filters and orders
+  /// compare their bytes: the values are the keys of a question that is ``grouped(by:)`` the field. Of a
+  /// double, `-0.0` is given as `0.0`.
   ///
   /// - Parameter keyPath: The place of the value in the entity.
   /// - Returns: The question; its answer throws ``QueryError`` `wrongType` as ``grouped(by:)`` does.
-  public static func distinct<Value: QueryRepresentable & Sendable>(
+  public static func distinct<Value: QueryRepresentable & Hashable & Sendable>(
     _ keyPath: any KeyPath<E, Value> & Sendable
-  ) -> Question<E, [Value]> {
+  ) -> Question<E, [Value]> where Answer == [Value] {
     let field = QueryField(keyPath)
     return Question<E, [Value]>(Measure(.count).grouped(by: field)) {
       (tally) throws(QueryError) in
       var values: [Value] = []
+      var found: Set<Value> = []
       for value in tally.groups.keys.ordered() {
-        values.append(try field.typed(value, as: Value.self))
+        let typed = try field.typed(value, as: Value.self)
+        if found.insert(typed).inserted { values.append(typed) }
       }
       return values
     }
@@ -191,10 +215,13 @@ extension Question {
 
 extension QueryField {
   /// A stored value in the type of the field.
+  ///
+  /// `-0.0` and `0.0` are one value in indexes and groups, which is given as `0.0`.
   fileprivate func typed<Value: QueryRepresentable>(
     _ value: QueryValue, as type: Value.Type
   ) throws(QueryError) -> Value {
-    guard let typed = Value(queryValue: value) else {
+    let isZero = if case .double(let number) = value { number == 0 } else { false }
+    guard let typed = Value(queryValue: isZero ? .double(0) : value) else {
       throw QueryError(.wrongType, label, "the stored value \(value) is none of \(Value.self)")
     }
     return typed

@@ -50,6 +50,35 @@ import Testing
     }
   }
 
+  // The compiler failed to produce a diagnostic.
+  @Test(arguments: [
+    ("String", ".count", "value of type 'Int' to specified type 'String'"),
+    ("Int", ".average(\\.id)", "value of type 'Double?' to specified type 'Int'"),
+    ("Double", ".sum(\\.id)", "to specified type 'Double'"),
+    ("Int", ".exists", "value of type 'Bool' to specified type 'Int'"),
+    ("Int", ".max(\\.id)", "value of type 'Int?' to specified type 'Int'"),
+    ("[String]", ".distinct(\\.id)", "value of type '[Int]' to type '[String]'"),
+    ("Int", ".count.grouped(by: \\.id)", "'[Int : Int]'"),
+  ])
+  func `an answer of a wrong type is an error that names the type`(
+    type: String, question: String, message: String
+  ) throws {
+    for (effect, call) in [("", "try"), ("async", "try await")] {
+      let (status, output) = try compile(
+        """
+        import PandoStore
+        @Model struct Trip { @Key var id: Int }
+        func test(_ store: ModelStore) \(effect) throws {
+          let answer: \(type) = \(call) store.answer(\(question), to: Query<Trip>.all)
+          _ = answer
+        }
+        """)
+      #expect(status != 0)
+      #expect(output.contains(message), "\(output)")
+      #expect(!output.contains("failed to produce diagnostic"), "\(output)")
+    }
+  }
+
   @Test func `labels in backticks give no warning`() throws {
     let (status, output) = try compile(
       """

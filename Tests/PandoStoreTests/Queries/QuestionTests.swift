@@ -228,6 +228,47 @@ import Testing
     }
   }
 
+  // The distinct values were both texts, and the groups one of them, another in each process.
+  @Test func `distinct values are the keys of groups, and the first of equal texts`() throws {
+    let texts = ["caf\u{e9}", "z", "cafe\u{301}", "cafe"]
+    let words = texts.enumerated().map { Word(id: $0.offset, text: $0.element) }
+    try Self.withWords(words) { (store) throws in
+      let distinct = try store.answer(.distinct(\.text), to: Query<Word>.all)
+      let expected = ["cafe", "cafe\u{301}", "z"].map { Array($0.utf8) }
+      #expect(distinct.map { Array($0.utf8) } == expected)
+      let keys = try store.answer(.count.grouped(by: \.text), to: Query<Word>.all).keys
+      #expect(keys.sorted().map { Array($0.utf8) } == expected)
+    }
+  }
+
+  private struct Level: Model, Codable, Equatable, Queryable {
+    var id: Int
+    var indexed: Double
+    var plain: Double
+    var modelIdentifier: String? { "Level:\(id)" }
+    static let fields: [Field<Level>] = [.indexed(\.indexed), .field(\.plain)]
+  }
+
+  // An answer from an index had 0.0, and one from records the zero that was stored.
+  @Test func `zero has no sign in an answer`() throws {
+    let store = try ModelStore.temporary(models: [Level.self])
+    defer { store.close() }
+    try store.write { try $0.set(Level(id: 1, indexed: -0.0, plain: -0.0)) }
+    let all = Query<Level>.all
+    func answers(_ path: any KeyPath<Level, Double> & Sendable) throws -> [Double?] {
+      [
+        try store.answer(.min(path), to: all), try store.answer(.max(path), to: all),
+        try store.answer(.distinct(path), to: all).first,
+        try store.answer(.count.grouped(by: path), to: all).keys.first,
+      ]
+    }
+    for answer in try answers(\.indexed) + answers(\.plain) {
+      #expect(answer?.bitPattern == 0.0.bitPattern)
+    }
+    let stored = try store.get(Key<Level>(rawValue: "Level:1"))
+    #expect(stored?.plain.bitPattern == (-0.0).bitPattern)
+  }
+
   @Test func `a sum beyond its type is an error that names the field, and an average is none`()
     throws
   {
