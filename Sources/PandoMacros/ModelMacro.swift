@@ -55,7 +55,12 @@ extension ModelMacro: ExtensionMacro {
     }
     var expansion = Expansion(value)
     var left: Set<String> = value.hasDeletionRules ? [] : ["DeletionRuled"]
-    if expansion.isCodedByHand { left.insert("FieldCodable") } else { expansion.addFieldCoding() }
+    if value.isEntity { left.insert("KeyedModel") }
+    if expansion.isCodedByHand || value.hasLazyFields {
+      left.insert("FieldCodable")
+    } else {
+      expansion.addFieldCoding()
+    }
     let conformances = protocols.map(\.lastName).filter { !left.contains($0) }
     return [try ExtensionDeclSyntax(of: type, conformances, expansion.members)]
   }
@@ -119,6 +124,7 @@ extension Declaration {
       }
       return
     }
+    if isEntity { return refuseKeys(&mistakes) }
     guard keyFields.isEmpty, !members.contains("modelIdentifier") else { return }
     let candidate = fields.first { $0.name == "id" } ?? fields.first
     let repair = candidate.map { field in
@@ -217,6 +223,7 @@ extension Expansion {
     let keys = declaration.keyFields
     let name = arguments.typeName.literal
     add("static modelTypeName", ["static var modelTypeName: Swift.String { \(name) }"])
+    if declaration.isEntity { return addEntityMembers(arguments) }
     if let key = arguments.key {
       let make = "makeIdentifier(\(key.literal))"
       add("modelIdentifier", ["var modelIdentifier: Swift.String { Self.\(make) }"])
@@ -246,7 +253,7 @@ extension Expansion {
   fileprivate mutating func addFields() {
     let name = declaration.name
     let isCodedByHand = isCodedByHand
-    let fields = declaration.storedFields.filter { !isCodedByHand || $0.has(.indexed) }
+    let fields = declaration.queriedFields.filter { !isCodedByHand || $0.has(.indexed) }
     add(
       "static fields",
       [

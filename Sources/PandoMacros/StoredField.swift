@@ -134,6 +134,14 @@ struct TypeName {
     return TypeName(String(text.dropFirst().dropLast()))
   }
 
+  /// The name of a generic type, without its module, and what stands in its brackets; `nil` for another
+  /// type.
+  var generic: (name: String, argument: String)? {
+    guard text.hasSuffix(">"), let start = text.firstIndex(of: "<") else { return nil }
+    let name = text[..<start].split { ".:".contains($0) }.last.map(String.init) ?? ""
+    return (name, String(text[start...].dropFirst().dropLast()))
+  }
+
   private var isDictionary: Bool {
     let text = wrapped
     guard text.hasPrefix("[") else { return text.hasPrefix("Dictionary<") }
@@ -153,7 +161,7 @@ struct TypeName {
   var isPlain: Bool {
     if let element { return element.isPlain }
     return Self.scalars.contains(wrapped) || Self.values.contains(wrapped)
-      || wrapped.hasPrefix("Key<")
+      || ["Key", "EntityIdentifier"].contains(TypeName(wrapped).generic?.name)
   }
 
   /// True if the type surely can't be part of a key.

@@ -293,6 +293,53 @@ import Testing
     ] { #expect(expanded.text.contains(line), "\(line)") }
   }
 
+  @Test func `an entity has its identifier from its protocols`() {
+    let expanded = Expanded(
+      """
+      @Model(of: Book.self) public struct Card: PersistentEntity, MutableEntity {
+        public var id: Pando.EntityIdentifier<Card>
+        @Indexed var title: String
+        var text: Lazy<String> = .unrequested
+        var author: EntityIdentifier<Author>?
+        var readers: Lazy<[EntityIdentifier<Reader>]> = .unrequested
+        let origin: EntityIdentifier<Book>
+      }
+      """)
+    #expect(expanded.errors.isEmpty)
+    for line in [
+      "public typealias RemoteID = Book.RemoteID",
+      "public static var identifierNamespace: Swift.String {\n    Book.identifierNamespace",
+      "public func withIdentifier(_ id: Pando.EntityIdentifier<Card>) -> Card {",
+      "public static let relationships: [PandoManagers.EntityRelationship<Card>] = [",
+      #".to(\.author, "author"),"#, #".to(\.readers, "readers"),"#,
+      #"fields.addIndexed(\.title, "title")"#, #"fields.add(\.origin, "origin")"#,
+      "extension Card: PandoStore.Model, Swift.Codable, Swift.Equatable, PandoStore.Queryable {",
+    ] { #expect(expanded.text.contains(line), "\(line)") }
+    for line in [
+      "static func key", "var modelIdentifier", #"fields.add(\.id"#, #".to(\.origin"#,
+      "FieldSource",
+    ] { #expect(!expanded.text.contains(line), "\(line)") }
+  }
+
+  @Test func `what an entity declares itself is not generated`() {
+    let expanded = Expanded(
+      """
+      @Model(of: Book.self) struct Card: MutableEntity {
+        typealias RemoteID = Int
+        static let identifierNamespace = "Book"
+        static let relationships: [EntityRelationship<Card>] = []
+        let id: EntityIdentifier<Card>
+        var author: EntityIdentifier<Author>
+        func withIdentifier(_ id: EntityIdentifier<Card>) -> Card { self }
+      }
+      """)
+    #expect(expanded.errors.isEmpty)
+    for name in ["RemoteID", "identifierNamespace", "relationships", "withIdentifier"] {
+      #expect(expanded.text.ranges(of: name).count == 1, "\(name)")
+    }
+    #expect(expanded.text.contains("PandoStore.FieldCodable {"))
+  }
+
   @Test func `one model of a type has a key of its own`() {
     let expanded = Expanded(#"@Model("Setup", key: "main") struct Settings { var a: Int }"#)
     #expect(expanded.errors.isEmpty)

@@ -164,6 +164,20 @@ import Testing
         == ["write the key of the one model as a text"])
   }
 
+  @Test func `another key of an entity`() {
+    let found = errors(
+      """
+      @Model struct Person: PersistentEntity {
+        @Key var id: EntityIdentifier<Person>
+        @Key var name: String
+      }
+      """)
+    #expect(
+      found == [
+        Mistaken(line: 3, message: "the key of an entity is its id", repaired: "var name: String")
+      ])
+  }
+
   @Test func `a projection of what is no type`() {
     let found = errors("@Model(of: book) struct Card { @Key var id: Int }")
     #expect(found.map(\.message) == ["write the type of the nodes, as Person.self"])

@@ -24,6 +24,11 @@
   /// adopt the macro, or drop it, at any time. A member that the type declares itself is not generated;
   /// with a coding of its own, only `@Indexed` fields are declared.
   ///
+  /// A type whose `id` is an `EntityIdentifier` is an entity, and needs no `@Key`. It names its protocols,
+  /// such as `PersistentEntity`. The macro also generates `withIdentifier(_:)`, the `relationships` of
+  /// properties with identifiers of other entities, and with `of:` the namespace and the type of the
+  /// server's keys.
+  ///
   /// The default of a property is also the value for records that lack the field, except `UUID()`,
   /// `Date()`, `.now` and random values.
   ///
@@ -38,7 +43,8 @@
   @attached(
     member, names: named(modelTypeName), named(modelIdentifier), named(key), named(fields),
     named(indexes), named(deletionRules), named(fieldDefaults), named(formerFieldNames),
-    named(CodingKeys))
+    named(CodingKeys), named(RemoteID), named(identifierNamespace), named(withIdentifier),
+    named(relationships))
   @attached(
     extension,
     conformances: Model, KeyedModel, Codable, Equatable, Queryable, FieldCodable, DeletionRuled,
@@ -67,7 +73,8 @@
   @attached(
     member, names: named(modelTypeName), named(modelIdentifier), named(key), named(fields),
     named(indexes), named(deletionRules), named(fieldDefaults), named(formerFieldNames),
-    named(CodingKeys))
+    named(CodingKeys), named(RemoteID), named(identifierNamespace), named(withIdentifier),
+    named(relationships))
   @attached(
     extension,
     conformances: Model, KeyedModel, Codable, Equatable, Queryable, FieldCodable, DeletionRuled,

@@ -187,6 +187,19 @@ private struct DossierCard: PersistentEntity {
     await container.close()
   }
 
+  // A followed answer had the sign of the stored zero, and an asked one that of an index.
+  @Test func `zero has no sign in a followed answer`() async throws {
+    let store = try ModelStore.inMemory()
+    let item = WorkItem(
+      id: 1, status: .open, hours: 0, price: 1, weight: -0.0, due: nil, owner: nil)
+    try await store.write { try $0.set(item) }
+    var least = store.follow(.min(\WorkItem.weight), of: .all).makeAsyncIterator()
+    #expect(try await least.next()??.bitPattern == 0.0.bitPattern)
+    var groups = store.follow(.count.grouped(by: \WorkItem.weight), of: .all).makeAsyncIterator()
+    #expect(try await groups.next()?.keys.first?.bitPattern == 0.0.bitPattern)
+    await store.close()
+  }
+
   @Test func `a sum that does not fit ends the iteration with an error`() async throws {
     let store = try ModelStore.inMemory()
     var sum = store.follow(.sum(\WorkItem.hours), of: .all).makeAsyncIterator()

@@ -1,0 +1,1 @@
+../../../Sources/PandoMacros/EntityMembers.swift
