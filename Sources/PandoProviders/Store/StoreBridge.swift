@@ -216,6 +216,9 @@ extension StoreBridge: StorePipelineMember {
     for (key, list) in lists { list.endUnread(isChanged: changed.contains(key)) }
   }
 
+  /// Ends the observations of the manager: nothing would change them any more.
+  func storeHasClosed() { if main == nil { observed.finish() } }
+
   func failRead(_ error: any Error) { reporter.report(.failedRead(error, of: store.path)) }
 }
 
