@@ -1,8 +1,8 @@
 /// Finds holders by the keys that they hold, and the keys by their holder.
 ///
-/// It does not store a key without a holder, or a holder without a key.
-package struct InvertedIndex<Key: Hashable, Holder: Hashable> {
-  private var holdersByKey: [Key: Set<Holder>] = [:]
+/// It does not store a key without a holder, or a holder without a key. Public for inlining, as ``Locked``.
+public struct InvertedIndex<Key: Hashable, Holder: Hashable> {
+  @usableFromInline var holdersByKey: [Key: Set<Holder>] = [:]
   private var keysByHolder: [Holder: Set<Key>] = [:]
 
   package init() {}
@@ -10,13 +10,22 @@ package struct InvertedIndex<Key: Hashable, Holder: Hashable> {
   package var isEmpty: Bool { holdersByKey.isEmpty }
 
   /// Returns true if any holder holds a key.
-  package func contains(_ key: Key) -> Bool {
+  @inlinable
+  public func contains(_ key: Key) -> Bool {
     !holdersByKey.isEmpty && holdersByKey[key] != nil
   }
 
   /// The holders of a key.
   package func holders(of key: Key) -> Set<Holder> {
     holdersByKey.isEmpty ? [] : holdersByKey[key] ?? []
+  }
+
+  /// The holders of some keys.
+  package func holders(ofAny keys: Set<Key>) -> Set<Holder> {
+    if keys.count < holdersByKey.count {
+      return keys.reduce(into: []) { $0.formUnion(holdersByKey[$1] ?? []) }
+    }
+    return holdersByKey.reduce(into: []) { if keys.contains($1.key) { $0.formUnion($1.value) } }
   }
 
   /// The keys of a holder.

@@ -34,6 +34,10 @@ import Testing
         #expect(index.holders(of: key) == holders, comment)
         #expect(index.contains(key) == !holders.isEmpty, comment)
       }
+      let some = Set((0..<step % 12).map { _ in Int.random(in: 0..<10, using: &random) })
+      #expect(
+        index.holders(ofAny: some) == Set(pairs.filter { some.contains($0.key) }.map(\.holder)),
+        comment)
       for holder in 0..<6 {
         #expect(
           index.keys(of: holder) == Set(pairs.filter { $0.holder == holder }.map(\.key)), comment)

@@ -139,11 +139,10 @@ public final class ConsistencyManager: Sendable {
   }
 
   /// Returns true if live trees contain or wait for one of some nodes.
-  package func containsAny(of nodes: [ByteString], or others: [ByteString]) -> Bool {
+  package func containsAny(of nodes: @autoclosure () -> [[ByteString]]) -> Bool {
     registry.withLock { registry in
       guard !registry.entryNumbers.isEmpty else { return false }
-      return nodes.contains { registry.entryNumbers[$0] != nil }
-        || others.contains { registry.entryNumbers[$0] != nil }
+      return nodes().joined().contains { registry.entryNumbers[$0] != nil }
     }
   }
 

@@ -29,6 +29,9 @@ struct FilterIndex: Sendable {
   /// Whether no follower is found by an entity's values.
   var isEmpty: Bool { general.isEmpty && entries.isEmpty }
 
+  /// Whether every change of the type may affect a follower.
+  var takesAll: Bool { !general.isEmpty }
+
   mutating func insert(_ number: UInt64, _ key: FollowedKey) {
     switch key {
     case .identifiers: break
@@ -51,6 +54,11 @@ struct FilterIndex: Sendable {
     for value in values {
       if let found = byValue[value.field]?[value.value] { numbers.formUnion(found) }
     }
+  }
+
+  /// Whether one of these values finds a follower.
+  func findsAny(_ values: [FieldValue]) -> Bool {
+    values.contains { byValue[$0.field]?[$0.value] != nil }
   }
 
   private mutating func place(_ number: UInt64, _ values: [FieldValue]) {
@@ -118,17 +126,15 @@ struct FilterIndex: Sendable {
 #endif
 
 extension Queryable {
-  /// The values of declared fields with these names.
-  func values(of names: [String]) -> [FieldValue] {
-    if names.isEmpty { return [] }
-    var values: [FieldValue] = []
-    for field in Self.fields where names.contains(field.name) {
+  /// Appends the values of declared fields.
+  @inline(__always)
+  func appendValues(of fields: [Field<Self>], to values: inout [FieldValue]) {
+    for field in fields {
       switch field.value(of: self) {
       case .elements(let elements):
         values += elements.map { FieldValue(field: field.name, value: $0) }
       case let value: values.append(FieldValue(field: field.name, value: value))
       }
     }
-    return values
   }
 }

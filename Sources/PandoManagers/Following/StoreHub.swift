@@ -161,11 +161,10 @@ extension StoreHub {
 
 extension StoreHub: StorePipelineMember {
   func plan(for write: CommitEffects) -> CommitPlan {
-    guard write.isCommit else { return .nothing }
-    let isWatched = watches.withLock { !$0.isEmpty }
-    if views.isEmpty, !isWatched { return .nothing }
+    if write.nodes.isEmpty { return .nothing }
+    if watches.withLock({ !$0.isEmpty }) { return .read }
+    if views.isEmpty { return .nothing }
     let touched = TouchedNodes(write)
-    if isWatched, !touched.identifiers.isEmpty { return .read }
     guard let found = views.concerned(by: touched) else { return .read }
     if found.isEmpty { return .nothing }
     // Commits with much work are shown together.
@@ -176,6 +175,13 @@ extension StoreHub: StorePipelineMember {
       stages.append(stage)
     }
     return .showAtOnce(stages)
+  }
+
+  func isConcerned(by writes: [CommitEffects]) -> Bool {
+    if watches.withLock({ !$0.isEmpty }), writes.contains(where: { !$0.nodes.isEmpty }) {
+      return true
+    }
+    return !views.isEmpty && views.areConcerned(by: writes)
   }
 
   /// The largest number of entities that the thread of a commit compares with views.

@@ -19,17 +19,16 @@ struct TouchedNodes {
   init(_ write: CommitEffects) {
     hasUpdated = write.hasUpdated
     deleted = write.deleted.isEmpty ? [] : Set(write.deleted)
-    identifiers = write.deleted.isEmpty ? write.changed : write.changed + write.deleted
-    mayHoldNodes = !write.content.areSingleNodes
-    let model = identifiers.count == 1 ? write.content.only : nil
-    // A write may also report a node as changed that it was not given.
-    only = model?.modelIdentifier.map { ByteString($0) } == identifiers.first ? model : nil
+    identifiers = write.nodes
+    only = write.only
+    mayHoldNodes = only == nil && !write.content.areSingleNodes
     given = only == nil ? WrittenNodes(identifiers, in: write.content) : nil
   }
 
   /// The value of a node as a type: the entity, or `nil` inside for a deleted one.
   ///
   /// - Returns: `nil` if the value has to be read.
+  @inline(__always)
   func entity<E: Queryable>(_ identifier: ByteString, as type: E.Type) -> E?? {
     if deleted.contains(identifier) { return .some(nil) }
     guard let entity = (only ?? given?[identifier]) as? E else { return nil }
@@ -62,9 +61,6 @@ extension ByteString {
   ///
   /// The empty namespace has all identifiers.
   func isIdentifier(of namespace: ByteString) -> Bool {
-    if namespace.text.isEmpty { return true }
-    let (bytes, prefix) = (text.utf8, namespace.text.utf8)
-    guard bytes.count > prefix.count, bytes.starts(with: prefix) else { return false }
-    return bytes[bytes.index(bytes.startIndex, offsetBy: prefix.count)] == UInt8(ascii: ":")
+    namespace.text.isEmpty || text.hasBytes(of: namespace.text, before: UInt8(ascii: ":"))
   }
 }

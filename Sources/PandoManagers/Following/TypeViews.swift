@@ -13,6 +13,9 @@ protocol AnyTypeViews: AnyObject, Sendable {
 
   func remove(_ number: UInt64)
 
+  /// Whether a node of a namespace in some writes may enter a view, or has to be read to find out.
+  func mayTake(_ writes: [CommitEffects], in namespace: ByteString) -> Bool
+
   /// Adds the views that a written node may enter.
   ///
   /// - Returns: `false` if the node has to be read to find out.
@@ -84,6 +87,30 @@ final class TypeViews<E: Queryable>: AnyTypeViews {
     return true
   }
 
+  func mayTake(_ writes: [CommitEffects], in namespace: ByteString) -> Bool {
+    if countsHolders { return !numbers.isEmpty && writes.contains { !$0.nodes.isEmpty } }
+    let (isEmpty, takesAll, names) = state.withLock { state in
+      (state.filters.isEmpty, state.filters.takesAll, state.filters.fields)
+    }
+    let fields = E.fields.filter { names.contains($0.name) }
+    var values: [FieldValue] = []
+    for write in writes where !isEmpty {
+      guard write.nodes.contains(where: { $0.isIdentifier(of: namespace) }) else { continue }
+      if takesAll { return true }
+      let touched = TouchedNodes(write)
+      for node in write.nodes where node.isIdentifier(of: namespace) {
+        guard let entity = touched.entity(node, as: E.self) else { return true }
+        guard let entity else { continue }
+        if touched.mayHoldNodes { note(entity) }
+        // Key paths of user types are called outside the lock.
+        entity.appendValues(of: fields, to: &values)
+      }
+    }
+    if state.withLock({ $0.filters.findsAny(values) }) { return true }
+    // The parents of a changed node are unknown without a read.
+    return holdsNodes && writes.contains { $0.hasUpdated }
+  }
+
   func find(
     _ identifier: ByteString, _ reads: inout EntityReads, _ snapshot: ModelSnapshot,
     into numbers: inout Set<UInt64>
@@ -103,8 +130,8 @@ final class TypeViews<E: Queryable>: AnyTypeViews {
   }
 
   private func find(_ entity: E?, _ fields: [String], into numbers: inout Set<UInt64>) {
-    // Key paths of user types are called outside the lock.
-    let values = entity?.values(of: fields) ?? []
+    var values: [FieldValue] = []
+    entity?.appendValues(of: E.fields.filter { fields.contains($0.name) }, to: &values)
     state.withLock { $0.filters.find(values, into: &numbers) }
   }
 }

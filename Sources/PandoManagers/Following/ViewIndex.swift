@@ -126,6 +126,22 @@ final class ViewIndex: Sendable {
 
   // MARK: Commits
 
+  /// Whether one of some writes affects a view, or may.
+  func areConcerned(by writes: [CommitEffects]) -> Bool {
+    let (types, isFound) = state.withLock { state in
+      let isFound = writes.contains { write in
+        write.nodes.contains { node in
+          state.nodes.contains(node) || state.loading.keys.contains { node.isIdentifier(of: $0) }
+        }
+      }
+      return (state.types, isFound)
+    }
+    return isFound
+      || types.contains { namespace, types in
+        types.contains { $0.mayTake(writes, in: namespace) }
+      }
+  }
+
   /// The views that a write affects, each with the touched nodes that concern it.
   ///
   /// - Returns: The views, in the order in which they were made; `nil` if a snapshot has to be read.

@@ -58,15 +58,12 @@ final class CacheTable: Sendable {
   }
 
   /// Removes the values that contain one of these nodes.
-  func drop(_ keys: [ByteString]) {
+  ///
+  /// - Complexity: O(*n*) for *n* nodes, or for the nodes in the table if those are fewer.
+  func drop(_ nodes: Set<ByteString>) {
     state.withLock { state in
-      guard state.entries.count > 0 else { return }
-      let hasChildren = !state.children.isEmpty
-      for key in keys {
-        state.remove(key)
-        guard hasChildren else { continue }
-        for holder in state.children.holders(of: key) { state.remove(holder) }
-      }
+      for node in state.entries.keys(among: nodes) { state.remove(node) }
+      for holder in state.children.holders(ofAny: nodes) { state.remove(holder) }
     }
   }
 

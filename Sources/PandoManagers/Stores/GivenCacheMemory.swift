@@ -61,10 +61,10 @@ final class GivenCacheMemory<E: Entity>: CacheMemory {
       state.clock += 1
       state.touches.touch(keys, by: state.clock)
     }
-    drop(keys)
+    drop(Set(keys))
   }
 
-  func drop(_ identifiers: [ByteString]) {
+  func drop(_ identifiers: Set<ByteString>) {
     state.withLock { state in
       var gone: [EntityIdentifier<E>] = []
       for key in identifiers {
@@ -76,6 +76,8 @@ final class GivenCacheMemory<E: Entity>: CacheMemory {
       store.drop(gone)
     }
   }
+
+  var isSeen: Bool { true }
 
   func dropAll() {
     state.withLock { state in

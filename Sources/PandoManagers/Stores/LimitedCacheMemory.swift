@@ -33,10 +33,12 @@ final class LimitedCacheMemory<E: Entity>: CacheMemory {
   }
 
   func forget(_ identifiers: [EntityIdentifier<E>]) {
-    drop(identifiers.map { ByteString($0.modelIdentifier) })
+    drop(Set(identifiers.map { ByteString($0.modelIdentifier) }))
   }
 
-  func drop(_ identifiers: [ByteString]) { table.drop(identifiers) }
+  func drop(_ identifiers: Set<ByteString>) { table.drop(identifiers) }
+
+  var isSeen: Bool { false }
 
   func dropAll() { table.dropAll() }
 }

@@ -21,6 +21,11 @@ struct RecentTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
   var count: Int { places.count }
 
+  /// The keys of the table among others.
+  func keys(among others: Set<Key>) -> [Key] {
+    others.count < count ? others.filter { places[$0] != nil } : places.keys.filter(others.contains)
+  }
+
   /// The value of a key, which becomes the newest; `nil` if the table lacks it.
   mutating func use(_ key: Key) -> Value? {
     guard let place = places[key] else { return nil }

@@ -6,15 +6,22 @@ import Synchronization
 
 /// Tells the caches over a model store which nodes have changed; one per store.
 ///
-/// It receives the commits of this process at once. It reads those of other processes from the change log
-/// when a cache reads. It holds the lock of ``state`` while it calls the caches, so they get commits in
-/// order.
+/// It collects the commits of this process, and passes them to the caches when one of them reads; at once if
+/// the program sees the memory of one. It reads those of other processes from the change log then. It holds the lock of ``state`` while it calls the
+/// caches, so they get commits in order.
 final class StoreFollower: CommitFollower {
   private struct State {
-    /// The last commit whose changes the caches have.
-    var processed: UInt64
+    /// The last commit whose changes the caches have, or are collected for them.
+    var received: UInt64
+    /// The nodes that the last of these commits have changed, and that the caches may still have.
+    var nodes: [ByteString] = []
     var caches = WeakList<any CommitCache>()
+    /// Whether a cache has had a memory that the program sees.
+    var isSeen = false
   }
+
+  /// The most collected nodes, which take less than a megabyte.
+  private static let nodeCountMaximum = 4_096
 
   private let state: Locked<State>
   /// The number of requests to servers since a commit.
@@ -27,7 +34,7 @@ final class StoreFollower: CommitFollower {
 
   private init(_ store: ModelStore) throws {
     let number = try store.read { try $0.commitValue }
-    state = Locked(State(processed: number))
+    state = Locked(State(received: number))
     store.feed.add(self)
   }
 
@@ -48,7 +55,10 @@ final class StoreFollower: CommitFollower {
 
   /// Calls a cache for every later commit; holds it weakly.
   func add(_ cache: any CommitCache) {
-    state.withLock { $0.caches.append(cache) }
+    state.withLock { state in
+      state.caches.append(cache)
+      if cache.isSeen { state.isSeen = true }
+    }
   }
 
   /// Whether the caches have all commits of all processes; compares one number.
@@ -64,24 +74,22 @@ final class StoreFollower: CommitFollower {
   @discardableResult
   func catchUp(with snapshot: ModelSnapshot) throws -> UInt64 {
     let number = try snapshot.commitValue
-    if let processed = state.withLock({ $0.processed < number ? $0.processed : nil }) {
+    if let received = passOn(upTo: number) {
       let changeSets: [ChangeSet]?
       do {
-        changeSets = try snapshot.changes(since: CommitNumber(value: processed))
+        changeSets = try snapshot.changes(since: CommitNumber(value: received))
       } catch let error as StoreError where error.code == .changesExpired {
         changeSets = nil
       }
       state.withLock { state in
-        guard state.processed < number else { return }
-        if let changeSets {
-          let commits = changeSets.map { changeSet -> Commit in
-            let keys = changeSet.updated + changeSet.inserted + changeSet.deleted
-            return (changeSet.commitNumber.value, keys.map { ByteString($0) })
+        if state.received < number {
+          guard let changeSets else { return dropAll(upTo: number, &state) }
+          for changeSet in changeSets where changeSet.commitNumber.value > state.received {
+            state.nodes += changeSet.nodes
           }
-          process(commits.filter { $0.number > state.processed }, &state)
-        } else {
-          processAll(upTo: number, &state)
+          state.received = number
         }
+        passOn(&state)
       }
     }
     // Only after the caches have dropped what these commits changed.
@@ -91,8 +99,7 @@ final class StoreFollower: CommitFollower {
 
   /// Passes the commits up to a given number to the caches.
   func catchUp(to number: UInt64, of store: ModelStore) throws {
-    guard state.withLock({ $0.processed < number }) else { return }
-    _ = try store.read { try catchUp(with: $0) }
+    if passOn(upTo: number) != nil { _ = try store.read { try catchUp(with: $0) } }
   }
 
   /// Whether a namespace is named for the first time.
@@ -134,12 +141,12 @@ final class StoreFollower: CommitFollower {
   func receive(_ flush: [CommitEffects]) {
     state.withLock { state in
       // After a commit of another process, the next reader finds both in the change log.
-      var commits: [Commit] = []
-      for write in flush
-      where write.isCommit && write.commitValue == (commits.last?.number ?? state.processed) + 1 {
-        commits.append((write.commitValue, write.changed + write.deleted))
+      for write in flush where write.isCommit && write.commitValue == state.received + 1 {
+        state.received = write.commitValue
+        state.nodes += write.nodes
       }
-      process(commits, &state)
+      let isFull = state.nodes.count > Self.nodeCountMaximum
+      if isFull || state.isSeen { passOn(&state, areNoted: !isFull) }
     }
   }
 
@@ -148,37 +155,53 @@ final class StoreFollower: CommitFollower {
   /// Does nothing, because the next reader reads the change log.
   func othersMayHaveCommitted() {}
 
-  func storeWasReplaced(by number: UInt64) { state.withLock { processAll(upTo: number, &$0) } }
+  func storeWasReplaced(by number: UInt64) { state.withLock { dropAll(upTo: number, &$0) } }
 }
 
 extension StoreFollower {
-  /// A commit and the nodes that it has changed.
-  private typealias Commit = (number: UInt64, keys: [ByteString])
-
-  /// Passes the next commits to the caches.
-  private func process(_ commits: [Commit], _ state: inout State) {
-    guard let last = commits.last else { return }
-    // First the touches, then the caches: a concurrent fill of a cache sees one of the two.
-    touches.withLock { touches in
-      for commit in commits { touches.touch(commit.keys, by: commit.number) }
+  /// Passes the collected commits to the caches.
+  ///
+  /// - Returns: The last of them, if the commit with a number is not among them.
+  private func passOn(upTo number: UInt64) -> UInt64? {
+    state.withLock { state in
+      if !state.nodes.isEmpty { passOn(&state) }
+      return state.received < number ? state.received : nil
     }
-    let keys = commits.flatMap { $0.keys }
-    for cache in state.caches.objects { cache.drop(keys) }
-    state.processed = last.number
   }
 
-  private func processAll(upTo number: UInt64, _ state: inout State) {
+  /// Passes the collected commits to the caches.
+  ///
+  /// - Parameters:
+  ///   - state: The state.
+  ///   - areNoted: Whether a read from before the commits may fill caches with other nodes.
+  private func passOn(_ state: inout State, areNoted: Bool = true) {
+    // First the touches, then the caches: a concurrent fill of a cache sees one of the two.
+    touches.withLock { touches in
+      if areNoted {
+        touches.touch(state.nodes, by: state.received)
+      } else {
+        touches.forget(upTo: state.received)
+      }
+    }
+    let nodes = Set(exchange(&state.nodes, with: []))
+    for cache in state.caches.objects { cache.drop(nodes) }
+  }
+
+  private func dropAll(upTo number: UInt64, _ state: inout State) {
     touches.withLock { $0.forget(upTo: number) }
     for cache in state.caches.objects { cache.dropAll() }
-    state.processed = number
+    (state.received, state.nodes) = (number, [])
   }
 }
 
 /// A cache over a model store.
 protocol CommitCache: AnyObject, Sendable {
   /// Drops the values that contain one of these nodes; must be quick and call no other object.
-  func drop(_ identifiers: [ByteString])
+  func drop(_ identifiers: Set<ByteString>)
 
   /// Drops all values.
   func dropAll()
+
+  /// Whether the program sees the memory itself.
+  var isSeen: Bool { get }
 }

@@ -39,6 +39,13 @@ extension String {
     return order == 0 ? mine.count < theirs.count : order < 0
   }
 
+  /// Whether it begins with the UTF-8 bytes of a shorter text and another byte.
+  package func hasBytes(of start: String, before byte: UInt8) -> Bool {
+    let (mine, first) = (utf8Span.span, start.utf8Span.span)
+    return mine.count > first.count && mine[first.count] == byte
+      && compareBytes(mine, first, count: first.count) == 0
+  }
+
   /// Feeds the UTF-8 bytes to a hasher, with an end mark.
   package func hashBytes(into hasher: inout Hasher) {
     // Read during the call only.

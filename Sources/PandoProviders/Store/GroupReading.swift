@@ -183,7 +183,7 @@ final class GroupReading {
     let names = bridge.releaseNodes(of: write)
     for (node, _) in bridge.consistency.liveNodes(among: names) { named.insert(node) }
     if !shown.isEmpty {
-      for node in names + (write.changeSet?.nodes ?? []) { shown[ByteString(node)] = nil }
+      for node in names.map({ ByteString($0) }) + write.nodes { shown[node] = nil }
     }
     let unfound = write.content.deletes.filter { node in
       touched.contains(ByteString(node)) || isStored(ByteString(node), snapshot) != true

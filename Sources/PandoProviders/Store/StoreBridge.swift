@@ -119,8 +119,7 @@ final class StoreBridge: Sendable {
     guard consistency.scope.overlay.isUsed else { return [] }
     var named: [String] = []
     if operation(of: write) == nil { write.content.forEachName { named.append($0) } }
-    let nodes = named + (write.changeSet?.nodes ?? [])
-    consistency.scope.overlay.release(nodes.lazy.map { ByteString($0) })
+    consistency.scope.overlay.release(named.map { ByteString($0) } + write.nodes)
     return named
   }
 
@@ -151,13 +150,20 @@ final class StoreBridge: Sendable {
 
 extension StoreBridge: StorePipelineMember {
   func plan(for write: CommitEffects) -> CommitPlan {
-    mayShow(write) ? WritePlanning(self, write).plan : .nothing
+    mayShow([write]) ? WritePlanning(self, write).plan : .nothing
   }
 
-  /// Returns true if live trees or lists may show a part of a write.
-  private func mayShow(_ write: CommitEffects) -> Bool {
-    write.hasTicket || write.listCount > 0
-      || consistency.containsAny(of: write.changed, or: write.deleted)
+  func isConcerned(by writes: [CommitEffects]) -> Bool {
+    mayShow(writes)
+      && writes.contains {
+        if case .nothing = WritePlanning(self, $0).plan { false } else { true }
+      }
+  }
+
+  /// Returns true if live trees or lists may show a part of some writes.
+  private func mayShow(_ writes: [CommitEffects]) -> Bool {
+    writes.contains { $0.hasTicket || $0.listCount > 0 }
+      || consistency.containsAny(of: writes.map { $0.nodes })
       || consistency.scope.overlay.isUsed || !unread.isEmpty || topics.mayHide
   }
 

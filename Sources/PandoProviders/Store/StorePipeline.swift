@@ -250,12 +250,12 @@ extension StorePipeline: CommitFollower {
         return
       }
       let members = living
-      var left = Self.passingKeysMaximum
-      for write in flush {
-        // A failed write has made no commit.
-        guard !write.hasTicket, write.isCommit, write.commitValue == shown + 1 else { return }
-        left -= write.changed.count + write.deleted.count + write.listCount
-        guard left >= 0, showAtOnce(write, members) else { return }
+      let passingCount = mayPass(flush)
+      let passing = passingCount == flush.count ? flush : Array(flush.prefix(passingCount))
+      let isConcerned = members.contains { $0.isConcerned(by: passing) }
+      for write in passing {
+        guard !isConcerned || showAtOnce(write, members) else { return }
+        advance(past: write)
         count += 1
       }
     }
@@ -268,9 +268,22 @@ extension StorePipeline: CommitFollower {
   ) -> Bool {
     guard let plans = plans(for: write, members, atOnce: true) else { return false }
     // This thread may be inside a read of several views.
-    guard plans.isEmpty || pipeline.publishAtOnce({ steps(of: write, plans) }) else { return false }
-    advance(past: write)
-    return true
+    return plans.isEmpty || pipeline.publishAtOnce { steps(of: write, plans) }
+  }
+
+  /// The number of first writes of a flush that may be shown at once.
+  private func mayPass(_ flush: [CommitEffects]) -> Int {
+    var next = shown + 1
+    var left = Self.passingKeysMaximum
+    var count = 0
+    for write in flush {
+      left -= write.nodes.count + write.listCount
+      // A failed write has made no commit.
+      guard !write.hasTicket, write.isCommit, write.commitValue == next, left >= 0 else { break }
+      next += 1
+      count += 1
+    }
+    return count
   }
 
   /// Shows the writes that had arrived, and no more.
@@ -334,7 +347,7 @@ extension StorePipeline: CommitFollower {
       state.shown = max(state.shown, write.commitValue)
       guard state.loadCount > 0 else { return state.touched.forget(upTo: state.shown) }
       let lists = write.changeSet?.collections.map { ByteString($0.cacheKey) } ?? []
-      state.touched.touch(write.changed + write.deleted + lists, by: write.commitValue)
+      state.touched.touch(write.nodes + lists, by: write.commitValue)
     }
   }
 }
@@ -472,9 +485,4 @@ extension StorePipeline {
   package func isCurrent(_ keys: [ByteString], readAt number: UInt64) -> Bool {
     state.withLock { number <= $0.shown && !$0.touched.contains(keys, after: number) }
   }
-}
-
-extension ChangeSet {
-  /// The changed nodes.
-  var nodes: [String] { updated + inserted + deleted }
 }

@@ -20,6 +20,9 @@ package protocol StorePipelineMember: AnyObject, Sendable {
   /// Plans the work for a write; changes nothing.
   func plan(for write: CommitEffects) -> CommitPlan
 
+  /// Returns true if the plan for one of some writes is not ``CommitPlan/nothing``.
+  func isConcerned(by writes: [CommitEffects]) -> Bool
+
   /// Stages the changes of a write.
   ///
   /// - Parameters:
@@ -56,5 +59,9 @@ package protocol StorePipelineMember: AnyObject, Sendable {
 }
 
 extension StorePipelineMember {
+  package func isConcerned(by writes: [CommitEffects]) -> Bool {
+    writes.contains { if case .nothing = plan(for: $0) { false } else { true } }
+  }
+
   package func storeHasClosed() {}
 }

@@ -28,7 +28,7 @@ struct WritePlanning {
     let lists = (changeSet?.collections ?? []).compactMap { entry in
       bridge.topics.topic(ByteString(entry.cacheKey)).map { (entry, $0) }
     }
-    if let changeSet, mayRepair(changeSet) { return .read }
+    if mayRepair { return .read }
     if own == nil, changed.isEmpty, lists.isEmpty, consistency.liveNodes(among: deleted).isEmpty {
       return .nothing
     }
@@ -59,10 +59,9 @@ struct WritePlanning {
   }
 
   /// Returns true if a change may make an undecodable node decodable.
-  private func mayRepair(_ changeSet: ChangeSet) -> Bool {
+  private var mayRepair: Bool {
     if bridge.unread.isEmpty, !bridge.topics.mayHide { return false }
-    var nodes: Set<ByteString> = []
-    for identifier in changeSet.nodes { nodes.insert(ByteString(identifier)) }
+    let nodes = Set(write.nodes)
     return bridge.unread.wait(for: nodes) || !bridge.topics.hiding(nodes).isEmpty
   }
 

@@ -20,8 +20,8 @@ package final class CommitEffects: Sendable {
   package let isCommit: Bool
   /// Whether it was submitted with a token.
   package let hasTicket: Bool
-  /// The updated and inserted nodes.
-  package let changed: [ByteString]
+  /// The updated, inserted and deleted nodes.
+  package let nodes: [ByteString]
   /// The deleted nodes.
   package let deleted: [ByteString]
   /// Whether a node was updated.
@@ -41,12 +41,34 @@ package final class CommitEffects: Sendable {
     self.content = content
     self.failure = failure
     hasTicket = ticket != nil
-    isCommit = changeSet != nil
-    let (updated, inserted) = (changeSet?.updated ?? [], changeSet?.inserted ?? [])
-    hasUpdated = !updated.isEmpty
-    changed = (updated.isEmpty ? inserted : updated + inserted).map { ByteString($0) }
-    deleted = (changeSet?.deleted ?? []).map { ByteString($0) }
-    listCount = changeSet?.collections.count ?? 0
+    guard let changeSet else {
+      (isCommit, hasUpdated, nodes, deleted, listCount) = (false, false, [], [], 0)
+      return
+    }
+    isCommit = true
+    hasUpdated = !changeSet.updated.isEmpty
+    nodes = changeSet.nodes
+    deleted = changeSet.deleted.isEmpty ? [] : changeSet.deleted.map { ByteString($0) }
+    listCount = changeSet.collections.count
+  }
+
+  /// The model of the only changed node, if the write was given this one and nothing else.
+  package var only: (any SimpleModel)? {
+    guard nodes.count == 1, let only = content.only else { return nil }
+    // A write may also report a node as changed that it was not given.
+    return only.identifier.hasSameBytes(as: nodes[0].text) ? only.model : nil
+  }
+}
+
+extension ChangeSet {
+  /// The updated, inserted and deleted nodes.
+  package var nodes: [ByteString] {
+    var nodes: [ByteString] = []
+    nodes.reserveCapacity(updated.count + inserted.count + deleted.count)
+    for identifier in updated { nodes.append(ByteString(identifier)) }
+    for identifier in inserted { nodes.append(ByteString(identifier)) }
+    for identifier in deleted { nodes.append(ByteString(identifier)) }
+    return nodes
   }
 }
 
@@ -83,9 +105,9 @@ package struct WrittenContent: Sendable {
   /// Stored elements that are not listed yet.
   private var elements: (any GivenModels)?
 
-  /// Notes a tree that was set.
-  mutating func set(_ model: some SimpleModel, isOneNode: Bool) {
-    append(GivenModel(model: model, areSingleNodes: isOneNode))
+  /// Notes a tree that was set; `node` is the identifier of a tree that is one node.
+  mutating func set(_ model: some SimpleModel, node: String?) {
+    append(GivenModel(model: model, node: node))
   }
 
   /// Notes a delete.
@@ -114,7 +136,7 @@ package struct WrittenContent: Sendable {
   /// Notes a model that was merged.
   mutating func mix(_ model: some SimpleModel) {
     isMixed = true
-    others.append(GivenModel(model: model, areSingleNodes: false))
+    others.append(GivenModel(model: model, node: nil))
   }
 
   /// Notes untyped values.
@@ -161,9 +183,9 @@ extension WrittenContent {
   /// Whether the models certainly contain no other nodes.
   package var areSingleNodes: Bool { models.allSatisfy { $0.areSingleNodes } }
 
-  /// The model of a write that has set one node and done nothing else.
-  package var only: (any SimpleModel)? {
-    isPlain && models.count == 1 && areSingleNodes && lists.isEmpty ? models[0].only : nil
+  /// The node of a write that has set one node and done nothing else.
+  fileprivate var only: (identifier: String, model: any SimpleModel)? {
+    isPlain && models.count == 1 && lists.isEmpty ? models[0].only : nil
   }
 
   /// Whether the write has named no node.
@@ -225,8 +247,8 @@ package protocol GivenModels: Sendable {
   /// Whether they certainly contain no nodes, so that no search is needed.
   var areSingleNodes: Bool { get }
 
-  /// The model, if it was not given in an array.
-  var only: (any SimpleModel)? { get }
+  /// The node, if it is certainly one, and was not given in an array.
+  var only: (identifier: String, model: any SimpleModel)? { get }
 
   /// Calls a closure with each, in order.
   func forEach(_ body: (any SimpleModel) -> Void)
@@ -235,10 +257,12 @@ package protocol GivenModels: Sendable {
   func models<T>(as type: T.Type) -> [T]?
 }
 
-private struct GivenModel<M: SimpleModel>: GivenModels {
-  let model: M
-  let areSingleNodes: Bool
-  var only: (any SimpleModel)? { model }
+private struct GivenModel: GivenModels {
+  let model: any SimpleModel
+  /// Its identifier, if it certainly contains no other nodes.
+  let node: String?
+  var areSingleNodes: Bool { node != nil }
+  var only: (identifier: String, model: any SimpleModel)? { node.map { ($0, model) } }
 
   func forEach(_ body: (any SimpleModel) -> Void) { body(model) }
   func models<T>(as type: T.Type) -> [T]? { (model as? T).map { [$0] } }
@@ -247,7 +271,7 @@ private struct GivenModel<M: SimpleModel>: GivenModels {
 private struct GivenArray<M: SimpleModel>: GivenModels {
   let models: [M]
   var areSingleNodes: Bool { false }
-  var only: (any SimpleModel)? { nil }
+  var only: (identifier: String, model: any SimpleModel)? { nil }
 
   func forEach(_ body: (any SimpleModel) -> Void) { for model in models { body(model) } }
   func models<T>(as type: T.Type) -> [T]? { models as? [T] }

@@ -63,8 +63,8 @@ public struct ModelTransaction: ~Copyable {
   ///   before any change; ``StoreError`` `typeCollision`; `LMDBError` if the disk fails.
   /// - Complexity: O(log *n*) for each node of the tree.
   public mutating func set<M: SimpleModel & Encodable>(_ model: M) throws {
-    let isOneNode = try session.whole { try session.set(model) }
-    session.state.content?.set(model, isOneNode: isOneNode)
+    let node = try session.whole { try session.set(model) }
+    session.state.content?.set(model, node: node)
   }
 
   /// Stores an untyped tree by the same rules.

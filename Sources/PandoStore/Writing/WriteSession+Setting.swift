@@ -8,12 +8,15 @@ extension WriteSession {
   ///
   /// The whole tree is encoded before the first row is written, so a refused tree has no effect.
   ///
-  /// - Returns: Whether the tree is one node.
-  func set(_ model: some SimpleModel & Encodable) throws -> Bool {
+  /// - Returns: The identifier of a tree that is one node.
+  func set(_ model: some SimpleModel & Encodable) throws -> String? {
     try collecting { collector in
       let root = try RecordEncoder(sink: collector).encode(model)
       try unsafe store(collector.pending, mayCloseCycle: false, root: root.node)
-      return unsafe collector.pending.records.count == 1 && !collector.pending.hasRepeatedNodes
+      let isOneNode =
+        unsafe collector.pending.records.count == 1
+        && !collector.pending.hasRepeatedNodes
+      return isOneNode ? unsafe collector.pending.records[0].identifier : nil
     }
   }
 

@@ -357,7 +357,9 @@ extension Writer: GroupCommitOwner {
   /// Keeps the effects of a write for the followers.
   private func note(_ job: WriteJob, _ changeSet: ChangeSet?, _ context: WriteSession) {
     guard let content = context.state.content else { return }
-    if changeSet == nil, job.ticket == nil, content.namesNothing || !core.feed.keepsUnchanged {
+    if case .none = changeSet, job.ticket == nil,
+      content.namesNothing || !core.feed.keepsUnchanged
+    {
       return
     }
     unsafe effects.append(

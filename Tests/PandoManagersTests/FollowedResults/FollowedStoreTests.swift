@@ -13,6 +13,32 @@ import Testing
 @Suite struct FollowedStoreTests {
   private let all = Query<Track>()
 
+  /// It had the model of the one for the value of the other.
+  @Test func `a write that sets one node and reports another does not tell the other's value`()
+    async throws
+  {
+    final class Receiver: CommitFollower {
+      let writes = Locked<[CommitEffects]>([])
+      func receive(_ flush: [CommitEffects]) { writes.withLock { $0 += flush } }
+      func afterReceived(_ body: @escaping @Sendable () -> Void) { body() }
+      func othersMayHaveCommitted() {}
+    }
+    try await Following.run { following in
+      try await following.set(Track(1), Track(2))
+      let receiver = Receiver()
+      following.store.feed.add(receiver)
+      try await following.store.write { transaction in
+        try transaction.set(Track(1))
+        try transaction.touch("Track:2")
+      }
+      try await following.set(Track(2, "B"))
+      let touched = receiver.writes.withLock { $0 }.map { TouchedNodes($0) }
+      #expect(touched.map(\.identifiers) == [[ByteString("Track:2")], [ByteString("Track:2")]])
+      let entities = touched.map { $0.entity(ByteString("Track:2"), as: Track.self) }
+      #expect(entities == [nil, Track(2, "B")])
+    }
+  }
+
   @Test func `an entity that can't be read is left out and reported until it can`() async throws {
     try await Following.run { following in
       let reports = Locked<[String]>([])

@@ -58,21 +58,28 @@ import Testing
   @Test func `an entity read before a write and returned after it does not stay in memory`()
     async throws
   {
-    try await withManager(of: 10) { manager, store in
-      let traced = Traced("overtaken", "old")
-      try await store.write { try $0.set(traced) }
-      let hook: @Sendable () -> Void = {
-        Traced.hook(traced.id, nil)
-        let written = Event()
-        Task {
-          try? await store.write { try $0.set(Traced("overtaken", "new")) }
-          written.signal()
+    // So many changes at once are not kept one by one.
+    for otherCount in [0, 5_000] {
+      try await withManager(of: 10) { manager, store in
+        let name = "overtaken by \(otherCount)"
+        let traced = Traced(name, "old")
+        try await store.write { try $0.set(traced) }
+        let hook: @Sendable () -> Void = {
+          Traced.hook(traced.id, nil)
+          let written = Event()
+          Task {
+            try? await store.write { transaction in
+              try transaction.set(Traced(name, "new"))
+              for number in 0..<otherCount { try transaction.set(Traced("other \(number)")) }
+            }
+            written.signal()
+          }
+          written.wait()
         }
-        written.wait()
+        Traced.hook(traced.id, hook)
+        #expect(try await manager.get(byID: traced.id)?.text == "old")
+        #expect(try await manager.get(byID: traced.id)?.text == "new")
       }
-      Traced.hook(traced.id, hook)
-      #expect(try await manager.get(byID: traced.id)?.text == "old")
-      #expect(try await manager.get(byID: traced.id)?.text == "new")
     }
   }
 
@@ -99,6 +106,31 @@ import Testing
       #expect(try await titles("s") == ["D"])
       #expect(try await titles("t") == ["D"])
       await container.close()
+    }
+  }
+
+  /// The caches get the nodes together when one of them reads, or when there are many.
+  @Test(arguments: [1, 5_000])
+  func `nodes that change while no cache reads leave memory, and others stay`(
+    otherCount: Int
+  ) async throws {
+    try await withManager(of: 10) { manager, store in
+      let names = ["kept", "changed", "deleted"].map { "\($0) beside \(otherCount)" }
+      let all = names.map { Traced($0) }
+      try await manager.set(all)
+      for entity in all { _ = try await manager.get(byID: entity.id) }
+      let count = Traced.count(of: all[0].id)
+      try await store.write { transaction in
+        try transaction.set(Traced(names[1], "new"))
+        try transaction.deleteIfPresent(all[2].id.modelIdentifier)
+      }
+      try await store.write { transaction in
+        for number in 0..<otherCount { try transaction.set(Traced("other \(number)")) }
+      }
+      #expect(try await manager.get(byID: all[0].id) == all[0])
+      #expect(Traced.count(of: all[0].id) == count)
+      #expect(try await manager.get(byID: all[1].id)?.text == "new")
+      #expect(try await manager.get(byID: all[2].id) == nil)
     }
   }
 
