@@ -321,7 +321,7 @@ import Testing
     ] { #expect(!expanded.text.contains(line), "\(line)") }
   }
 
-  @Test func `what an entity declares itself is not generated`() {
+  @Test func `a member that an entity declares itself is not generated`() {
     let expanded = Expanded(
       """
       @Model(of: Book.self) struct Card: MutableEntity {

@@ -76,9 +76,9 @@ extension ManagedOperation {
 
   func finish(_ scope: PipelineScope) {}
 
-  /// Ends the operation with an error. Pipeline.
+  /// Ends the operation with an error.
   ///
-  /// Takes a change back and reports it, then resumes the caller.
+  /// Pipeline. Takes a change back and reports it, then resumes the caller.
   func end(_ error: any Error, _ reporter: ManagerReporter, _ scope: PipelineScope) {
     fail(error, scope)
     if isChange { reporter.report(.failedWrite(error, of: subjects, context: context)) }

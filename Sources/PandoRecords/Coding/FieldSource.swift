@@ -188,8 +188,9 @@ extension FieldSource {
   }
 }
 
-/// What generated code reads, as ``read(_:as:)`` does, of types that are not known to be scalars: a
-/// mistake of a type names what it lacks, and not all the scalars.
+/// Reads of generated code, as ``read(_:as:)``, for types that may be no scalars.
+///
+/// An error of the compiler about such a type names the missing protocol, and not all scalars.
 extension FieldSource {
   /// Reads a field of any type.
   ///
