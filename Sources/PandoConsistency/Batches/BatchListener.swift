@@ -15,12 +15,12 @@ import PandoSystem
 public final class BatchListener: LiveBatch {
   private struct State {
     weak var delegate: (any BatchListenerDelegate)?
-    var isPaused = false
   }
 
   private weak let manager: ConsistencyManager?
   private let members: [ListenerHolder]
   private let state = Locked(State())
+  private let pause = BatchPause()
 
   /// Creates a batch and registers its members for their current models.
   ///
@@ -73,14 +73,14 @@ public final class BatchListener: LiveBatch {
   /// After a pause, each member gets at most one call, and the batch calls its delegate
   /// once.
   public var isPaused: Bool {
-    get { state.withLock { $0.isPaused } }
+    get { pause.isPaused }
     set {
-      let changes = state.withLock { exchange(&$0.isPaused, with: newValue) != newValue }
-      guard changes else { return }
-      if newValue {
-        for member in members { member.pause(by: .batch) }
-      } else {
-        manager?.catchUp(members.filter { $0.resume(by: .batch) })
+      pause.set(newValue) { isPaused in
+        if isPaused {
+          for member in members { member.pause(by: .batch) }
+        } else {
+          manager?.catchUp(members.filter { $0.resume(by: .batch) })
+        }
       }
     }
   }

@@ -8,7 +8,7 @@ import PandoSystem
 /// is called.
 ///
 /// - One lock guards the state.
-/// - `told`, `context` and `date` describe the current update, `isPaused` the pause.
+/// - `told`, `context` and `date` describe the current update.
 final class BatchCore: LiveBatch {
   private struct State {
     weak var listener: BatchDataProviderListener?
@@ -16,7 +16,6 @@ final class BatchCore: LiveBatch {
     var told: [any AnyDataProvider] = []
     var context: (any Sendable)?
     var date = Date.distantPast
-    var isPaused = false
   }
 
   private let state = Locked(State())
@@ -26,17 +25,8 @@ final class BatchCore: LiveBatch {
     set { state.withLock { $0.delegate = newValue } }
   }
 
-  var isPaused: Bool { state.withLock { $0.isPaused } }
-
   func connect(_ listener: BatchDataProviderListener) {
     state.withLock { $0.listener = listener }
-  }
-
-  /// Sets the paused state.
-  ///
-  /// - Returns: True if the state has changed.
-  func setPaused(_ isPaused: Bool) -> Bool {
-    state.withLock { exchange(&$0.isPaused, with: isPaused) != isPaused }
   }
 
   /// Records that a member's delegate was called; on the delivery target.

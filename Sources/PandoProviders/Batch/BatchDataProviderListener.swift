@@ -18,6 +18,7 @@ public final class BatchDataProviderListener: Sendable {
   /// The manager of the members.
   public let dataModelManager: DataModelManager
   private let core = BatchCore()
+  private let pause = BatchPause()
   private let members: [WeakReference<any BatchMember>]
 
   /// Creates a batch.
@@ -61,13 +62,14 @@ public final class BatchDataProviderListener: Sendable {
   /// After a pause, each member calls its delegate at most once, and the batch calls its
   /// delegate once.
   public var isPaused: Bool {
-    get { core.isPaused }
+    get { pause.isPaused }
     set {
-      guard core.setPaused(newValue) else { return }
-      if newValue {
-        for member in members { member.object?.pauseForBatch() }
-      } else {
-        resume()
+      pause.set(newValue) { isPaused in
+        if isPaused {
+          for member in members { member.object?.pauseForBatch() }
+        } else {
+          resume()
+        }
       }
     }
   }

@@ -1,3 +1,5 @@
+import Dispatch
+import Observation
 import PandoConsistency
 import PandoFixtures
 import PandoModels
@@ -84,6 +86,32 @@ import Testing
           rig.single(rig.third, "two"), rig.batched([rig.third], "two"),
         ])
     }
+  }
+
+  @Test func `a pause that ends while it begins leaves no member paused`() async throws {
+    let manager = DataModelManager()
+    let rig = await Rig(manager)
+    withObservationTracking {
+      _ = rig.first.isPaused
+    } onChange: {
+      rig.batch.isPaused = false
+    }
+    rig.batch.isPaused = true
+    #expect(!rig.batch.isPaused)
+    #expect(!rig.first.isPaused && !rig.second.isPaused && !rig.third.isPaused)
+  }
+
+  @Test func `members are paused as their batch after calls of many threads`() async throws {
+    let manager = DataModelManager()
+    let rig = await Rig(manager)
+    await blocking {
+      DispatchQueue.concurrentPerform(iterations: 4) { thread in
+        for number in 0..<1_000 { rig.batch.isPaused = (number + thread).isMultiple(of: 2) }
+      }
+    }
+    let isPaused = rig.batch.isPaused
+    #expect(
+      [rig.first.isPaused, rig.second.isPaused, rig.third.isPaused].allSatisfy { $0 == isPaused })
   }
 
   @Test func `a member can belong to one batch only`() async throws {
