@@ -19,14 +19,20 @@ struct Cursor {}
 struct Snapshot {}
 struct Entry {}
 
-struct Person: Model, Codable, Equatable {
-  var id: Int, name: String
-  var modelIdentifier: String? { "Person:\(id)" }
+// What Pando calls its types too; the code of the macros names those of Pando.
+struct Field {}
+struct Key {}
+struct FieldSource {}
+
+@Model struct Person {
+  @Pando.Key var id: Int
+  @Indexed var name: String
 }
 
-struct Message: Model, Codable, Equatable {
-  var id: Int, text: String, author: Person
-  var modelIdentifier: String? { "Message:\(id)" }
+@Model struct Message {
+  @Pando.Key var id: Int
+  var text: String
+  var author: Person
 }
 
 /// Uses the store, the providers and a durability, through `import Pando` alone.
@@ -48,7 +54,8 @@ struct Message: Model, Codable, Equatable {
       nameOfTestSupport, nameOfExampleServer,
     ]
     let own: [Any.Type] = [
-      Environment.self, Table.self, Cursor.self, Snapshot.self, Entry.self,
+      Environment.self, Table.self, Cursor.self, Snapshot.self, Entry.self, Field.self, Key.self,
+      FieldSource.self,
     ]
     print(provider.data?.author.name ?? "nobody", "with \(names.count) targets, \(own.count) types")
     await manager.close()
