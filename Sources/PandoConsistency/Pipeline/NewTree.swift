@@ -17,6 +17,8 @@ package struct NewTree {
     self.root = root
     guard let model = ModelTypes.asModel(root) else { return }
     var isPlain = true
+    nodes.reserveCapacity(Self.comparedCountMaximum)
+    models.reserveCapacity(Self.comparedCountMaximum)
     ModelChildren.walk(model, tooDeep: { isPlain = false }) { model, identifier in
       guard let identifier else { return isPlain }
       isPlain = isPlain && add(model, ByteString(identifier))

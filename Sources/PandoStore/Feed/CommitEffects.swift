@@ -41,15 +41,8 @@ package final class CommitEffects: Sendable {
     self.content = content
     self.failure = failure
     hasTicket = ticket != nil
-    guard let changeSet else {
-      (isCommit, hasUpdated, nodes, deleted, listCount) = (false, false, [], [], 0)
-      return
-    }
-    isCommit = true
-    hasUpdated = !changeSet.updated.isEmpty
-    nodes = changeSet.nodes
-    deleted = changeSet.deleted.isEmpty ? [] : changeSet.deleted.map { ByteString($0) }
-    listCount = changeSet.collections.count
+    isCommit = changeSet != nil
+    (hasUpdated, nodes, deleted, listCount) = changeSet?.summary ?? (false, [], [], 0)
   }
 
   /// The model of the only changed node, if the write was given this one and nothing else.
@@ -61,6 +54,11 @@ package final class CommitEffects: Sendable {
 }
 
 extension ChangeSet {
+  /// Taken in one call, because each use of an optional change set copies it.
+  fileprivate var summary: (Bool, nodes: [ByteString], deleted: [ByteString], listCount: Int) {
+    (!updated.isEmpty, nodes, deleted.map { ByteString($0) }, collections.count)
+  }
+
   /// The updated, inserted and deleted nodes.
   package var nodes: [ByteString] {
     var nodes: [ByteString] = []

@@ -13,10 +13,9 @@ extension WriteSession {
     try collecting { collector in
       let root = try RecordEncoder(sink: collector).encode(model)
       try unsafe store(collector.pending, mayCloseCycle: false, root: root.node)
-      let isOneNode =
-        unsafe collector.pending.records.count == 1
-        && !collector.pending.hasRepeatedNodes
-      return isOneNode ? unsafe collector.pending.records[0].identifier : nil
+      let isOneNode = unsafe collector.pending.records.count == 1
+      return isOneNode && !(unsafe collector.pending.hasRepeatedNodes)
+        ? unsafe collector.pending.records[0].identifier : nil
     }
   }
 

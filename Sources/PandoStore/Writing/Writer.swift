@@ -357,16 +357,12 @@ extension Writer: GroupCommitOwner {
   /// Keeps the effects of a write for the followers.
   private func note(_ job: WriteJob, _ changeSet: ChangeSet?, _ context: WriteSession) {
     guard let content = context.state.content else { return }
-    if case .none = changeSet, job.ticket == nil,
-      content.namesNothing || !core.feed.keepsUnchanged
-    {
-      return
-    }
-    unsafe effects.append(
-      CommitEffects(
-        changeSet, ticket: job.ticket, commitValue: context.counters.commitNumber,
-        context: job.context,
-        content: content))
+    let write = CommitEffects(
+      changeSet, ticket: job.ticket, commitValue: context.counters.commitNumber,
+      context: job.context, content: content)
+    let isKept =
+      write.isCommit || write.hasTicket || !content.namesNothing && core.feed.keepsUnchanged
+    if isKept { unsafe effects.append(write) }
     context.state.content = nil
   }
 
