@@ -8,6 +8,8 @@ import PandoSystem
 final class ListOperation<T: SimpleModel>: ManagedOperation {
   let collection: LiveCollection<T>
   let edit: ListEdit<T>
+  /// The models as they were given; those of the edit have one content for each node.
+  private let given: [T]
   /// The edit of the stored list; `nil` if that does not change.
   let written: ListEdit<T>?
   /// True if the element may exist in the shown list only.
@@ -34,7 +36,8 @@ final class ListOperation<T: SimpleModel>: ManagedOperation {
   private let prepared: Locked<LiveUpdate?>
 
   init(
-    _ edit: ListEdit<T>, _ update: LiveUpdate?, writing written: ListEdit<T>?, mayBeAbsent: Bool,
+    _ edit: ListEdit<T>, _ given: [T], _ update: LiveUpdate?, writing written: ListEdit<T>?,
+    mayBeAbsent: Bool,
     isWritten: Bool,
     of collection: LiveCollection<T>, by member: UInt64?, number editNumber: UInt64,
     change: CollectionChange, context: (any Sendable)?
@@ -44,6 +47,7 @@ final class ListOperation<T: SimpleModel>: ManagedOperation {
     self.isWritten = isWritten
     self.editNumber = editNumber
     self.edit = edit
+    self.given = given
     self.collection = collection
     self.member = member
     self.context = context
@@ -77,6 +81,10 @@ final class ListOperation<T: SimpleModel>: ManagedOperation {
       let count = try transaction.snapshot.collectionCount(cacheKey)
       let found = try written.plan(in: cacheKey, count: count ?? 0, transaction)
       if found == .nothing, !mayBeAbsent { throw DataProviderError.gone(cacheKey) }
+      // A node may occur only inside a model that another one of its node follows.
+      if given.count > 1, !zip(given, edit.models).allSatisfy({ $0.isEqual(to: $1) }) {
+        for model in given { try transaction.setTree(model) }
+      }
       try transaction.carryOut(
         found, written.models, inCollection: cacheKey, appends: count == nil || written.isAppend)
       plan = found

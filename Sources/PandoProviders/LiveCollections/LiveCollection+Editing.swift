@@ -20,6 +20,7 @@ extension LiveCollection {
     updatesCache: Bool = true, context: (any Sendable)?
   ) -> PendingWrite? {
     let refusal = refusal(of: request, updatesCache: updatesCache)
+    let given = request.models
     let (request, update) = Self.agreeing(request)
     while true {
       let isHere = member.map { tellMemberHere($0) } ?? false
@@ -37,7 +38,8 @@ extension LiveCollection {
         if let refusal = request.refusal(count: count ?? state.list.rows.count, cacheKey ?? "") {
           return .failure(refusal)
         }
-        return perform(request, update, by: index, updatesCache: updatesCache, context, &state)
+        return perform(
+          request, given, update, by: index, updatesCache: updatesCache, context, &state)
       }
       if !isBehind { return outcome }
     }
@@ -61,7 +63,8 @@ extension LiveCollection {
       member = state.addMember(provider, paused: reasons)
       guard member != nil else { return nil }
       let index = state.members.count - 1
-      return perform(request, update, by: index, updatesCache: updatesCache, context, &state)
+      return perform(
+        request, models, update, by: index, updatesCache: updatesCache, context, &state)
     }
     return outcome.map { (member, $0) }
   }
@@ -80,13 +83,12 @@ extension LiveCollection {
   ///
   /// If several models have a node, the last one determines it. So the list shows the committed contents at once.
   ///
-  /// - Returns: The request, and the update of its models if there are several and they were not changed.
+  /// - Returns: The request, and the update of the given models if there are several.
   private static func agreeing(_ request: ListRequest<T>) -> (ListRequest<T>, LiveUpdate?) {
     let models = request.models
     guard models.count > 1 else { return (request, nil) }
     let update = LiveUpdate(setting: models)
-    if let models = update.agreeing(models) { return (request.replacing(models), nil) }
-    return (request, update)
+    return (update.agreeing(models).map { request.replacing($0) } ?? request, update)
   }
 
   private func finishEdit(
@@ -105,8 +107,8 @@ extension LiveCollection {
   }
 
   private func perform(
-    _ request: ListRequest<T>, _ update: LiveUpdate?, by index: Int?, updatesCache: Bool,
-    _ context: (any Sendable)?, _ state: inout ListState<T>
+    _ request: ListRequest<T>, _ given: [T], _ update: LiveUpdate?, by index: Int?,
+    updatesCache: Bool, _ context: (any Sendable)?, _ state: inout ListState<T>
   ) -> Result<PendingWrite, any Error> {
     addIfNeeded(&state)
     let edit = state.edit(for: request, seenBy: index)
@@ -123,7 +125,7 @@ extension LiveCollection {
     let step = state.list.carryOut(edit, plan)
     state.editCount += 1
     let operation = ListOperation(
-      edit, update, writing: written.0, mayBeAbsent: written.1, isWritten: writes, of: self,
+      edit, given, update, writing: written.0, mayBeAbsent: written.1, isWritten: writes, of: self,
       by: index.map { state.members[$0].number }, number: state.editCount, change: change,
       context: context)
     state.pending.append(PendingEdit(operation: operation, step: step))

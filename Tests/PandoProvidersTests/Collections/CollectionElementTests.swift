@@ -178,6 +178,26 @@ import Testing
     #expect(teams.provider.data == shown)
   }
 
+  @Test func `a node inside the first of two values of one node is set`() async throws {
+    try await withStore { store in
+      let stored = try DataModelManager(store: store)
+      for manager in [manager, stored] {
+        let contact = DataProvider<Contact>(dataModelManager: manager)
+        try await contact.setData(Contact(7, "before")).committed()
+        let teams = ListFollower<Team>(manager)
+        try await teams.provider.setData([], cacheKey: "teams").committed()
+        try await teams.provider.append([
+          Team(id: 1, lead: Contact(7, "given")), Team(id: 1, lead: Contact(8)),
+        ]).committed()
+        #expect(teams.provider.data.map(\.lead) == [Contact(8), Contact(8)])
+        #expect(contact.data == Contact(7, "given"))
+      }
+      #expect(
+        try await store.read { try $0.get("Contact:7", as: Contact.self) } == Contact(7, "given"))
+      await stored.close()
+    }
+  }
+
   @Test func `nothing is left of a collection that has gone`() {
     do {
       let list = follower(Contact.list(1, 2))
