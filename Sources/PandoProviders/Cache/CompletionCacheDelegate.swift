@@ -13,8 +13,9 @@ import PandoSystem
 /// ```
 ///
 /// A second call of a handler is ignored. A handler that is released without a call leads to the
-/// error `cacheNeverAnswered`. A handler that is never called or released leaves its one caller
-/// waiting forever.
+/// error `cacheNeverAnswered`. A read handler that is never called or released leaves its one
+/// caller waiting forever. Writes run one after another, so such a handler of a write holds back
+/// all later writes, the reads of their keys, `drain()` and `close()`; shown data still change.
 ///
 /// Conform to ``CacheDelegate`` instead if the cache has `async` functions.
 public protocol CompletionCacheDelegate: CacheDelegate {
