@@ -7,31 +7,6 @@ import Testing
 
 /// Writes that fail, and stored elements that can't be read.
 @Suite struct CollectionFailureTests {
-  /// Can't be stored when its text says so.
-  private struct Brittle: Model, Codable, Equatable {
-    static let modelTypeName = "Brittle"
-
-    struct Failure: Error {}
-
-    var id: Int
-    var text = ""
-    var modelIdentifier: String? { "Brittle:\(id)" }
-
-    enum CodingKeys: CodingKey { case id, text }
-
-    init(_ id: Int, _ text: String = "") {
-      self.id = id
-      self.text = text
-    }
-
-    func encode(to encoder: any Encoder) throws {
-      if text == "fails" { throw Failure() }
-      var container = encoder.container(keyedBy: CodingKeys.self)
-      try container.encode(id, forKey: .id)
-      try container.encode(text, forKey: .text)
-    }
-  }
-
   @Test func `a failed write is replayed without, and the others are not affected`() async throws {
     try await withStore { store in
       let manager = try DataModelManager(store: store)

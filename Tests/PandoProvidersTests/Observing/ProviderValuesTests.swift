@@ -97,6 +97,34 @@ import Testing
     }
   }
 
+  @Test func `a write that fails is in no sequence`() async throws {
+    try await withStore { store in
+      let manager = try DataModelManager(store: store)
+      let provider = DataProvider<Brittle>(dataModelManager: manager)
+      try await provider.setData(Brittle(1, "old")).committed()
+      await manager.drain()
+      let state = provider.holder.observed()
+      let observer = Task {
+        var texts: [String?] = []
+        for try await value in provider.values { texts.append(value?.text) }
+        return texts
+      }
+      while state.waiterCount < 1 { await Task.yield() }
+      let version = state.version
+      let failing = provider.setData(Brittle(1, "fails"))
+      #expect(provider.data?.text == "fails")
+      let alsoFailing = manager.updateModel(Brittle(1, "fails"))
+      await #expect(throws: Brittle.Failure.self) { try await failing.committed() }
+      await #expect(throws: Brittle.Failure.self) { try await alsoFailing.committed() }
+      await manager.drain()
+      #expect(provider.data?.text == "old")
+      #expect(state.version == version)
+      try await provider.setData(Brittle(1, "good")).committed()
+      await manager.close()
+      #expect(try await observer.value == ["old", "good"])
+    }
+  }
+
   @Test(arguments: Backing.allCases)
   func `observers that begin at any time see each later commit or a newer one`(
     backing: Backing
