@@ -1,9 +1,10 @@
 import PandoConsistency
 import PandoFixtures
 import PandoModels
-import PandoProviders
 import PandoSystem
 import Testing
+
+@testable import PandoProviders
 
 @Suite struct CollectionFetchingTests {
   @Test(arguments: Backing.allCases)
@@ -92,6 +93,80 @@ import Testing
       await manager.drain()
       #expect(first.ids == [2, 3])
     }
+  }
+
+  @Test func `a late answer of a cache changes nothing after a sibling's setData`() async throws {
+    let cache = HandlerCache()
+    cache.holdLists()
+    let manager = DataModelManager(cacheDelegate: cache)
+    let first = ListFollower<Contact>(manager)
+    let second = ListFollower<Contact>(manager)
+    let answers = Locked<[[Contact]?]>([])
+    let answered = Event()
+    first.provider.fetchDataFromCache(withCacheKey: "contacts") { models, _ in
+      answers.withLock { $0.append(models) }
+      answered.signal()
+    }
+    await cache.waitUntilAsked("contacts")
+    second.provider.setData(Contact.list(2, 3), cacheKey: "contacts")
+    await manager.drain()
+    _ = first.takeCalls()
+    let reply = try #require(cache.takeListReply("contacts"))
+    reply(Contact.list(1), nil)
+    await answered.happened()
+    await manager.drain()
+    #expect(answers.withLock { $0 } == [Contact.list(2, 3)])
+    #expect(first.ids == [2, 3] && second.ids == [2, 3])
+    #expect(cache.writes == ["set collection contacts"])
+    #expect(cache.list("contacts") as? [Contact] == Contact.list(2, 3))
+    #expect(first.takeCalls().isEmpty && second.takeCalls().isEmpty)
+  }
+
+  @Test func `a fetch of a list is answered once though its provider has gone`() async throws {
+    let cache = HandlerCache()
+    cache.holdLists()
+    let manager = DataModelManager(cacheDelegate: cache)
+    var provider: CollectionDataProvider<Contact>? = CollectionDataProvider(
+      dataModelManager: manager)
+    let answers = Locked<[[Contact]?]>([])
+    let answered = Event()
+    provider?.fetchDataFromCache(withCacheKey: "contacts") { models, error in
+      #expect(error == nil)
+      answers.withLock { $0.append(models) }
+      answered.signal()
+    }
+    await cache.waitUntilAsked("contacts")
+    provider = nil
+    let reply = try #require(cache.takeListReply("contacts"))
+    reply(Contact.list(1), nil)
+    await answered.happened()
+    await manager.drain()
+    #expect(answers.withLock { $0 } == [Contact.list(1)])
+    #expect(manager.liveTypes(of: "Contact:1").isEmpty)
+  }
+
+  @Test func `a fetch of a list that was begun before the manager is closed is answered once`()
+    async throws
+  {
+    let cache = HandlerCache()
+    cache.holdLists()
+    let manager = DataModelManager(cacheDelegate: cache)
+    let list = ListFollower<Contact>(manager)
+    let answers = Locked<[[Contact]?]>([])
+    let answered = Event()
+    list.provider.fetchDataFromCache(withCacheKey: "contacts") { models, error in
+      #expect(error == nil)
+      answers.withLock { $0.append(models) }
+      answered.signal()
+    }
+    await cache.waitUntilAsked("contacts")
+    await manager.close()
+    let reply = try #require(cache.takeListReply("contacts"))
+    reply(Contact.list(1), nil)
+    await answered.happened()
+    await manager.drain()
+    #expect(answers.withLock { $0 } == [Contact.list(1)])
+    #expect(list.ids == [1])
   }
 
   @Test(arguments: Backing.lasting)

@@ -2,10 +2,11 @@ import Dispatch
 import PandoConsistency
 import PandoFixtures
 import PandoModels
-import PandoProviders
 import PandoStore
 import PandoSystem
 import Testing
+
+@testable import PandoProviders
 
 @Suite struct DataProviderFetchingTests {
   private let ada = Person(id: 1, name: "Ada")
@@ -99,6 +100,53 @@ import Testing
     #expect(waiting.data == ada)
     #expect(cache.writes.count == 1)
     #expect(hanging.calls.isEmpty)
+  }
+
+  @Test func `a fetch is answered once though its provider has gone`() async throws {
+    let cache = HandlerCache()
+    let manager = DataModelManager(cacheDelegate: cache)
+    var provider: DataProvider<Person>? = DataProvider(dataModelManager: manager)
+    weak let holder: ModelHolder? = provider?.holder
+    let completions = Completions<Person>()
+    provider?.fetchDataFromCache(withCacheKey: "Person:1") { completions.add($0, $1, shown: nil) }
+    await cache.waitUntilAsked("Person:1")
+    provider = nil
+    cache.answer("Person:1", ada)
+    let call = await completions.first()
+    #expect(call.model == ada && call.error == nil)
+    await manager.drain()
+    #expect(completions.calls.count == 1)
+    #expect(manager.liveTypes(of: "Person:1").isEmpty)
+    // The task that has asked the cache may not have ended yet.
+    while holder != nil { await Task.yield() }
+  }
+
+  @Test func `a fetch that was begun before the manager is closed is answered once`() async throws {
+    let cache = HandlerCache()
+    let manager = DataModelManager(cacheDelegate: cache)
+    let provider = DataProvider<Person>(dataModelManager: manager)
+    let completions = fetch(provider, "Person:1")
+    await cache.waitUntilAsked("Person:1")
+    await manager.close()
+    cache.answer("Person:1", ada)
+    let call = await completions.first()
+    #expect(call.model == ada && call.shown == ada && call.error == nil)
+    await manager.drain()
+    #expect(completions.calls.count == 1)
+    let late = fetch(provider, "Person:2")
+    #expect((late.calls.first?.error as? DataProviderError)?.code == .closed)
+    #expect(cache.asked("Person:2") == 0)
+  }
+
+  @Test func `key and context of a fetch reach the cache unchanged`() async throws {
+    let cache = DictionaryCache()
+    let manager = DataModelManager(cacheDelegate: cache)
+    let provider = DataProvider<Person>(dataModelManager: manager)
+    let list = CollectionDataProvider<Person>(dataModelManager: manager)
+    try await provider.fetchDataFromCache(withCacheKey: "Person:1", context: "c")
+    try await list.fetchDataFromCache(withCacheKey: "people", context: "d")
+    #expect(cache.calls == ["get Person:1", "get collection people"])
+    #expect(cache.contexts == ["c", "d"])
   }
 
   @Test func `of many fetches at once none waits for the answer to another`() async throws {
