@@ -150,4 +150,31 @@ import Testing
     let cached = try await cache.collection(forKey: "contacts", as: Contact.self, context: nil)
     #expect(cached == Contact.list(1, 3))
   }
+
+  @Test(arguments: [false, true])
+  func `over a custom cache a deletion changes the shown lists only, and keeps parents in it`(
+    isTeamShown: Bool
+  ) async throws {
+    let cache = DictionaryCache()
+    try await cache.setCollection(Contact.list(1, 2), forKey: "shown", context: nil)
+    try await cache.setCollection(Contact.list(1), forKey: "unseen", context: nil)
+    let stored = Team(id: 1, lead: Contact(1))
+    cache["Team:1"] = stored
+    let manager = DataModelManager(cacheDelegate: cache)
+    let list = ListFollower<Contact>(manager)
+    try await list.provider.fetchDataFromCache(withCacheKey: "shown")
+    let team = DataProvider<Team>(dataModelManager: manager)
+    if isTeamShown {
+      #expect(try await team.fetchDataFromCache(withCacheKey: "Team:1") == stored)
+    }
+    let before = cache.calls.count
+    try await manager.deleteModel(Contact(1)).committed()
+    await manager.drain()
+    #expect(cache.calls.dropFirst(before) == ["delete Contact:1", "set collection shown"])
+    #expect(list.ids == [2])
+    let unseen = try await cache.collection(forKey: "unseen", as: Contact.self, context: nil)
+    #expect(unseen == Contact.list(1))
+    #expect(cache["Team:1"] as? Team == stored)
+    #expect(team.data == nil)
+  }
 }

@@ -1,3 +1,4 @@
+import PandoConsistency
 import PandoLMDB
 import PandoModels
 import PandoProviders
@@ -71,6 +72,42 @@ import Testing
       await manager.drain()
       #expect(second.takeChanges() == [.reset])
       #expect(try stored(store) == Contact.list(3))
+    }
+  }
+
+  // The former test read the sibling after the commit only.
+  @Test func `siblings show an edit before its commit, and are called after it`() async throws {
+    try await withManager { manager, store in
+      let first = ListFollower<Contact>(manager)
+      let second = ListFollower<Contact>(manager)
+      try await first.provider.setData(Contact.list(1, 2), cacheKey: "contacts").committed()
+      try await second.provider.fetchDataFromCache(withCacheKey: "contacts")
+      await manager.drain()
+      func expect(
+        _ change: CollectionChange, showing ids: [Int], _ edit: () -> PendingWrite
+      ) async throws {
+        let gate = WriterGate(store)
+        let write = edit()
+        #expect(second.ids == ids)
+        manager.settle()
+        #expect(second.takeCalls().isEmpty)
+        gate.open()
+        try await write.committed()
+        await manager.drain()
+        let calls = second.takeCalls()
+        #expect(calls.map(\.change) == [change])
+        #expect(calls.map { $0.context as? String } == ["edit"])
+      }
+      try await expect(.changes([.insert(index: 2)]), showing: [1, 2, 3]) {
+        first.provider.append([Contact(3)], context: "edit")
+      }
+      try await expect(.changes([.insert(index: 3)]), showing: [1, 2, 3, 4]) {
+        CollectionDataProvider.append(
+          [Contact(4)], cacheKey: "contacts", dataModelManager: manager, context: "edit")
+      }
+      try await expect(.reset, showing: [5]) {
+        first.provider.setData(Contact.list(5), cacheKey: "contacts", context: "edit")
+      }
     }
   }
 
