@@ -14,7 +14,7 @@ import Testing
 @Suite struct FollowedManagerTests {
   private let jazz = Query(filter: \Track.genre == "jazz")
 
-  @Test func `17 managers, providers and plain writes of one store are followed alike`()
+  @Test func `managers, providers and plain writes of one store are followed alike`()
     async throws
   {
     let store = try ModelStore.temporary(configuration: Following.configuration)

@@ -122,7 +122,7 @@ import Testing
     }
   }
 
-  @Test func `17 managers over one store share a hub, which goes with the last of them`() throws {
+  @Test func `the users of a store share a hub, which goes with the last of them`() throws {
     let store = try ModelStore.temporary(configuration: Following.configuration)
     var first: StoreHub? = try StoreHub.hub(of: store)
     weak let gone = first
