@@ -10,7 +10,8 @@ public struct ManagerEvent: Sendable, CustomStringConvertible {
   public enum Kind: Sendable, Hashable {
     /// A background request failed; the caller has a local answer.
     case failedBackgroundRead
-    /// A store failed, and another one had the answer.
+    /// A store failed in a read, and another one had the answer; or a nearer store failed in a write that the
+    /// farthest local store has taken. Reads pass over that store until a later write reaches it.
     case failedStore
     /// A recovery store failed; the main store is not affected.
     case failedRecovery

@@ -152,7 +152,7 @@ extension CoreManager {
       answer.lastHasFailed = true
       return answer
     }
-    for store in stack.local {
+    for store in stack.readable {
       do {
         let result = try await request.answer(of: store, in: context)
         answer.lastHasFailed = false

@@ -143,7 +143,7 @@ extension CoreManager {
   ///   - context: The stores to write.
   /// - Returns: The stored value, and how far the write has come.
   /// - Throws: ``ManagerError`` `conflict` if the entity was removed before the server's answer arrived;
-  ///   `userAccessInvalid`, `noStore`; the error of the store that failed.
+  ///   `userAccessInvalid`, `noStore`; the error of the farthest local store or the server.
   /// - Complexity: O(1) in memory; on disk O(log *n*) for each node of its tree, and a commit; then the
   ///   wait until followers have the change. `.remote()` waits for the server. `.localAndRemote` queues
   ///   the request in the same commit, or waits if the remote store has no queue.
@@ -160,7 +160,7 @@ extension CoreManager {
   ///   - entities: The new values; Pando merges them into stored ones.
   ///   - context: The stores to write.
   /// - Returns: The stored values, without entities that another call changed later than this write.
-  /// - Throws: ``ManagerError`` `userAccessInvalid`, `noStore`; the error of the store that failed.
+  /// - Throws: ``ManagerError`` `userAccessInvalid`, `noStore`; the error of the farthest local store or the server.
   /// - Complexity: As `set(_:in:)` of each of them, in one commit. A server may need a request for each.
   @discardableResult
   public func set(
@@ -250,7 +250,7 @@ extension CoreManager {
   ///   - identifier: Its identifier; an absent entity is no error.
   ///   - context: The stores to write.
   /// - Returns: How far the removal has come.
-  /// - Throws: ``ManagerError`` `userAccessInvalid`, `noStore`; the error of the store that failed.
+  /// - Throws: ``ManagerError`` `userAccessInvalid`, `noStore`; the error of the farthest local store or the server.
   /// - Complexity: In memory and for the server as `set(_:in:)`; on disk O(log *n*) for each parent, the
   ///   size of each collection that holds it, and a commit.
   @discardableResult
@@ -264,7 +264,7 @@ extension CoreManager {
   ///   - identifiers: Their identifiers; absent entities are no error.
   ///   - context: The stores to write.
   /// - Returns: How far the removal has come.
-  /// - Throws: ``ManagerError`` `userAccessInvalid`, `noStore`; the error of the store that failed.
+  /// - Throws: ``ManagerError`` `userAccessInvalid`, `noStore`; the error of the farthest local store or the server.
   /// - Complexity: As ``remove(atID:in:)`` of each of them, in one commit. A server may need a request
   ///   for each.
   @discardableResult

@@ -9,7 +9,7 @@ package struct StoreStack<E: Entity>: Sendable {
   package let remote: [any Storing<E>]
   /// The farthest local store, which decides; the nearer ones follow it.
   private let last: (any LocalStoring<E>)?
-  private let nearer: [any LocalStoring<E>]
+  private let nearer: NearerStores<E>
   /// The farthest local store without the caches before it, if it is in memory.
   let memory: (any FollowedMemory<E>)?
   /// The same, in memory or on disk, if it answers without waiting.
@@ -29,7 +29,7 @@ package struct StoreStack<E: Entity>: Sendable {
     local = Self.withCaches(sorted.filter { $0.level.isLocal }.map { $0.local })
     remote = sorted.filter { !$0.level.isLocal }
     last = local.last
-    nearer = Array(local.dropLast())
+    nearer = NearerStores(local.dropLast(), events: events)
     recoverable = Self.withoutCaches(last) as? RecoverableStore<E>
     memory = Self.counting(last) as? any FollowedMemory<E>
     directLast = Self.counting(last).flatMap { $0.answersDirectly ? $0 : nil }
@@ -63,6 +63,12 @@ package struct StoreStack<E: Entity>: Sendable {
   var prepare: (@Sendable () async throws -> Void)? {
     guard let recoverable else { return nil }
     return { try await recoverable.prepare() }
+  }
+
+  /// The local stores that hold what was written, from the nearest to the farthest.
+  var readable: [any LocalStoring<E>] {
+    guard !nearer.isEmpty, let last else { return local }
+    return nearer.current + [last]
   }
 
   /// Whether the deciding store keeps sequence numbers.
@@ -130,7 +136,7 @@ extension StoreStack {
     let last = try requireLast()
     return try await inOrder {
       let applied = try await last.apply(entities, in: context)
-      try await follow(applied, removed: [])
+      await follow(applied, removed: [], from: last)
       return applied
     }
   }
@@ -159,13 +165,11 @@ extension StoreStack {
 
   /// Writes to the nearer stores what the farthest one has stored.
   private func follow(
-    _ applied: AppliedWrite<E>, removed: [EntityIdentifier<E>]
-  ) async throws {
+    _ applied: AppliedWrite<E>, removed: [EntityIdentifier<E>], from last: any LocalStoring<E>
+  ) async {
+    guard !nearer.isEmpty else { return }
     let gone = removed + applied.entities.filter { $0.stored == nil }.map(\.identifier)
-    for store in nearer {
-      _ = try await store.set(applied.stored, in: .local)
-      if !gone.isEmpty { try await store.remove(gone, in: .local) }
-    }
+    await nearer.follow(applied.stored, gone: gone, from: last)
   }
 
   /// Entities of a server, with the stored values of fields that the server does not have.
@@ -183,7 +187,7 @@ extension StoreStack {
     }
     return try await inOrder {
       let applied = try await last.apply(answer)
-      try await follow(applied.write, removed: applied.removed)
+      await follow(applied.write, removed: applied.removed, from: last)
       return applied
     }
   }
@@ -196,21 +200,14 @@ extension StoreStack {
     let last = try requireLast()
     return try await inOrder {
       let place = try await last.applyRemoval(of: identifiers, in: context)
-      try await followRemoval(of: identifiers, from: last, in: context)
+      // A late removal keeps newer entities.
+      if context.asOf == nil {
+        await nearer.follow(gone: identifiers, from: last)
+      } else {
+        await nearer.follow(unsure: identifiers, from: last)
+      }
       return place
     }
-  }
-
-  private func followRemoval(
-    of identifiers: [EntityIdentifier<E>], from last: any Storing<E>, in context: WriteContext<E>
-  ) async throws {
-    guard !nearer.isEmpty else { return }
-    // A late removal keeps newer entities.
-    let left =
-      context.asOf == nil
-      ? [] : try await last.get(withQuery: Query(ids: identifiers), in: .local).entities.map(\.id)
-    let gone = identifiers.filter { !left.contains($0) }
-    for store in nearer { try await store.remove(gone, in: .local) }
   }
 
   /// Removes entities that a server does not have.
@@ -236,7 +233,7 @@ extension StoreStack {
     let last = try requireLast()
     return try await inOrder {
       let removed = try await last.removeAll(withQuery: query, in: context)
-      for store in nearer where !removed.isEmpty { try await store.remove(removed, in: .local) }
+      if !removed.isEmpty { await nearer.follow(gone: removed, from: last) }
       return removed
     }
   }
