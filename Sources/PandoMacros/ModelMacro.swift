@@ -119,6 +119,9 @@ extension Declaration {
   /// Notes that nothing or two things are the key.
   func requireKey(_ arguments: ModelArguments, _ mistakes: inout Mistakes) {
     if let key = arguments.key {
+      if isEntity {
+        mistakes.add(nameNode, "the key of an entity is its id, and not \(key.literal)")
+      }
       for attribute in keyFields.compactMap({ $0.markers[.key] }) {
         mistakes.add(attribute, "the one \(name) has the key \(key.literal) already")
       }

@@ -176,6 +176,9 @@ import Testing
       found == [
         Mistaken(line: 3, message: "the key of an entity is its id", repaired: "var name: String")
       ])
+    let named = errors(
+      #"@Model(key: "me") struct Person: PersistentEntity { var id: EntityIdentifier<Person> }"#)
+    #expect(named.map(\.message) == [#"the key of an entity is its id, and not "me""#])
   }
 
   @Test func `a projection of what is no type`() {

@@ -7,8 +7,8 @@ import Synchronization
 /// Tells the caches over a model store which nodes have changed; one per store.
 ///
 /// It collects the commits of this process, and passes them to the caches when one of them reads; at once if
-/// the program sees the memory of one. It reads those of other processes from the change log then. It holds the lock of ``state`` while it calls the
-/// caches, so they get commits in order.
+/// the program sees the memory of one. It reads those of other processes from the change log then. It holds the
+/// lock of ``state`` while it calls the caches, so they get commits in order.
 final class StoreFollower: CommitFollower {
   private struct State {
     /// The last commit whose changes the caches have, or are collected for them.
