@@ -14,7 +14,7 @@ import Testing
     ["genre", "isLent", "price"], ["author", "genre", "isLent", "year"], ["isLent", "title"],
   ]
 
-  @Test(arguments: seeds(24))
+  @Test(arguments: seeds(8))
   func `random questions and pages give what they give over an array`(seed: UInt64) throws {
     var random = BookMaker(seed: seed)
     let store = try ModelStore.temporary()
@@ -439,7 +439,7 @@ extension BookMaker {
     return query
   }
 
-  @Test(arguments: seeds(3))
+  @Test(arguments: seeds(1))
   func `answers about thousands of records equal those over an array`(seed: UInt64) throws {
     var random = BookMaker(seed: seed)
     let store = try ModelStore.temporary()
