@@ -59,9 +59,5 @@ package protocol StorePipelineMember: AnyObject, Sendable {
 }
 
 extension StorePipelineMember {
-  package func isConcerned(by writes: [CommitEffects]) -> Bool {
-    writes.contains { if case .nothing = plan(for: $0) { false } else { true } }
-  }
-
   package func storeHasClosed() {}
 }

@@ -6,8 +6,8 @@ import PandoStore
 import PandoSystem
 import Testing
 
-/// A commit that concerns nobody is shown without waking another thread, and one that may concern somebody is
-/// not missed.
+/// A commit that affects no view is shown without waking another thread, and one that may affect a view is not
+/// missed.
 @Suite struct PassingCommitTests {
   /// Records on which threads it plans and stages, with one plan for all writes.
   private final class Bystander: StorePipelineMember {
@@ -23,6 +23,10 @@ import Testing
     func plan(for write: CommitEffects) -> CommitPlan {
       planning.withLock { _ = $0.insert(currentThread()) }
       return plan
+    }
+
+    func isConcerned(by writes: [CommitEffects]) -> Bool {
+      writes.contains { if case .nothing = plan(for: $0) { false } else { true } }
     }
 
     func stage(_ write: CommitEffects, _ plan: any Sendable) -> (any PipelineStep)? {

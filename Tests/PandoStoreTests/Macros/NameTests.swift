@@ -37,7 +37,7 @@ private enum Scope {
   @Embedded enum Way { case by(name: String) }
 }
 
-/// What the macros generate names the types of Pando, whatever a program calls its own.
+/// Generated code names the types of Pando, also if a program has types with the same names.
 @Suite struct NameTests {
   @Test func `types of a program may be called as those of Pando`() throws {
     let store = try ModelStore.temporary(models: [Scope.Form.self])

@@ -1,7 +1,7 @@
 import PandoFixtures
 import Testing
 
-/// What the compiler says of a declaration with a mistake.
+/// Errors of the compiler about a declaration with a mistake.
 @Suite struct WrongModelTests {
   struct Case: CustomTestStringConvertible {
     let name: String
