@@ -25,7 +25,7 @@ extension CoreManager {
     case .localOr: isLast = false
     case .localThen, .remote, .remoteOrLocal, .staleWhileRevalidate: return .unknown
     }
-    guard let store = stack.readable.first else { return .unknown }
+    guard stack.isInStep, let store = stack.readable.first else { return .unknown }
     let answer: DirectAnswer<E>
     do {
       answer = try store.directAnswer(identifier)

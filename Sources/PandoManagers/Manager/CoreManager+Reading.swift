@@ -152,6 +152,7 @@ extension CoreManager {
       answer.lastHasFailed = true
       return answer
     }
+    await stack.catchUp()
     for store in stack.readable {
       do {
         let result = try await request.answer(of: store, in: context)

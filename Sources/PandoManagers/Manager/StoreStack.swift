@@ -16,8 +16,6 @@ package struct StoreStack<E: Entity>: Sendable {
   let directLast: (any LocalStoring<E>)?
   /// The farthest local store without the caches before it, if it has a recovery store.
   let recoverable: RecoverableStore<E>?
-  /// Serializes writes if there are nearer stores, so that all stores get them in one order.
-  private let gate = AsyncGate()
   /// Serializes updates if a store can't read and write in one step.
   private let updates = AsyncGate()
   /// Serializes writes with their requests if the transaction of a write can't queue its request.
@@ -29,7 +27,8 @@ package struct StoreStack<E: Entity>: Sendable {
     local = Self.withCaches(sorted.filter { $0.level.isLocal }.map { $0.local })
     remote = sorted.filter { !$0.level.isLocal }
     last = local.last
-    nearer = NearerStores(local.dropLast(), events: events)
+    nearer = NearerStores(
+      local.dropLast(), before: last, over: Self.counting(last)?.followedStore, events: events)
     recoverable = Self.withoutCaches(last) as? RecoverableStore<E>
     memory = Self.counting(last) as? any FollowedMemory<E>
     directLast = Self.counting(last).flatMap { $0.answersDirectly ? $0 : nil }
@@ -67,9 +66,15 @@ package struct StoreStack<E: Entity>: Sendable {
 
   /// The local stores that hold what was written, from the nearest to the farthest.
   var readable: [any LocalStoring<E>] {
-    guard !nearer.isEmpty, let last else { return local }
+    guard let last, local.count > 1 else { return local }
     return nearer.current + [last]
   }
+
+  /// Whether the nearer stores need no ``catchUp()``.
+  var isInStep: Bool { nearer.isInStep }
+
+  /// Sends the nearer stores what others have written, so that they can be read.
+  func catchUp() async { await nearer.catchUp() }
 
   /// Whether the deciding store keeps sequence numbers.
   var keepsOrder: Bool { Self.counting(last)?.updatesInPlace == true }
@@ -115,9 +120,11 @@ package struct StoreStack<E: Entity>: Sendable {
     try await runsSteps ? body() : steps.run(body)
   }
 
-  /// Runs a write, and waits until its changes are published.
-  private func inOrder<Result>(_ body: () async throws -> Result) async rethrows -> Result {
-    let result = nearer.isEmpty ? try await body() : try await gate.run(body)
+  /// Runs a write, passes its changes to the nearer stores, and waits until they are published.
+  private func inOrder<Result>(
+    _ write: () async throws -> Result, _ changes: (Result) -> StoredChanges<E>
+  ) async rethrows -> Result {
+    let result = try await nearer.follow(write, changes)
     await memory?.shown()
     return result
   }
@@ -135,9 +142,9 @@ extension StoreStack {
   ) async throws -> AppliedWrite<E> {
     let last = try requireLast()
     return try await inOrder {
-      let applied = try await last.apply(entities, in: context)
-      await follow(applied, removed: [], from: last)
-      return applied
+      try await last.apply(entities, in: context)
+    } _: {
+      $0.changes(removed: [])
     }
   }
 
@@ -163,15 +170,6 @@ extension StoreStack {
     return try await write([], in: context)
   }
 
-  /// Writes to the nearer stores what the farthest one has stored.
-  private func follow(
-    _ applied: AppliedWrite<E>, removed: [EntityIdentifier<E>], from last: any LocalStoring<E>
-  ) async {
-    guard !nearer.isEmpty else { return }
-    let gone = removed + applied.entities.filter { $0.stored == nil }.map(\.identifier)
-    await nearer.follow(applied.stored, gone: gone, from: last)
-  }
-
   /// Entities of a server, with the stored values of fields that the server does not have.
   func withLocalFields(_ entities: [E]) async throws -> [E] {
     guard let last, !entities.isEmpty else { return entities }
@@ -186,9 +184,9 @@ extension StoreStack {
       return AppliedAnswer(write: AppliedWrite([], place: answer.asOf), removed: [])
     }
     return try await inOrder {
-      let applied = try await last.apply(answer)
-      await follow(applied.write, removed: applied.removed, from: last)
-      return applied
+      try await last.apply(answer)
+    } _: {
+      $0.write.changes(removed: $0.removed)
     }
   }
 
@@ -199,14 +197,10 @@ extension StoreStack {
   ) async throws -> UInt64 {
     let last = try requireLast()
     return try await inOrder {
-      let place = try await last.applyRemoval(of: identifiers, in: context)
+      try await last.applyRemoval(of: identifiers, in: context)
+    } _: { _ in
       // A late removal keeps newer entities.
-      if context.asOf == nil {
-        await nearer.follow(gone: identifiers, from: last)
-      } else {
-        await nearer.follow(unsure: identifiers, from: last)
-      }
-      return place
+      context.asOf == nil ? StoredChanges(gone: identifiers) : StoredChanges(unsure: identifiers)
     }
   }
 
@@ -232,9 +226,17 @@ extension StoreStack {
   ) async throws -> [EntityIdentifier<E>] {
     let last = try requireLast()
     return try await inOrder {
-      let removed = try await last.removeAll(withQuery: query, in: context)
-      if !removed.isEmpty { await nearer.follow(gone: removed, from: last) }
-      return removed
+      try await last.removeAll(withQuery: query, in: context)
+    } _: {
+      StoredChanges(gone: $0)
     }
+  }
+}
+
+extension AppliedWrite {
+  /// The changes of the write, and removals beside it.
+  fileprivate func changes(removed: [EntityIdentifier<E>]) -> StoredChanges<E> {
+    let absent = entities.filter { $0.stored == nil }.map(\.identifier)
+    return StoredChanges(stored: stored, gone: removed + absent)
   }
 }

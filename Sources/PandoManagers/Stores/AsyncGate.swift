@@ -16,6 +16,17 @@ final class AsyncGate: Sendable {
     return try await body()
   }
 
+  /// Runs `body`, unless other work is running.
+  func runIfFree(_ body: () async throws -> Void) async rethrows {
+    let isFree = state.withLock { state in
+      defer { state.isTaken = true }
+      return !state.isTaken
+    }
+    guard isFree else { return }
+    defer { leave() }
+    try await body()
+  }
+
   private func enter() async {
     await withCheckedContinuation { continuation in
       let isFree = state.withLock { state in

@@ -49,6 +49,57 @@ import Testing
     }
   }
 
+  // The nearer store kept the sent value: the answer was written without it.
+  @Test func `a nearer store has what a queue's answer changes`() async throws {
+    try await QueueFixture.with { _ in
+      .json(#"{"id":7,"title":"by the server"}"#)
+    } _: { fixture in
+      let nearer = ScriptedStore<Volume>(.memory)
+      let manager = CoreManager<Volume>(stores: [
+        nearer, DiskStore(modelStore: fixture.store), RemoteStore(clientQueue: fixture.queue),
+      ])
+      let written = try await manager.set(volume("sent"), in: .localAndRemote)
+      #expect(try await written.confirmed().title == "by the server")
+      #expect(try await manager.get(byID: .remote(7))?.title == "by the server")
+      #expect(nearer.entities.map(\.title) == ["by the server"])
+    }
+  }
+
+  @Test func `a nearer store has what other writers change`() async throws {
+    try await withModelStore { store in
+      let nearer = ScriptedStore<Book>(.memory)
+      let manager = CoreManager<Book>(stores: [nearer, DiskStore(modelStore: store)])
+      let other = CoreManager<Book>(stores: [DiskStore(modelStore: store)])
+      try await manager.set([Book("1", "one"), Book("2", "two"), Book("3", "three")])
+      try await other.set(Book("1", "changed"))
+      #expect(try await manager.get(byID: .remote("1"))?.title == "changed")
+      try await other.remove(atID: .remote("2"))
+      #expect(try await manager.get(byID: .remote("2")) == nil)
+      try await other.set(Book("3", "changed too"))
+      #expect(try await Set(manager.all().entities.map(\.title)) == ["changed", "changed too"])
+      #expect(Set(nearer.entities.map(\.title)) == ["changed", "changed too"])
+      // The nearer store is read again.
+      nearer.fail(.broken("memory"))
+      #expect(try await manager.get(byID: .remote("1"))?.title == "changed")
+      #expect(nearer.calls.last.map { "\($0)".contains("get") } == true)
+    }
+  }
+
+  @Test func `a nearer store is emptied after more changes than are sent`() async throws {
+    try await withModelStore { store in
+      let nearer = ScriptedStore<Book>(.memory)
+      let manager = CoreManager<Book>(stores: [nearer, DiskStore(modelStore: store)])
+      let other = CoreManager<Book>(stores: [DiskStore(modelStore: store)])
+      try await manager.set([Book("1", "one"), Book("2", "two")])
+      try await other.set((1...10_001).map { Book("\($0)", "changed \($0)") })
+      #expect(try await manager.get(byID: .remote("1"))?.title == "changed 1")
+      #expect(try await manager.get(byID: .remote("10001"))?.title == "changed 10001")
+      #expect(nearer.entities.isEmpty)
+      try await manager.set(Book("2", "again"))
+      #expect(nearer.entities.map(\.title) == ["again"])
+    }
+  }
+
   @Test func `a removal stands if a nearer store fails`() async throws {
     try await withModelStore { store in
       let nearer = ScriptedStore<Book>(.memory)
