@@ -154,6 +154,8 @@ struct ModelArguments {
   var key: String?
   /// The properties of each index, as key paths without a root.
   var indexes: [(isUnique: Bool, paths: [[String]])] = []
+  /// The names of the properties that the indexes sum up; `nil` if they keep no totals.
+  var sums: [String]?
 
   init(_ attribute: AttributeSyntax, _ declaration: Declaration, _ mistakes: inout Mistakes) {
     typeName = declaration.name
@@ -182,10 +184,18 @@ struct ModelArguments {
         let paths = list.elements.compactMap {
           declaration.path($0.expression, &mistakes)
         }
-        if !paths.isEmpty { indexes.append((label == "unique", paths)) }
+        if label == "sums" {
+          sums = paths.map { $0.joined(separator: ".") }
+        } else if !paths.isEmpty {
+          indexes.append((label == "unique", paths))
+        }
       } else {
         mistakes.add(argument.expression, "write the key paths of an index in brackets")
       }
+    }
+    if sums != nil, indexes.allSatisfy(\.isUnique), let list = attribute.arguments {
+      mistakes.add(
+        list, "sums: needs the indexes that keep them: write indexed: [\\.property] before it")
     }
   }
 }
@@ -273,8 +283,13 @@ extension Expansion {
     var lines = declaration.storedFields.filter { $0.has(.unique) }
       .map { "  .unique(.path(\\\(declaration.name).\($0.name)))," }
     for index in arguments.indexes {
-      let fields = index.paths.map(declaration.indexed).joined(separator: ", ")
-      lines.append("  .\(index.isUnique ? "unique" : "indexed")(\(fields)),")
+      var fields = index.paths.map(declaration.indexed)
+      if let sums = arguments.sums, !index.isUnique {
+        let paths = sums.map { "\\\(declaration.name).\($0)" }
+        fields.append("sums: [\(paths.joined(separator: ", "))]")
+      }
+      let arguments = fields.joined(separator: ", ")
+      lines.append("  .\(index.isUnique ? "unique" : "indexed")(\(arguments)),")
     }
     if lines.isEmpty { return }
     add(

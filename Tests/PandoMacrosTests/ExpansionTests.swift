@@ -276,6 +276,29 @@ import Testing
     }
   }
 
+  @Test func `sums belong to the indexes that are not unique`() {
+    let expanded = Expanded(
+      #"""
+      @Model(unique: [\.number], indexed: [\.day], [\.shop, \.day], sums: [\.total, \.`in`])
+      struct Sale {
+        @Key var id: Int
+        var number: Int
+        var day: Int
+        var shop: String
+        var total: Decimal
+        var `in`: Int
+      }
+      """#)
+    #expect(expanded.errors.isEmpty)
+    for line in [
+      #".unique(.path(\Sale.number)),"#,
+      #".indexed(.path(\Sale.day), sums: [\Sale.total, \Sale.in]),"#,
+      #".indexed(.path(\Sale.shop), .path(\Sale.day), sums: [\Sale.total, \Sale.in]),"#,
+    ] { #expect(expanded.text.contains(line), "\(line)") }
+    let counted = Expanded(#"@Model(indexed: [\.day], sums: []) struct Sale { @Key var day: Int }"#)
+    #expect(counted.text.contains(#".indexed(.path(\Sale.day), sums: []),"#))
+  }
+
   @Test func `an enum without values has the names of its cases`() {
     let expanded = Expanded(
       """

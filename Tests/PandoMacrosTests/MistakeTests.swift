@@ -225,6 +225,14 @@ import Testing
     #expect(found.map(\.message) == ["Person has no stored property nme"])
   }
 
+  @Test func `sums without an index that keeps them`() {
+    let found = errors(#"@Model(unique: [\.day], sums: [\.day]) struct Sale { @Key var day: Int }"#)
+    #expect(
+      found.map(\.message) == [
+        #"sums: needs the indexes that keep them: write indexed: [\.property] before it"#
+      ])
+  }
+
   @Test func `values that are not stored`() {
     let found = errors(
       """

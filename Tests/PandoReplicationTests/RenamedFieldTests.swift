@@ -36,4 +36,22 @@ import Testing
       #expect(try first.store.verify().problems == [])
     }
   }
+
+  @Test func `an index with totals has the same totals in each replica`() throws {
+    try withReplicas(2) { replicas in
+      let (first, second) = (replicas[0], replicas[1])
+      try first.store.write { transaction in
+        try transaction.addIndex(on: ["title"], ofType: "Shelf", sums: ["id"])
+        for id in 1...200 { try transaction.set(Shelf(id: id, title: "t\(id % 7)")) }
+      }
+      try second.replica.catchUp()
+      try second.store.write { try $0.deleteIfPresent("Shelf:7") }
+      try first.replica.catchUp()
+      for replica in replicas {
+        #expect(try replica.store.read { try $0.indexes() }.map(\.sums) == [["id"]])
+        #expect(try replica.store.verify().problems == [])
+      }
+      #expect(try second.dump() == first.dump())
+    }
+  }
 }

@@ -142,9 +142,16 @@ enum IndexCommand: Command {
         "FIELD", count: .any,
         "the field, with dots for one inside an object; several for one index of all of them"),
     ],
-    options: [.flag("--unique", "with add: no two nodes may have the same value"), .json],
+    options: [
+      .flag("--unique", "with add: no two nodes may have the same value"),
+      .flag("--totals", "with add: also keep the number of nodes in any range"),
+      .value(
+        "--sum", "FIELD", repeats: true, "with add: also keep the sum of this field in any range"),
+      .json,
+    ],
     actions: [
-      "STORE list [--json]", "STORE add TYPE FIELD… [--unique]", "STORE drop TYPE FIELD…",
+      "STORE list [--json]", "STORE add TYPE FIELD… [--unique] [--totals] [--sum FIELD…]",
+      "STORE drop TYPE FIELD…",
       "STORE check [--json]",
     ],
     notes: [
@@ -153,13 +160,15 @@ enum IndexCommand: Command {
       program maintains it until it is dropped; pando query uses it automatically. An index of \
       several fields answers equality of the first ones with a range or an order of the next. A \
       unique index refuses writes that would give two nodes the same value; null does not count \
-      as a value. Versions without support for indexes of several fields, or for unique indexes, \
-      can't open a store that has one.
+      as a value. An index with totals gives the number of nodes in any range, and the sums of \
+      fields, without reading the nodes. Versions without support for indexes of several fields, for unique indexes or for \
+      totals can't open a store that has one.
       """
     ],
     examples: [
       .init("pando index books add Book year", "from now on Book.year has an index"),
       .init("pando index books add Issue status author created", "one of three fields"),
+      .init("pando index books add Order day --sum total", "the totals of any range of days"),
       .init("pando index books list", "a line for each: type and field"),
     ])
 
@@ -181,7 +190,9 @@ enum IndexCommand: Command {
         remedy: "see: pando index --help")
     }
     if isChange { try arguments.refuse(["--json"], "is for list and check, not for \(action)") }
-    if action != .add { try arguments.refuse(["--unique"], "is for add, not for \(action)") }
+    if action != .add {
+      try arguments.refuse(["--unique", "--totals", "--sum"], "is for add, not for \(action)")
+    }
     switch action {
     case .list: try await list(arguments, output)
     case .check: try await check(arguments, output)
@@ -199,21 +210,24 @@ enum IndexCommand: Command {
       guard arguments.has("--json") else {
         for index in indexes {
           let fields = index.fields.joined(separator: " ")
-          try output.line(
-            index.isUnique
-              ? line(index.typeName, fields, "unique") : line(index.typeName, fields))
+          var words = [index.typeName, fields]
+          if index.isUnique { words.append("unique") }
+          if let sums = index.sums { words.append((["totals"] + sums).joined(separator: " ")) }
+          try output.line(words.map(\.escapingControlCharacters).joined(separator: "\t"))
         }
         return
       }
       var list = ListOutput(output, asJSON: true)
       for index in indexes {
-        try list.write(
-          value: index.fields.count == 1 && !index.isUnique
-            ? ["type": .string(index.typeName), "field": .string(index.field)]
-            : [
-              "type": .string(index.typeName),
-              "fields": .array(index.fields.map { .string($0) }), "unique": .bool(index.isUnique),
-            ])
+        var value: [String: TreeValue] = ["type": .string(index.typeName)]
+        if index.fields.count == 1, !index.isUnique {
+          value["field"] = .string(index.field)
+        } else {
+          value["fields"] = .array(index.fields.map { .string($0) })
+          value["unique"] = .bool(index.isUnique)
+        }
+        if let sums = index.sums { value["sums"] = .array(sums.map { .string($0) }) }
+        try list.write(value: .object(value))
       }
       try list.end()
     }
@@ -226,6 +240,8 @@ enum IndexCommand: Command {
     let fields = try arguments.positionals.dropFirst(3)
       .map { try FilterParser.field(argument: $0).name }
     let isUnique = arguments.has("--unique")
+    let named = try arguments.values("--sum").map { try FilterParser.field(argument: $0).name }
+    let sums = arguments.has("--totals") || !named.isEmpty ? named : nil
     try await StoreAccess.change.open(arguments[0], for: declaration) { store in
       let isChanged = try await store.write { transaction in
         // For a misspelled type, the index would stay empty.
@@ -235,7 +251,8 @@ enum IndexCommand: Command {
             remedy: "see which types there are with: pando stat \(arguments[0])")
         }
         return isAdded
-          ? try transaction.addIndex(on: fields, ofType: typeName, unique: isUnique)
+          ? try transaction.addIndex(
+            on: fields, ofType: typeName, unique: isUnique, sums: sums)
           : try transaction.dropIndex(on: fields, ofType: typeName)
       }
       guard isChanged || isAdded else {

@@ -119,7 +119,7 @@ package enum EntryLimits {
   /// The largest entry, in bytes.
   package static let entryByteCount = 64 << 20
   /// The newest version of the format; 2 has former names and defaults of indexes, 3 schema versions.
-  package static let version: UInt8 = 3
+  package static let version: UInt8 = 4
 }
 
 extension EntryChain {

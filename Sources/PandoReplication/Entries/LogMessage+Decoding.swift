@@ -136,12 +136,19 @@ extension CBORReader {
     }
     write.indexes = try list { reader in
       let partCount = try reader.arrayHead()
-      guard partCount == 4 || partCount == 5 else { throw reader.malformed("not 4 or 5 parts") }
+      guard [4, 5, 7].contains(partCount) else { throw reader.malformed("not 4, 5 or 7 parts") }
       let (isAdded, isUnique) = (try reader.bool(), try reader.bool())
-      var index = ModelIndex(
-        typeName: try reader.text(), fields: try reader.list { try $0.text() }, isUnique: isUnique)
-      if partCount == 5 {
-        index.fallbacks = try reader.list { reader in unsafe [UInt8](try reader.byteString()) }
+      let typeName = try reader.text()
+      let fields = try reader.list { try $0.text() }
+      var fallbacks: [[UInt8]] = []
+      if partCount > 4 {
+        fallbacks = try reader.list { reader in unsafe [UInt8](try reader.byteString()) }
+      }
+      let sums = partCount == 7 ? try reader.list { try $0.text() } : nil
+      var index = ModelIndex(typeName: typeName, fields: fields, isUnique: isUnique, sums: sums)
+      index.fallbacks = fallbacks
+      if sums != nil {
+        index.sumFallbacks = try reader.list { reader in unsafe [UInt8](try reader.byteString()) }
       }
       return WriteEffects.IndexEdit(index, isAdded: isAdded)
     }

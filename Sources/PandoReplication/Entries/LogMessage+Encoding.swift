@@ -27,9 +27,10 @@ extension LogMessage {
   }
 
   /// The lowest version that supports the contents: 2 for an index whose fields have fallbacks or a reading, 3 for
-  /// schema versions.
+  /// schema versions, 4 for an index with totals.
   private var version: UInt8 {
     guard case .entry(let entry) = self else { return 1 }
+    if entry.writes.contains(where: { $0.indexes.contains { $0.index.sums != nil } }) { return 4 }
     if entry.writes.contains(where: { !$0.schemas.isEmpty }) { return 3 }
     let isNew = entry.writes.contains { $0.indexes.contains { !$0.index.fallbacks.isEmpty } }
     return isNew ? 2 : 1
@@ -106,12 +107,18 @@ extension CBORWriter {
     }
     append(list: write.indexes) { writer, edit in
       let fallbacks = edit.index.fallbacks
-      writer.append(arrayHead: fallbacks.isEmpty ? 4 : 5)
+      let sums = edit.index.sums
+      writer.append(arrayHead: sums != nil ? 7 : fallbacks.isEmpty ? 4 : 5)
       writer.append(edit.isAdded)
       writer.append(edit.index.isUnique)
       writer.append(edit.index.typeName)
       writer.append(list: edit.index.fields) { $0.append($1) }
-      if !fallbacks.isEmpty { writer.append(list: fallbacks) { $0.append(byteString: $1) } }
+      if !fallbacks.isEmpty || sums != nil {
+        writer.append(list: fallbacks) { $0.append(byteString: $1) }
+      }
+      guard let sums else { return }
+      writer.append(list: sums) { $0.append($1) }
+      writer.append(list: edit.index.sumFallbacks) { $0.append(byteString: $1) }
     }
     if write.schemas.isEmpty { return }
     append(list: write.schemas) { writer, schema in

@@ -127,6 +127,7 @@ extension StoreCheck {
       if !index.hasElements, found != expected {
         try note(name(of: index, reader), "it has \(found) rows for \(expected) records")
       }
+      rowCount += try checkTotals(of: index, reader)
       if index.hasElements || !index.childTypes.isEmpty {
         rowCount += try checkRecords(of: index, found, reader)
       }
@@ -135,6 +136,32 @@ extension StoreCheck {
     if count != rowCount {
       try note("indexes", "\(count - rowCount) rows belong to no index")
     }
+  }
+
+  /// Checks that rows have the numbers of their records, and that each total is that of its members.
+  ///
+  /// - Returns: The number of totals.
+  private mutating func checkTotals(
+    of index: StoredIndex, _ reader: borrowing StoreReader
+  ) throws -> Int {
+    let levelCount = try reader.totalLevelCount(of: index)
+    if !index.keepsTotals, levelCount > 0 {
+      try note(name(of: index, reader), "it has totals and should have none")
+    }
+    for node in try reader.nodesWithWrongNumbers(of: index) {
+      let identifier = try reader.identifier(of: node)
+      try note(name(of: index, reader), "the row of \(identifier) does not have its numbers")
+    }
+    var count = 0
+    for level in 0..<levelCount {
+      let totals = try reader.totals(above: level, of: index)
+      count += totals.count
+      if totals.contains(where: { !$0.isRight }) {
+        try note(
+          name(of: index, reader), "a total of level \(level + 1) is not that of its rows")
+      }
+    }
+    return count
   }
 
   /// Checks that each record has its rows, and that they are kept separately if other records

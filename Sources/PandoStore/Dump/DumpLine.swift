@@ -154,14 +154,23 @@ extension DumpLine {
 
   /// An index: its field, or a list of several; in an object under `unique` if it is unique.
   ///
-  /// With former names or defaults, it is an object with `fallbacks`: bytes for each field.
+  /// With former names or defaults, it is an object with `fallbacks`: bytes for each field. With totals, it is
+  /// one with `sums`: their names, and `sumFallbacks`.
   private static func value(_ index: ModelIndex) -> TreeValue {
     let fields = TreeValue.array(index.fields.map { .string($0) })
+    var object: [String: TreeValue] = [:]
     if !index.fallbacks.isEmpty {
-      return [
-        index.isUnique ? "unique" : "fields": fields,
-        "fallbacks": .array(index.fallbacks.map { .bytes($0) }),
-      ]
+      object["fallbacks"] = .array(index.fallbacks.map { .bytes($0) })
+    }
+    if let sums = index.sums {
+      object["sums"] = .array(sums.map { .string($0) })
+      if !index.sumFallbacks.isEmpty {
+        object["sumFallbacks"] = .array(index.sumFallbacks.map { .bytes($0) })
+      }
+    }
+    if !object.isEmpty {
+      object[index.isUnique ? "unique" : "fields"] = fields
+      return .object(object)
     }
     return index.isUnique
       ? ["unique": fields] : index.fields.count == 1 ? .string(index.field) : fields
@@ -170,15 +179,25 @@ extension DumpLine {
   private static func index(_ value: TreeValue, ofType typeName: String) -> ModelIndex? {
     if let field = value.stringValue { return ModelIndex(typeName: typeName, field: field) }
     let unique = value["unique"]
-    let names = unique ?? value["fields"] ?? value
-    guard let fields = names.arrayValue?.map(\.stringValue), !fields.contains(nil) else {
-      return nil
-    }
+    guard let fields = texts(unique ?? value["fields"] ?? value) else { return nil }
+    let sums = value["sums"].map { texts($0) }
+    if case .some(.none) = sums { return nil }
     var index = ModelIndex(
-      typeName: typeName, fields: fields.compactMap { $0 }, isUnique: unique != nil)
-    guard let fallbacks = value["fallbacks"] else { return index }
-    index.fallbacks = fallbacks.arrayValue?.compactMap(\.bytesValue) ?? []
-    return index.fallbacks.count == fields.count ? index : nil
+      typeName: typeName, fields: fields, isUnique: unique != nil, sums: sums ?? nil)
+    if let fallbacks = value["fallbacks"] {
+      index.fallbacks = fallbacks.arrayValue?.compactMap(\.bytesValue) ?? []
+      if index.fallbacks.count != fields.count { return nil }
+    }
+    if let fallbacks = value["sumFallbacks"] {
+      index.sumFallbacks = fallbacks.arrayValue?.compactMap(\.bytesValue) ?? []
+      if index.sumFallbacks.count != index.sums?.count { return nil }
+    }
+    return index
+  }
+
+  private static func texts(_ value: TreeValue) -> [String]? {
+    guard let texts = value.arrayValue?.map(\.stringValue), !texts.contains(nil) else { return nil }
+    return texts.compactMap(\.self)
   }
 
   private static func record(_ value: TreeValue) -> Record? {

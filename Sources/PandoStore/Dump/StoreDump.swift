@@ -12,9 +12,7 @@ struct StoreDump {
     try reader.forEachType { types.append(($0, $1)) }
     // The lower type number decides between two records of one commit, so the order matters.
     for (name, row) in types.ordered(by: { $0.row.number < $1.row.number }) {
-      let indexes = try reader.indexes(ofType: row.number).map { index in
-        ModelIndex(typeName: name, paths: index.fields, isUnique: index.isUnique)
-      }
+      let indexes = try reader.indexes(ofType: row.number).map { ModelIndex(typeName: name, $0) }
       let newest = try reader.schemaVersion(ofTypeNamed: name, row)
       try write(
         .type(

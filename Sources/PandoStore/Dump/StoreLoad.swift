@@ -92,7 +92,8 @@ struct StoreLoad {
       }
       for index in indexes {
         _ = try session.addIndex(
-          on: index.paths(), ofTypeNamed: name, isUnique: index.isUnique)
+          on: index.paths(), ofTypeNamed: name, isUnique: index.isUnique,
+          sums: index.sumPaths())
       }
     case .rules(let name, let text):
       let rules = try DeletionRules(Array(text.utf8).span, typeName: name)

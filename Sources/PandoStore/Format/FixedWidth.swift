@@ -46,6 +46,12 @@ extension [UInt8] {
     for index in 0..<width { append(UInt8(truncatingIfNeeded: value >> (8 * index))) }
   }
 
+  /// Appends an integer of sixteen bytes, little-endian.
+  mutating func append(littleEndian value: UInt128) {
+    append(littleEndian: UInt64(truncatingIfNeeded: value))
+    append(littleEndian: UInt64(truncatingIfNeeded: value >> 64))
+  }
+
   /// Appends the lower bytes of an integer, big-endian.
   ///
   /// - Parameters:
@@ -97,6 +103,12 @@ struct RowReader: ~Escapable {
     guard let number = bytes.littleEndian(at: offset, width: width) else { throw malformed }
     offset += width
     return number
+  }
+
+  /// Reads a little-endian integer of sixteen bytes.
+  mutating func wideNumber() throws -> UInt128 {
+    let low = try number()
+    return UInt128(try number()) << 64 | UInt128(low)
   }
 
   /// Reads bytes.

@@ -8,9 +8,11 @@ import PandoSystem
 /// value  index number (4)                                                        little endian
 ///        of one that version 2 of the format does not know: flags (1), 1 for a unique one, 2 for one
 ///        with identifiers of children as values, 4 for one whose fields have former names,
-///        defaults or a reading; with flag 4 how many numbers follow (4); then the
-///        numbers of the types of other records that its rows were made from (4 each); with flag 4
-///        for each field the length of its fallbacks (4) and their bytes, see ``FieldFallback``
+///        defaults or a reading, 8 for one that keeps totals; with flag 4 or 8 how many numbers follow
+///        (4); then the numbers of the types of other records that its rows were made from (4 each);
+///        with flag 4 for each field the length of its fallbacks (4) and their bytes, see
+///        ``FieldFallback``; with flag 8 the number of summed fields (1), and for each the length of
+///        its name (2), its name, the length of its fallbacks (4) and their bytes
 /// ```
 /// A row of `indexRows` is a value of a record; a field of elements has one per element. If the
 /// rows of a record depend on others, its values are also kept under the index number with its
@@ -25,6 +27,8 @@ final class StoredIndex: Sendable {
   let isUnique: Bool
   /// Whether children have been values of rows.
   let namesChildren: Bool
+  /// The numbers that the index sums up over any range of its rows; `nil` if it keeps no totals.
+  let sums: [FieldPath]?
   /// The types of other records from which rows were made, ascending.
   let childTypes: [UInt32]
   /// Whether all fields are in the body itself; whether they are children is not known.
@@ -40,13 +44,14 @@ final class StoredIndex: Sendable {
   private static let separator: UInt8 = 0xFF
 
   init(
-    number: UInt32, type: UInt32, fields: [FieldPath], isUnique: Bool,
+    number: UInt32, type: UInt32, fields: [FieldPath], isUnique: Bool, sums: [FieldPath]? = nil,
     namesChildren: Bool = false, childTypes: [UInt32] = []
   ) {
     self.number = number
     self.type = type
     self.fields = fields
     self.isUnique = isUnique
+    self.sums = sums
     self.namesChildren = namesChildren
     self.childTypes = childTypes
     isPlain = fields.allSatisfy(\.isWhole)
@@ -56,7 +61,7 @@ final class StoredIndex: Sendable {
     var row = RowReader(value, "indexes", "a declaration is malformed")
     let number = try row.number(width: 4)
     let flags = row.restByteCount > 0 ? try row.number(width: 1) : 0
-    guard key.count > 4, flags <= 7, number > 0 else { throw row.malformed }
+    guard key.count > 4, flags <= 15, number > 0 else { throw row.malformed }
     let type = (0..<4).reduce(UInt32(0)) { $0 << 8 | UInt32(key[$1]) }
     var names: [String] = []
     var start = 4
@@ -65,12 +70,19 @@ final class StoredIndex: Sendable {
       start = end + 1
     }
     let typeCount =
-      flags & 4 != 0 ? Int(try row.number(width: 4)) : (row.restByteCount + 3) / 4
+      flags & 12 != 0 ? Int(try row.number(width: 4)) : (row.restByteCount + 3) / 4
     var childTypes: [UInt32] = []
     for _ in 0..<typeCount { childTypes.append(UInt32(try row.number(width: 4))) }
     var fields = names.map { FieldPath($0) }
     if flags & 4 != 0 {
       fields = try names.map { try FieldPath($0, fallbackBytes: row.counted(width: 4)) }
+    }
+    let sumCount = flags & 8 != 0 ? Int(try row.number(width: 1)) : 0
+    var sums: [FieldPath] = []
+    for _ in 0..<sumCount {
+      let bytes = try row.counted(width: 2)
+      let name = try bytes.span.text("the name of a field")
+      sums.append(try FieldPath(name, fallbackBytes: row.counted(width: 4)))
     }
     try row.end()
     guard value.count > 4 || fields.count == 1, fields.count <= Self.fieldCountMaximum else {
@@ -78,6 +90,7 @@ final class StoredIndex: Sendable {
     }
     self.init(
       number: UInt32(number), type: type, fields: fields, isUnique: flags & 1 != 0,
+      sums: flags & 8 != 0 ? sums : nil,
       namesChildren: flags & 2 != 0, childTypes: childTypes)
   }
 
@@ -87,7 +100,7 @@ final class StoredIndex: Sendable {
     let namesChildren = namesChildren || rows.namesChildren
     if types.count == childTypes.count, namesChildren == self.namesChildren { return nil }
     return StoredIndex(
-      number: number, type: type, fields: fields, isUnique: isUnique,
+      number: number, type: type, fields: fields, isUnique: isUnique, sums: sums,
       namesChildren: namesChildren, childTypes: types.ordered())
   }
 
@@ -97,8 +110,14 @@ final class StoredIndex: Sendable {
   /// Whether versions before format 3 do not support the index.
   var needsNewFormat: Bool {
     fields.count > 1 || isUnique || !childTypes.isEmpty || hasElements || namesChildren
-      || hasFallbacks
+      || hasFallbacks || keepsTotals
   }
+
+  /// Whether the number of rows and the sums of any range are known without reading its rows.
+  var keepsTotals: Bool { sums != nil }
+
+  /// The place of a field among the summed ones.
+  func sumPlace(of path: FieldPath) -> Int? { sums?.firstIndex(of: path) }
 
   /// Whether a field has former names, a default or a reading.
   var hasFallbacks: Bool { fields.contains { !$0.isPlainlyRead } }
@@ -124,12 +143,23 @@ final class StoredIndex: Sendable {
     var value: [UInt8] = []
     value.append(littleEndian: UInt64(number), width: 4)
     if needsNewFormat {
-      value.append((isUnique ? 1 : 0) | (namesChildren ? 2 : 0) | (hasFallbacks ? 4 : 0))
+      value.append(
+        (isUnique ? 1 : 0) | (namesChildren ? 2 : 0) | (hasFallbacks ? 4 : 0)
+          | (keepsTotals ? 8 : 0))
     }
-    if hasFallbacks { value.append(littleEndian: UInt64(childTypes.count), width: 4) }
+    if hasFallbacks || keepsTotals {
+      value.append(littleEndian: UInt64(childTypes.count), width: 4)
+    }
     for type in childTypes { value.append(littleEndian: UInt64(type), width: 4) }
     if hasFallbacks {
       for field in fields { value.append(counted: field.fallbackBytes, width: 4) }
+    }
+    if let sums {
+      value.append(UInt8(sums.count))
+      for field in sums {
+        value.append(counted: Array(field.name.utf8), width: 2)
+        value.append(counted: field.fallbackBytes, width: 4)
+      }
     }
     return value
   }

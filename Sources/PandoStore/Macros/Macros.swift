@@ -40,6 +40,8 @@
   ///   - unique: Properties whose values, together, no two models may share; several lists are
   ///     several indexes. See `FieldIndex.unique`.
   ///   - indexed: Properties of an index, the most important first.
+  ///   - sums: Numbers whose sums the indexes of `indexed` keep for any range; `[]` keeps only how many
+  ///     models a range has. See `FieldIndex.indexed`.
   @attached(
     member, names: named(modelTypeName), named(modelIdentifier), named(key), named(fields),
     named(indexes), named(deletionRules), named(fieldDefaults), named(formerFieldNames),
@@ -52,7 +54,8 @@
   public macro Model(
     _ name: StaticString? = nil, key: StaticString? = nil,
     unique: [PartialKeyPath<DeclaredProperties>]...,
-    indexed: [PartialKeyPath<DeclaredProperties>]...
+    indexed: [PartialKeyPath<DeclaredProperties>]...,
+    sums: [PartialKeyPath<DeclaredProperties>]? = nil
   ) = #externalMacro(module: "PandoMacros", type: "ModelMacro")
 
   /// Declares a struct as a model that represents the nodes of another one, with fields of its own.
@@ -68,8 +71,9 @@
   /// - Parameters:
   ///   - name: The name under which a store keeps models of the type; that of the struct by default.
   ///   - node: The other type; the properties of its key have the same types.
-  ///   - unique: As in ``Model(_:key:unique:indexed:)``.
-  ///   - indexed: As in ``Model(_:key:unique:indexed:)``.
+  ///   - unique: As in ``Model(_:key:unique:indexed:sums:)``.
+  ///   - indexed: As in ``Model(_:key:unique:indexed:sums:)``.
+  ///   - sums: As in ``Model(_:key:unique:indexed:sums:)``.
   @attached(
     member, names: named(modelTypeName), named(modelIdentifier), named(key), named(fields),
     named(indexes), named(deletionRules), named(fieldDefaults), named(formerFieldNames),
@@ -82,7 +86,8 @@
   public macro Model<Node>(
     _ name: StaticString? = nil, of node: Node.Type,
     unique: [PartialKeyPath<DeclaredProperties>]...,
-    indexed: [PartialKeyPath<DeclaredProperties>]...
+    indexed: [PartialKeyPath<DeclaredProperties>]...,
+    sums: [PartialKeyPath<DeclaredProperties>]? = nil
   ) = #externalMacro(module: "PandoMacros", type: "ModelMacro")
 
   /// Declares a value inside a model: a struct or an enum.
@@ -151,7 +156,7 @@
   @attached(peer)
   public macro Transient() = #externalMacro(module: "PandoMacros", type: "MarkerMacro")
 
-  /// The properties that the arguments of ``Model(_:key:unique:indexed:)`` name.
+  /// The properties that the arguments of ``Model(_:key:unique:indexed:sums:)`` name.
   ///
   /// ```swift
   /// @Model(unique: [\.email]) struct Account {

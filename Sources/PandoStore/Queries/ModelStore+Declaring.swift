@@ -49,9 +49,7 @@ extension WriteSession {
     if wanted.isEmpty { return }
     let present = try indexes(ofType: number) ?? []
     let missing = wanted.filter { index in
-      !present.contains {
-        $0.fields.map(\.name) == index.fields && ($0.isUnique || !index.isUnique)
-      }
+      !present.contains { ModelIndex(typeName: index.typeName, $0).serves(index) }
     }
     guard !missing.isEmpty else { return }
     core.report(

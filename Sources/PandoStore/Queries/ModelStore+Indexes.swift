@@ -44,7 +44,7 @@ extension ModelStore {
       let wanted = try type.requireIndexes()
       try snapshot.noteDeclaredIndexes(wanted, of: type)
       let present = try snapshot.indexes(ofType: type.modelTypeName)
-      let missing = wanted.filter { !present.contains($0) }
+      let missing = wanted.filter { index in !present.contains { $0.serves(index) } }
       try type.prove(missing, snapshot)
       made += missing
       // The other indexes are those of a newer program.
@@ -56,7 +56,9 @@ extension ModelStore {
           continue
         }
         let read = try snapshot.index(index, asReadBy: type.declaredFields)
-        if read.fallbacks != index.fallbacks { made.append(read) }
+        if read.fallbacks != index.fallbacks || read.sumFallbacks != index.sumFallbacks {
+          made.append(read)
+        }
       }
     }
     return (made, dropped)

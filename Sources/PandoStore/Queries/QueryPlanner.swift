@@ -23,6 +23,8 @@ enum QueryPurpose: Equatable {
   case nodes
   /// The number of records.
   case count
+  /// The sum of a field.
+  case sum(FieldPath)
   /// The values of a field, sorted.
   case values(FieldPath)
 }
@@ -193,8 +195,12 @@ struct QueryPlanner {
     guard query.uniqueBy.isEmpty, query.after == nil else { return nil }
     switch purpose {
     case .records, .nodes: return nil
+    case .sum(let path):
+      guard query.limit == nil, query.offset == 0 else { return nil }
+      return toldByTotals(alternatives) { $0.sumPlace(of: path) != nil }
     case .count:
       if parts.isEmpty { return .all }
+      if let told = toldByTotals(alternatives, where: { _ in true }) { return told }
       for candidates in alternatives where told(by: candidates, alternatives) == allParts {
         // In an index of elements, a record may occur twice in a range.
         if case .rows(let index, let ranges) = candidates,
@@ -211,6 +217,18 @@ struct QueryPlanner {
       else { return nil }
       return .valued(rows)
     }
+  }
+
+  /// The ranges of an index with totals that have each matching record once, and no other.
+  private func toldByTotals(
+    _ alternatives: [QueryCandidates], where isRight: (StoredIndex) -> Bool
+  ) -> Choice? {
+    for index in indexes where index.keepsTotals && isRight(index) {
+      let use = use(of: index, alternatives)
+      guard use.isExact, !index.hasElements || use.isPinnedToElement(of: index) else { continue }
+      return .counted(index, use.ranges)
+    }
+    return nil
   }
 
   /// Sets of candidates, each of them sufficient; none if no index covers the filter.

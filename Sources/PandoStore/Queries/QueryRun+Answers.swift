@@ -21,6 +21,14 @@ struct AnswerRun {
   ) throws -> Tally {
     var run = try Self.run(question, query, reader)
     if question.groups.isEmpty, question.field == nil { return .count(try count(&run, reader)) }
+    if case .counted(let index, let ranges) = run.choice,
+      case .sum(.named(let path)) = question.kind,
+      let place = index.sumPlace(of: path)
+    {
+      var sum = NumberSum()
+      for range in ranges { sum.add(try reader.total(of: index, in: range).sums[place]) }
+      return .sum(sum)
+    }
     if case .valued(let rows) = run.choice {
       if let counts = try valueCounts(rows, reader) { return .groups(counts) }
       // The index has cut off some values.
@@ -44,6 +52,7 @@ struct AnswerRun {
     case (.exists, nil):
       query.limit = min(query.limit ?? 1, 1)
       purpose = .count
+    case (.sum(.named(let path)), nil): purpose = .sum(path)
     case (.count, .named(let path)?) where question.groups.count == 1 && !path.hasElements:
       purpose = .values(path)
     default: break
@@ -235,6 +244,7 @@ extension StoreReader {
   func countRows(of index: StoredIndex, in range: IndexRange, atMost limit: Int = .max) throws
     -> Int
   {
+    if index.keepsTotals { return try min(limit, total(of: index, in: range).rowCount) }
     let prefix = index.prefix
     return try snapshot.count(
       in: tables.indexRows, from: prefix + range.lower,

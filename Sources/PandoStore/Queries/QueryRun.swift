@@ -20,7 +20,7 @@ struct QueryRun {
     { number, _ in preconditionFailure("field \(number) is computed, and no closure computes it") }
   }
 
-  let query: RecordQuery
+  private(set) var query: RecordQuery
   private let filter: BodyFilter
   let type: UInt32
   let recordCount: Int
@@ -128,18 +128,61 @@ struct QueryRun {
       }
     case .ordered(let rows):
       comparesValues = !rows.isComplete
+      let offset = query.offset
+      let ranges = try rangesBehindOffset(rows, reader)
       matches.reserveCapacity(min(query.target, Self.usualMatchCount))
       do {
-        try go(IndexVisit(rows, query, comparesValues), reader, source, computing)
+        try go(IndexVisit(rows, ranges, query, comparesValues), reader, source, computing)
       } catch is CutOffValue {
         matches = []
         comparesValues = true
-        try go(IndexVisit(rows, query, true), reader, source, computing)
+        query.offset = offset
+        try go(IndexVisit(rows, rows.ranges, query, true), reader, source, computing)
       }
     }
     sort()
     return window(of: matches)
   }
+
+  /// The ranges without the rows before the window, if an index with totals tells which ones these are.
+  ///
+  /// The offset of the query is then what is left of it.
+  private mutating func rangesBehindOffset(
+    _ rows: OrderedRows, _ reader: borrowing StoreReader
+  ) throws -> [IndexRange] {
+    guard query.offset > Self.passedOffset, rows.index.keepsTotals, rows.isExact, rows.isComplete,
+      excluded.isEmpty, query.after == nil
+    else { return rows.ranges }
+    let ranges = rows.isDescending ? rows.ranges.reversed() : rows.ranges
+    for (place, range) in ranges.enumerated() {
+      let count = try reader.total(of: rows.index, in: range).rowCount
+      if count <= query.offset {
+        query.offset -= count
+        continue
+      }
+      let before = try reader.total(of: rows.index, below: range.lower).rowCount
+      let first = rows.isDescending ? before + count - 1 - query.offset : before + query.offset
+      guard let row = try reader.rowKey(at: first, of: rows.index) else { return [] }
+      // Records with equal values are in the order of their nodes, also in a descending order.
+      let values = Array(row.dropLast(StoredIndex.nodeByteCount))
+      let rest: IndexRange
+      if rows.isDescending {
+        let end = IndexRange.end(ofValues: values)
+        rest = IndexRange(lower: range.lower, upper: end)
+        let passed = IndexRange(lower: end, upper: range.upper)
+        query.offset -= try reader.total(of: rows.index, in: passed).rowCount
+      } else {
+        rest = IndexRange(lower: row, upper: range.upper)
+        query.offset = 0
+      }
+      let others = ranges.dropFirst(place + 1)
+      return rows.isDescending ? others.reversed() + [rest] : [rest] + others
+    }
+    return []
+  }
+
+  /// Up to this offset, passing the rows costs less than finding the first one of the window.
+  private static var passedOffset: Int { 64 }
 
   /// The initial capacity for matches.
   private static var usualMatchCount: Int { 32 }
@@ -313,7 +356,9 @@ private struct IndexVisit {
   private(set) var afterBytes: [UInt8]?
   private let contentByteCountMaximum: Int
 
-  init(_ rows: OrderedRows, _ query: RecordQuery, _ comparesValues: Bool) {
+  init(
+    _ rows: OrderedRows, _ ranges: [IndexRange], _ query: RecordQuery, _ comparesValues: Bool
+  ) {
     index = rows.index
     contentByteCountMaximum = rows.index.contentByteCountMaximum
     isDescending = rows.isDescending
@@ -321,7 +366,7 @@ private struct IndexVisit {
     groupFieldCount =
       comparesValues && rows.pinnedCount + 1 < index.fields.count ? rows.pinnedCount + 1 : nil
     guard let after = query.after else {
-      ranges = rows.ranges
+      self.ranges = ranges
       return
     }
     var place = IndexValue()
@@ -333,7 +378,7 @@ private struct IndexVisit {
       isDescending
       ? IndexRange(lower: [], upper: IndexRange.end(ofValues: bytes))
       : IndexRange(lower: bytes, upper: nil)
-    ranges = IndexRange.intersection(rows.ranges, [rest])
+    self.ranges = IndexRange.intersection(ranges, [rest])
     afterBytes = comparesValues ? nil : bytes
   }
 

@@ -83,6 +83,14 @@ struct DoubleSum: Sendable {
     if infinityCount > 0 { return negativeInfinityCount > 0 ? .nan : .infinity }
     if negativeInfinityCount > 0 { return -.infinity }
     if digits.isEmpty { return 0 }
+    let (isNegative, digits) = positive
+    let magnitude = Self.magnitude(of: digits)
+    return isNegative ? -magnitude : magnitude
+  }
+
+  /// The sign, and the digits of the magnitude in range.
+  private var positive: (isNegative: Bool, digits: [Int64]) {
+    if digits.isEmpty { return (false, []) }
     var sum = self
     sum.carry()
     let isNegative = sum.digits[sum.digits.count - 1] < 0
@@ -90,11 +98,11 @@ struct DoubleSum: Sendable {
       for index in sum.digits.indices { sum.digits[index].negate() }
       sum.carry()
     }
-    return isNegative ? -sum.magnitude : sum.magnitude
+    return (isNegative, sum.digits)
   }
 
   /// The nearest double of digits in range.
-  private var magnitude: Double {
+  private static func magnitude(of digits: [Int64]) -> Double {
     guard let top = digits.lastIndex(where: { $0 != 0 }) else { return 0 }
     let lowest = max(top - 2, 0)
     var head: UInt128 = 0
@@ -110,5 +118,60 @@ struct DoubleSum: Sendable {
     }
     let exponent = dropped + 32 * lowest - 1074
     return Double(sign: .plus, exponent: exponent, significand: Double(significand))
+  }
+}
+
+/// A sum of doubles as bytes: the counts of all, of infinities and of negative infinities (8 each), then its sign
+/// (1), and the place of its lowest digit (1), the number of digits (1), and these (4 each).
+extension DoubleSum {
+  /// Whether nothing has an effect: then it needs no bytes.
+  var isEmpty: Bool {
+    count == 0 && infinityCount == 0 && negativeInfinityCount == 0 && digits.allSatisfy { $0 == 0 }
+  }
+
+  /// The sum with the opposite of each double, which takes away as many doubles.
+  var negated: DoubleSum {
+    var negated = self
+    negated.count = -count
+    negated.infinityCount = -infinityCount
+    negated.negativeInfinityCount = -negativeInfinityCount
+    negated.digits = digits.map { -$0 }
+    return negated
+  }
+
+  /// Appends the bytes.
+  func append(to bytes: inout [UInt8]) {
+    for count in [count, infinityCount, negativeInfinityCount] {
+      bytes.append(littleEndian: UInt64(bitPattern: Int64(count)))
+    }
+    let (isNegative, digits) = positive
+    bytes.append(isNegative ? 1 : 0)
+    let first = digits.firstIndex { $0 != 0 } ?? 0
+    let end = digits.lastIndex { $0 != 0 }.map { $0 + 1 } ?? 0
+    bytes.append(UInt8(first))
+    bytes.append(UInt8(end - first))
+    for digit in digits[first..<end] {
+      bytes.append(littleEndian: UInt64(bitPattern: digit), width: 4)
+    }
+  }
+
+  /// Reads a sum.
+  ///
+  /// - Throws: The row's error if it is malformed.
+  init(from row: inout RowReader) throws {
+    self.init()
+    count = Int(Int64(bitPattern: try row.number()))
+    infinityCount = Int(Int64(bitPattern: try row.number()))
+    negativeInfinityCount = Int(Int64(bitPattern: try row.number()))
+    let isNegative = try row.number(width: 1) == 1
+    let first = Int(try row.number(width: 1))
+    let digitCount = Int(try row.number(width: 1))
+    guard first + digitCount <= Self.digitCount else { throw row.malformed }
+    if digitCount == 0 { return }
+    begin()
+    for index in first..<first + digitCount {
+      let digit = Int64(try row.number(width: 4))
+      digits[index] = isNegative ? -digit : digit
+    }
   }
 }

@@ -8,13 +8,25 @@
 ///   …
 ///   static let indexes: [FieldIndex<Issue>] = [
 ///     .indexed(\.status, \.author, \.created), .unique(\.number),
+///     .indexed(\.day, sums: [\.hours]),
 ///   ]
 /// }
 /// ```
+/// The last one keeps totals: the number of issues and the sum of their hours in any range of days, and the issue
+/// at any place in the order of days, cost O(log *n*).
+///
 /// The key paths are those of declared `fields`. If a record lacks a field, the index contains the value
 /// under a former name, or the default.
 public struct FieldIndex<E: Queryable>: Sendable {
   private let fields: [Member]
+  /// The summed numbers; `nil` for an index without totals.
+  private let sums: [Member]?
+
+  private init(_ fields: [Member], isUnique: Bool, sums: [Member]? = nil) {
+    self.fields = fields
+    self.isUnique = isUnique
+    self.sums = sums
+  }
 
   private enum Member: Sendable {
     case keyPath(any PartialKeyPath<E> & Sendable)
@@ -41,10 +53,18 @@ public struct FieldIndex<E: Queryable>: Sendable {
 
   /// An index of fields, the most important first.
   ///
-  /// - Parameter keyPaths: The places of the values in the entity.
+  /// - Parameters:
+  ///   - keyPaths: The places of the values in the entity.
+  ///   - sums: The places of up to 8 numbers that the index sums up over any range. `[]` keeps only the number of
+  ///     entities in any range; `nil` keeps no totals. An index with totals makes a write dearer, see
+  ///     docs/benchmarks.md.
   /// - Returns: The index.
-  public static func indexed(_ keyPaths: any PartialKeyPath<E> & Sendable...) -> FieldIndex {
-    FieldIndex(fields: keyPaths.map { .keyPath($0) }, isUnique: false)
+  public static func indexed(
+    _ keyPaths: any PartialKeyPath<E> & Sendable...,
+    sums: [any PartialKeyPath<E> & Sendable]? = nil
+  ) -> FieldIndex {
+    FieldIndex(
+      keyPaths.map { .keyPath($0) }, isUnique: false, sums: sums?.map { .keyPath($0) })
   }
 
   /// An index of fields whose values, together, are unique.
@@ -55,7 +75,7 @@ public struct FieldIndex<E: Queryable>: Sendable {
   /// - Parameter keyPaths: The places of the values in the entity.
   /// - Returns: The index.
   public static func unique(_ keyPaths: any PartialKeyPath<E> & Sendable...) -> FieldIndex {
-    FieldIndex(fields: keyPaths.map { .keyPath($0) }, isUnique: true)
+    FieldIndex(keyPaths.map { .keyPath($0) }, isUnique: true)
   }
 
   /// An index of fields, the most important first; one may be a child or each element of a list.
@@ -63,10 +83,14 @@ public struct FieldIndex<E: Queryable>: Sendable {
   /// ```swift
   /// .indexed(.each(\.labels, \.name), .field(\.created))  // the newest with a label
   /// ```
-  /// - Parameter fields: The fields.
+  /// - Parameters:
+  ///   - fields: The fields.
+  ///   - sums: The numbers that the index sums up over any range, as in ``indexed(_:sums:)``.
   /// - Returns: The index.
-  public static func indexed(_ fields: QueryField<E>...) -> FieldIndex {
-    FieldIndex(fields: fields.map { .field($0) }, isUnique: false)
+  public static func indexed(
+    _ fields: QueryField<E>..., sums: [any PartialKeyPath<E> & Sendable]? = nil
+  ) -> FieldIndex {
+    FieldIndex(fields.map { .field($0) }, isUnique: false, sums: sums?.map { .keyPath($0) })
   }
 
   /// An index of fields whose values, together, are unique.
@@ -74,21 +98,24 @@ public struct FieldIndex<E: Queryable>: Sendable {
   /// - Parameter fields: The fields; one may be a child.
   /// - Returns: The index.
   public static func unique(_ fields: QueryField<E>...) -> FieldIndex {
-    FieldIndex(fields: fields.map { .field($0) }, isUnique: true)
+    FieldIndex(fields.map { .field($0) }, isUnique: true)
   }
 
   /// The index in the form of the store.
   func stored() throws(QueryError) -> ModelIndex {
-    var paths: [FieldPath] = []
-    for member in fields {
-      guard let field = member.field else {
-        throw QueryError(
-          .unknownField, member.label,
-          "an index of \(E.modelTypeName) names what is no declared field")
-      }
-      paths.append(field.path)
+    let paths = try fields.map { (member) throws(QueryError) in try Self.path(of: member) }
+    let summed = try sums?.map { (member) throws(QueryError) in try Self.path(of: member) }
+    return ModelIndex(
+      typeName: E.modelTypeName, paths: paths, isUnique: isUnique, sums: summed)
+  }
+
+  private static func path(of member: Member) throws(QueryError) -> FieldPath {
+    guard let field = member.field else {
+      throw QueryError(
+        .unknownField, member.label,
+        "an index of \(E.modelTypeName) names what is no declared field")
     }
-    return ModelIndex(typeName: E.modelTypeName, paths: paths, isUnique: isUnique)
+    return field.path
   }
 
   /// Whether no two entities can have the same values of these fields.

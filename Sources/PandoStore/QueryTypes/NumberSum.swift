@@ -1,3 +1,5 @@
+import PandoSystem
+
 /// The exact sum of numbers: integers, decimals, durations and doubles.
 ///
 /// ``Summable`` turns it into the type of an answer.
@@ -53,6 +55,16 @@ public struct NumberSum: Sendable {
       multiples[exponent, default: Multiple()].add(multiple)
     }
     doubles.add(other.doubles)
+  }
+
+  /// The sum with the opposite of each number, which takes away as many numbers.
+  var negated: NumberSum {
+    var negated = NumberSum()
+    negated.count = -count
+    negated.add(isNegative: whole >= 0, whole.magnitude)
+    negated.multiples = multiples.mapValues(\.negated)
+    negated.doubles = doubles.negated
+    return negated
   }
 
   private mutating func add(isNegative: Bool, _ magnitude: UInt128) {
@@ -137,7 +149,7 @@ private struct ExactSum {
 }
 
 /// A sum of up to 2⁶³ integers below 2¹²⁸, in two's complement of 192 bits.
-private struct Multiple {
+fileprivate struct Multiple {
   private var low: UInt128 = 0
   private var high: Int64 = 0
 
@@ -149,6 +161,13 @@ private struct Multiple {
     if carries { high += isNegative ? -1 : 1 }
   }
 
+  var negated: Multiple {
+    var negated = Multiple()
+    negated.low = 0 &- low
+    negated.high = ~high &+ (low == 0 ? 1 : 0)
+    return negated
+  }
+
   mutating func add(_ other: Multiple) {
     let (result, carries) = low.addingReportingOverflow(other.low)
     low = result
@@ -158,11 +177,87 @@ private struct Multiple {
   var isNegative: Bool { high < 0 }
 
   var magnitude: BigNatural {
-    let lower = isNegative ? 0 &- low : low
-    let upper = isNegative ? ~high &+ (low == 0 ? 1 : 0) : high
+    let positive = isNegative ? negated : self
     return BigNatural(
       words: [
-        UInt64(truncatingIfNeeded: lower), UInt64(lower >> 64), UInt64(bitPattern: upper),
+        UInt64(truncatingIfNeeded: positive.low), UInt64(positive.low >> 64),
+        UInt64(bitPattern: positive.high),
       ])
+  }
+}
+
+/// A sum as bytes, in the rows of ``RangeTotal``; equal sums of equal counts have equal bytes.
+///
+/// ```
+/// parts (1)  1 if there are multiples, 2 if there are doubles
+/// count (8), integers (16)                                            all little-endian
+/// multiples  their number (2); for each, by exponent: exponent (2), multiple (24)
+/// doubles    see ``DoubleSum``
+/// ```
+extension NumberSum {
+  private static let multiplesPart: UInt8 = 1
+  private static let doublesPart: UInt8 = 2
+
+  /// Appends the bytes.
+  func append(to bytes: inout [UInt8]) {
+    var (whole, multiples) = (whole, multiples)
+    // Integers stand at one place: the first if they fit.
+    if var integers = multiples[0] {
+      integers.add(isNegative: whole < 0, whole.magnitude)
+      whole = integers.number ?? 0
+      multiples[0] = integers.number == nil ? integers : nil
+    }
+    multiples = multiples.filter { !$0.value.isZero }
+    let hasDoubles = !doubles.isEmpty
+    bytes.append((multiples.isEmpty ? 0 : Self.multiplesPart) | (hasDoubles ? Self.doublesPart : 0))
+    bytes.append(littleEndian: UInt64(bitPattern: Int64(count)))
+    bytes.append(littleEndian: UInt128(bitPattern: whole))
+    if !multiples.isEmpty {
+      bytes.append(littleEndian: UInt64(multiples.count), width: 2)
+      for (exponent, multiple) in multiples.ordered(by: { $0.key < $1.key }) {
+        bytes.append(littleEndian: UInt64(bitPattern: Int64(exponent)), width: 2)
+        multiple.append(to: &bytes)
+      }
+    }
+    if hasDoubles { doubles.append(to: &bytes) }
+  }
+
+  /// Adds the sum that is next in a row.
+  ///
+  /// - Throws: The row's error if it is malformed.
+  mutating func add(from row: inout RowReader) throws {
+    let parts = try row.number(width: 1)
+    guard parts <= Self.multiplesPart | Self.doublesPart else { throw row.malformed }
+    count += Int(Int64(bitPattern: try row.number()))
+    let whole = Int128(bitPattern: try row.wideNumber())
+    add(isNegative: whole < 0, whole.magnitude)
+    if parts & UInt64(Self.multiplesPart) != 0 {
+      for _ in 0..<(try row.number(width: 2)) {
+        let exponent = Int16(truncatingIfNeeded: try row.number(width: 2))
+        multiples[Int(exponent), default: Multiple()].add(try Multiple(from: &row))
+      }
+    }
+    if parts & UInt64(Self.doublesPart) != 0 { doubles.add(try DoubleSum(from: &row)) }
+  }
+}
+
+extension Multiple {
+  var isZero: Bool { low == 0 && high == 0 }
+
+  /// The number, if it fits.
+  var number: Int128? {
+    let number = Int128(bitPattern: low)
+    return high == (number < 0 ? -1 : 0) ? number : nil
+  }
+
+  func append(to bytes: inout [UInt8]) {
+    bytes.append(littleEndian: low)
+    bytes.append(littleEndian: UInt64(bitPattern: high))
+  }
+
+  init(from row: inout RowReader) throws {
+    self.init()
+    low = try row.wideNumber()
+    high = Int64(bitPattern: try row.number())
   }
 }

@@ -59,8 +59,7 @@ extension ModelSnapshot {
     }
     return found.ordered { ($0.0, ByteString($0.1.name)) < ($1.0, ByteString($1.1.name)) }
       .map { name, index in
-        var found = ModelIndex(
-          typeName: name.text, paths: index.fields, isUnique: index.isUnique)
+        var found = ModelIndex(typeName: name.text, index)
         found.isUndeclared = reader.directory.isUndeclared(found)
         return found
       }
@@ -79,7 +78,11 @@ extension ModelSnapshot {
   /// The same index with the declared former names and defaults of its fields; undeclared fields
   /// stay unchanged.
   package func index(_ index: ModelIndex, asReadBy declared: DeclaredFields) throws -> ModelIndex {
-    let paths = try index.paths().map { declared.stored($0.name) ?? $0 }
-    return ModelIndex(typeName: index.typeName, paths: paths, isUnique: index.isUnique)
+    func read(_ paths: [FieldPath]) -> [FieldPath] {
+      paths.map { declared.stored($0.name) ?? $0 }
+    }
+    return try ModelIndex(
+      typeName: index.typeName, paths: read(index.paths()), isUnique: index.isUnique,
+      sums: index.sumPaths().map(read))
   }
 }

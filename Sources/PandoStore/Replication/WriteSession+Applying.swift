@@ -49,7 +49,8 @@ extension WriteSession {
       let (fields, name) = (edit.index.fields, edit.index.typeName)
       if edit.isAdded {
         _ = try addIndex(
-          on: edit.index.paths(), ofTypeNamed: name, isUnique: edit.index.isUnique)
+          on: edit.index.paths(), ofTypeNamed: name, isUnique: edit.index.isUnique,
+          sums: edit.index.sumPaths())
       } else {
         _ = try dropIndex(onFields: fields, ofTypeNamed: name)
       }

@@ -361,16 +361,19 @@ extension ModelTransaction {
   ///     together at most 400 bytes.
   ///   - typeName: The type, which need not have records yet.
   ///   - unique: Whether values must be unique among records.
+  ///   - sums: The coding names of up to 8 numbers of the record itself that the index sums up; an index with
+  ///     totals also without a sum, `[]`, knows how many records any range has. `nil` adds no totals.
   /// - Returns: Whether there was no such index before.
   /// - Throws: ``StoreError`` `invalidIndex` for invalid names; ``StoreError`` `valueTaken` if
   ///   records already share a value; `ModelError` `badTypeName`; `LMDBError` if the disk fails.
   /// - Complexity: O(*n* log *n*) for *n* records of the type.
   @discardableResult
   public mutating func addIndex(
-    on fields: [String], ofType typeName: String, unique: Bool = false
+    on fields: [String], ofType typeName: String, unique: Bool = false, sums: [String]? = nil
   ) throws -> Bool {
     try session.whole {
-      try session.addIndex(onFields: fields, ofTypeNamed: typeName, isUnique: unique)
+      try session.addIndex(
+        onFields: fields, ofTypeNamed: typeName, isUnique: unique, sums: sums)
     }
   }
 
@@ -383,7 +386,8 @@ extension ModelTransaction {
   package mutating func addIndex(_ index: ModelIndex) throws -> Bool {
     try session.whole {
       try session.addIndex(
-        on: index.paths(), ofTypeNamed: index.typeName, isUnique: index.isUnique)
+        on: index.paths(), ofTypeNamed: index.typeName, isUnique: index.isUnique,
+        sums: index.sumPaths())
     }
   }
 

@@ -230,6 +230,7 @@ extension WriteSession {
       try removeAllRows(in: table)
     }
     state.typeBlocks = TypeBlocks()
+    state.rowChanges = [:]
     state.frees = true
     for node in nodes { state.changes.delete(node.number, node.identifier) }
     for cacheKey in cacheKeys { state.changes.reset(collection: cacheKey) }

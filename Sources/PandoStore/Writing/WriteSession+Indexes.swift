@@ -40,25 +40,23 @@ extension WriteSession {
       let after = try new.map { try index.plainValue(in: $0.span) }
       if case .some(.none) = before { try changeRelatedRows(index, key, old, new); continue }
       if case .some(.none) = after { try changeRelatedRows(index, key, old, new); continue }
-      if before == after, before??.isCutOff != true || !index.isUnique { continue }
-      if let before = before ?? nil {
-        let isFound = try deleteRow(
-          index.rowKey(before, node: key.node).span, in: tables.indexRows)
+      if before == after, before??.isCutOff != true || !index.isUnique, !index.keepsTotals {
+        continue
+      }
+      if let before = before ?? nil, before != after {
+        let isFound = try delete(row: index.rowKey(before, node: key.node), of: index)
         if !isFound, before.hasNumber, let old,
           let former = try index.formerPlainValue(in: old.span)
         {
-          try deleteRow(index.rowKey(former, node: key.node).span, in: tables.indexRows)
+          try delete(row: index.rowKey(former, node: key.node), of: index)
         }
       }
-      if let after = after ?? nil { try putRow(after, of: index, key.node) }
+      if let after = after ?? nil, let new {
+        let row = index.rowKey(after, node: key.node)
+        try put(row: row, index.rowValue(in: new.span), of: index)
+        if index.isUnique { state.uniqueRows.append((index, row)) }
+      }
     }
-  }
-
-  /// Inserts a row into an index.
-  func putRow(_ value: IndexValue, of index: StoredIndex, _ node: UInt64) throws {
-    let row = index.rowKey(value, node: node)
-    try put([UInt8]().span, forKey: row.span, in: tables.indexRows)
-    if index.isUnique { state.uniqueRows.append((index, row)) }
   }
 
   /// Declares an index, and makes its rows from the existing records.
@@ -69,19 +67,26 @@ extension WriteSession {
   /// - Returns: Whether rows were made, or the index became unique.
   func addIndex(
     on fields: [FieldPath], ofTypeNamed typeName: String, isUnique: Bool = false,
-    keepsFallbacks: Bool = false
+    sums: [FieldPath]? = nil, keepsFallbacks: Bool = false
   ) throws -> Bool {
     try checkFields(fields, typeName, isUnique)
+    try checkSums(sums ?? [], typeName)
     try settleIndexRows()
     let type = try typeNumber(named: typeName)
     let present = try indexes(ofType: type)?.first { $0.hasFields(named: fields) }
-    let isSame = present.map { keepsFallbacks || $0.fields == fields } ?? false
+    // It keeps what it sums up already.
+    var allSums = sums ?? present?.sums
+    for sum in present?.sums ?? [] where allSums?.contains(where: sum.hasSameName) == false {
+      allSums?.append(sum)
+    }
+    let isSame =
+      present.map { (keepsFallbacks || $0.fields == fields) && $0.sums == allSums } ?? false
     if let present, isSame, present.isUnique || !isUnique { return false }
     let taken = state.indexes?.values.joined().map(\.number).max() ?? 0
     let index = StoredIndex(
       number: present?.number ?? taken + 1, type: type,
-      fields: isSame ? present?.fields ?? fields : fields,
-      isUnique: isUnique || present?.isUnique ?? false)
+      fields: keepsFallbacks || isSame ? present?.fields ?? fields : fields,
+      isUnique: isUnique || present?.isUnique ?? false, sums: allSums)
     if let present, !isSame { try deleteRows(of: present) }
     state.adds = true
     try declare(index)
@@ -89,6 +94,7 @@ extension WriteSession {
     let rows = try rows(of: index)
     if !isSame {
       for row in rows { try put(row.value.span, forKey: row.key.span, in: tables.indexRows) }
+      try makeTotals(of: index)
     }
     for row in rows where index.isUnique && !row.isKept { try requireUnique(row.key, of: index) }
     return true
@@ -96,11 +102,27 @@ extension WriteSession {
 
   /// The same by field names, as the type reads them if this process has used it.
   func addIndex(
-    onFields names: [String], ofTypeNamed typeName: String, isUnique: Bool = false
+    onFields names: [String], ofTypeNamed typeName: String, isUnique: Bool = false,
+    sums: [String]? = nil
   ) throws -> Bool {
-    try addIndex(
-      on: names.map { directory.path($0, ofTypeNamed: typeName) }, ofTypeNamed: typeName,
-      isUnique: isUnique, keepsFallbacks: true)
+    func path(_ name: String) -> FieldPath { directory.path(name, ofTypeNamed: typeName) }
+    return try addIndex(
+      on: names.map(path), ofTypeNamed: typeName, isUnique: isUnique, sums: sums?.map(path),
+      keepsFallbacks: true)
+  }
+
+  /// Refuses sums of what is no field of the record itself.
+  private func checkSums(_ sums: [FieldPath], _ typeName: String) throws {
+    guard sums.count <= StoredIndex.fieldCountMaximum else {
+      throw StoreError(
+        .invalidIndex, typeName,
+        "an index sums up at most \(StoredIndex.fieldCountMaximum) fields, this one \(sums.count)")
+    }
+    for sum in sums where !sum.isWhole || sum.name.isEmpty {
+      throw StoreError(
+        .invalidIndex, typeName,
+        "an index sums up fields of the record itself, and \"\(sum.name)\" is none")
+    }
   }
 
   /// Makes the indexes of a type read records like its Swift type, if they have no fallbacks yet.
@@ -115,14 +137,17 @@ extension WriteSession {
       let paths = index.fields.map { field in
         field.isPlainlyRead ? directory.path(field.name, ofTypeNamed: name) : field
       }
-      if paths == index.fields || directory.keepsFallbacks(of: index.number) { continue }
+      let sums = index.sums?.map { directory.path($0.name, ofTypeNamed: name) }
+      if paths == index.fields && sums == index.sums || directory.keepsFallbacks(of: index.number) {
+        continue
+      }
       if index.isUnique, try haveDuplicates(index, reading: paths) {
         directory.noteKeptFallbacks(of: index.number)
         continue
       }
       // The index is consistent again at the end.
       let wasHalfDone = state.isHalfDone
-      _ = try addIndex(on: paths, ofTypeNamed: name, isUnique: index.isUnique)
+      _ = try addIndex(on: paths, ofTypeNamed: name, isUnique: index.isUnique, sums: sums)
       state.isHalfDone = wasHalfDone
     }
   }
@@ -148,7 +173,7 @@ extension WriteSession {
   /// Notes an added or dropped index for other stores.
   private func note(_ index: StoredIndex, _ typeName: String, isAdded: Bool) {
     state.notes?.indexes.append(
-      (ModelIndex(typeName: typeName, paths: index.fields, isUnique: index.isUnique), isAdded))
+      (ModelIndex(typeName: typeName, index), isAdded))
   }
 
   private func checkFields(
@@ -262,13 +287,14 @@ extension WriteSession {
       while let node = try nodes.next(reader) {
         let body = try reader.countedBody(of: RecordKey(type: index.type, node: node))
         if let plain = try index.plainValue(in: body) {
-          all.append((index.rowKey(plain, node: node), [], false))
+          try all.append((index.rowKey(plain, node: node), index.rowValue(in: body), false))
           continue
         }
         let rows = try index.rows(in: body, self)
         noted = noted.noting(rows) ?? noted
         let values = try index.values(of: rows, self)
-        for value in values { all.append((index.rowKey(value, node: node), [], false)) }
+        let rowValue = try index.rowValue(in: body)
+        for value in values { all.append((index.rowKey(value, node: node), rowValue, false)) }
         if !rows.isOwn {
           all.append((index.keptKey(node: node), StoredIndex.keptBytes(values), true))
         }
@@ -313,6 +339,7 @@ extension WriteSession {
       }
     }
     for key in keys { try deleteRow(key.span, in: tables.indexRows) }
+    try deleteTotals(of: index)
     state.uniqueRows.removeAll { $0.index == index }
   }
 }

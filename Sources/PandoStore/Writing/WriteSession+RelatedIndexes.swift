@@ -66,6 +66,7 @@ extension WriteSession {
   func settleBeforeRead() {
     do {
       try settleIndexRows()
+      try settleTotals()
     } catch {
       state.isHalfDone = true
       if state.failure == nil { state.failure = error }
@@ -81,9 +82,9 @@ extension WriteSession {
     let before = try old.map { try index.rows(in: $0.span, self) }
     let after = try new.map { try index.rows(in: $0.span, self) }
     if let before, before.isOwn {
-      if let after, after.isOwn, after.rows == before.rows { return }
+      if let after, after.isOwn, after.rows == before.rows, !index.keepsTotals { return }
       for value in try index.values(of: before, self) {
-        try deleteRow(index.rowKey(value, node: key.node).span, in: tables.indexRows)
+        try delete(row: index.rowKey(value, node: key.node), of: index)
       }
     }
     state.unsettledRows.insert(owner)
@@ -175,6 +176,8 @@ extension WriteSession {
     var made = MadeRows()
     var before = KeptRows()
     let nothing: [UInt8] = []
+    // The rows of an index with totals, `nil` for one that goes.
+    var rows: [(key: [UInt8], value: [UInt8]?)] = []
     try reading { reader in
       var keptRows = try reader.snapshot.cursor(in: tables.indexRows)
       var nodes = try reader.snapshot.cursor(in: tables.nodes)
@@ -187,16 +190,30 @@ extension WriteSession {
         if try made.make(index, body, self), let rows = made.rows {
           noted = noted.noting(rows) ?? noted
         }
-        if let kept, made.isKept, !index.isUnique, made.keptBytes.span.hasSameBytes(as: kept) {
+        if let kept, made.isKept, !index.isUnique, !index.keepsTotals,
+          made.keptBytes.span.hasSameBytes(as: kept)
+        {
           continue
         }
         try before.read(kept)
-        for value in before.values where !made.contains(value) {
+        if index.keepsTotals {
+          var value: [UInt8] = []
+          if let body { value = try index.rowValue(in: body) }
+          for gone in before.values where !made.contains(gone) {
+            rows.append((index.rowKey(gone, node: owner.record.node), nil))
+          }
+          for come in made.values {
+            rows.append((index.rowKey(come, node: owner.record.node), value))
+          }
+        }
+        for value in before.values where !made.contains(value) && !index.keepsTotals {
           gone.append(prefix.span, value.span, place, value: nothing.span)
         }
         for value in made.values
         where !before.contains(value.bytes) || index.isUnique && value.isCutOff {
-          come.append(prefix.span, value.bytes.span, place, value: nothing.span)
+          if !index.keepsTotals {
+            come.append(prefix.span, value.bytes.span, place, value: nothing.span)
+          }
           if index.isUnique {
             state.uniqueRows.append((index, index.rowKey(value, node: owner.record.node)))
           }
@@ -209,6 +226,13 @@ extension WriteSession {
       }
     }
     if noted !== index { try declare(noted) }
+    for row in rows {
+      if let value = row.value {
+        try put(row: row.key, value, of: index)
+      } else {
+        try delete(row: row.key, of: index)
+      }
+    }
     if gone.isEmpty, come.isEmpty, keptGone.isEmpty, keptCome.isEmpty { return }
     try withTransaction { transaction in
       try transaction.delete(gone, in: tables.indexRows)

@@ -53,6 +53,8 @@ import PandoSystem
     var unsettledRows: Set<RowOwner> = []
     /// The unchecked rows of this write in unique indexes.
     var uniqueRows: [(index: StoredIndex, row: [UInt8])] = []
+    /// The changed rows of indexes with totals that are not in the totals yet, by index number.
+    var rowChanges: [UInt32: [RowChange]] = [:]
     /// Whether this write has put or deleted a row.
     var isDirty = false
     /// Whether the writes of this flush have removed or added data.
@@ -397,6 +399,7 @@ extension WriteSession {
   /// Ends the flush: writes the changed counters.
   func endFlush() throws {
     try writeTypeBlocks()
+    try settleTotals()
     for (number, difference) in state.recordDifferences.enumerated() where difference != 0 {
       let name = try typeName(UInt32(number))
       state.types.change(name) { row in

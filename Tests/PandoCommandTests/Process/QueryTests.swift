@@ -323,4 +323,36 @@ import Testing
       #expect(try PandoProcess.output("index", store, "list") == "Book\tyear\n")
     }
   }
+
+  @Test func `an index with totals is added, listed, dumped and loaded`() throws {
+    try withStore { store throws in
+      #expect(
+        try PandoProcess.output(
+          "index", store, "add", "Book", "year", "--sum", "pages", "--sum", "price")
+          == "added\tBook\tyear\n")
+      try PandoProcess.output("index", store, "add", "Book", "title", "--totals", "--unique")
+      #expect(
+        try PandoProcess.output("index", store, "list")
+          == "Book\ttitle\tunique\ttotals\nBook\tyear\ttotals pages price\n")
+      #expect(
+        try PandoProcess.output("index", store, "list", "--json")
+          == """
+          [
+            {"fields":["title"],"sums":[],"type":"Book","unique":true},
+            {"field":"year","sums":["pages","price"],"type":"Book"}
+          ]
+
+          """)
+      try PandoProcess.output("set", store, "Book:2", #"{"year": 1980, "pages": 7}"#, "--merge")
+      try PandoProcess.output("delete", store, "Book:1")
+      #expect(try PandoProcess.output("index", store, "check") == "clean: 2 indexes\n")
+      #expect(try PandoProcess.output("verify", store).hasPrefix("clean: "))
+      #expect(
+        try PandoProcess.failure(2, "index", store, "drop", "Book", "year", "--totals")
+          .contains("is for add, not for drop"))
+      #expect(
+        try PandoProcess.failure(3, "index", store, "add", "Book", "isbn", "--sum", "a.b")
+          .contains("an index sums up fields of the record itself"))
+    }
+  }
 }

@@ -16,6 +16,7 @@ struct QuerySuite {
       try measure(size)
       try measureIssues(size)
       try measureRenaming(size)
+      try measureTotals(size)
     }
   }
 
