@@ -43,6 +43,10 @@ extension [UInt8] {
   ///   - value: The integer.
   ///   - width: The number of bytes, at most 8.
   package mutating func append(littleEndian value: UInt64, width: Int = 8) {
+    if width == 8 {
+      // Read during the call only.
+      return unsafe Swift.withUnsafeBytes(of: value.littleEndian) { unsafe append(contentsOf: $0) }
+    }
     for index in 0..<width { append(UInt8(truncatingIfNeeded: value >> (8 * index))) }
   }
 

@@ -22,6 +22,7 @@ struct RangeTotal {
   /// - Parameters:
   ///   - value: The value of the row: its numbers.
   ///   - isAdded: Whether it is added.
+  /// - Throws: ``StoreError`` `damaged` for a malformed row.
   mutating func change(by value: Span<UInt8>, isAdded: Bool) throws {
     rowCount += isAdded ? 1 : -1
     var row = RowReader(value, "indexRows", "the numbers of a row are malformed")
@@ -56,10 +57,15 @@ struct TotalRow {
   var memberCount = 0
   var total: RangeTotal
 
-  /// More members are divided among several rows.
-  static let memberCountMaximum = 32
+  #if DEBUG
+    /// More members are divided among several rows; few, so that tests have several levels.
+    static let memberCountMaximum = 32
+  #else
+    /// More members are divided among several rows.
+    static let memberCountMaximum = 64
+  #endif
   /// How many members a new row gets, so that more can come before it is divided again.
-  static let newMemberCount = 16
+  static let newMemberCount = memberCountMaximum / 2
   /// Marks the number of an index in the key of a total.
   static let bit: UInt32 = 1 << 30
 
@@ -67,7 +73,7 @@ struct TotalRow {
 
   init(_ bytes: Span<UInt8>, of index: StoredIndex) throws {
     self.init(of: index)
-    var row = RowReader(bytes, "index on \(index.name)", "a total is malformed")
+    var row = RowReader(bytes, "indexRows", "a total is malformed")
     memberCount = Int(try row.number(width: 4))
     try total.add(from: &row)
     try row.end()
@@ -75,6 +81,7 @@ struct TotalRow {
 
   var bytes: [UInt8] {
     var bytes: [UInt8] = []
+    bytes.reserveCapacity(12 + 32 * total.sums.count)
     bytes.append(littleEndian: UInt64(memberCount), width: 4)
     total.append(to: &bytes)
     return bytes
@@ -93,8 +100,8 @@ extension RangeTotal {
   }
 
   /// Adds the total in a row, without its own value.
-  mutating func add(_ bytes: Span<UInt8>, of index: StoredIndex) throws {
-    var row = RowReader(bytes, "index on \(index.name)", "a total is malformed")
+  mutating func add(_ bytes: Span<UInt8>) throws {
+    var row = RowReader(bytes, "indexRows", "a total is malformed")
     _ = try row.number(width: 4)
     try add(from: &row)
     try row.end()
@@ -122,7 +129,7 @@ extension StoredIndex {
 /// A number in the value of an index row: its kind (1), then its bytes, little-endian.
 private enum RowNumber {
   private enum Kind: UInt64 {
-    /// What counts in no sum.
+    /// A value that counts in no sum.
     case nothing = 0
     /// Eight bytes.
     case integer = 1

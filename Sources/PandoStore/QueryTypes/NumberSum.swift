@@ -229,8 +229,13 @@ extension NumberSum {
     let parts = try row.number(width: 1)
     guard parts <= Self.multiplesPart | Self.doublesPart else { throw row.malformed }
     count += Int(Int64(bitPattern: try row.number()))
-    let whole = Int128(bitPattern: try row.wideNumber())
-    add(isNegative: whole < 0, whole.magnitude)
+    let more = Int128(bitPattern: try row.wideNumber())
+    if case let (sum, false) = whole.addingReportingOverflow(more) {
+      whole = sum
+    } else {
+      add(isNegative: more < 0, more.magnitude)
+    }
+    if parts == 0 { return }
     if parts & UInt64(Self.multiplesPart) != 0 {
       for _ in 0..<(try row.number(width: 2)) {
         let exponent = Int16(truncatingIfNeeded: try row.number(width: 2))

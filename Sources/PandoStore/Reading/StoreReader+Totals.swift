@@ -18,21 +18,22 @@ extension StoreReader {
     var total = RangeTotal(of: index)
     // The range of the level below in which the key is.
     var start: [UInt8] = []
+    // The last row of a level in its reused room: the key is in its range, so only those before count.
+    var (lastKey, last): ([UInt8], [UInt8]) = ([], [])
     for level in stride(from: try totalLevelCount(of: index), through: 1, by: -1) {
-      var last: TotalRow?
-      var lastKey = start
+      last.removeAll(keepingCapacity: true)
       let prefix = index.totalsPrefix(level: level)
       try snapshot.scan(
         tables.indexRows, from: prefix + start, upTo: Self.end(of: prefix, notAbove: key)
       ) { row, value in
-        if let last { total.add(last.total) }
-        last = try TotalRow(value, of: index)
-        lastKey = Array(copying: row.extracting(prefix.count..<row.count))
+        if !last.isEmpty { try total.add(last.span) }
+        last.replace(with: value)
+        lastKey.replace(with: row.extracting(prefix.count..<row.count))
         return true
       }
-      guard let last else { continue }
+      if last.isEmpty { continue }
       if key == nil {
-        total.add(last.total)
+        try total.add(last.span)
         return total
       }
       start = lastKey
@@ -58,6 +59,7 @@ extension StoreReader {
   ///   - place: The number of rows before it.
   ///   - index: An index with totals.
   /// - Returns: `nil` if the index has no such row.
+  /// - Throws: ``StoreError`` `damaged`; `LMDBError`.
   /// - Complexity: O(log *n*) for *n* rows.
   func rowKey(at place: Int, of index: StoredIndex) throws -> [UInt8]? {
     var rest = place
@@ -102,6 +104,15 @@ extension StoreReader {
   }
 }
 
+extension [UInt8] {
+  /// Takes other bytes into the same room.
+  fileprivate mutating func replace(with bytes: Span<UInt8>) {
+    removeAll(keepingCapacity: true)
+    // Read during the call only.
+    unsafe bytes.withUnsafeBytes { unsafe append(contentsOf: $0) }
+  }
+}
+
 /// The check of the totals.
 extension StoreReader {
   /// The nodes whose rows do not have the numbers of their records.
@@ -143,7 +154,7 @@ extension StoreReader {
         if level == 0 {
           try expected.total.change(by: value, isAdded: true)
         } else {
-          try expected.total.add(value, of: index)
+          try expected.total.add(value)
         }
         return true
       }

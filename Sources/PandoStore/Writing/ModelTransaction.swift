@@ -362,7 +362,7 @@ extension ModelTransaction {
   ///   - typeName: The type, which need not have records yet.
   ///   - unique: Whether values must be unique among records.
   ///   - sums: The coding names of up to 8 numbers of the record itself that the index sums up; an index with
-  ///     totals also without a sum, `[]`, knows how many records any range has. `nil` adds no totals.
+  ///     totals also without a sum, `[]`, gives the number of records in any range. `nil` adds no totals.
   /// - Returns: Whether there was no such index before.
   /// - Throws: ``StoreError`` `invalidIndex` for invalid names; ``StoreError`` `valueTaken` if
   ///   records already share a value; `ModelError` `badTypeName`; `LMDBError` if the disk fails.

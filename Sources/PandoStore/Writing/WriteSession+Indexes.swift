@@ -43,17 +43,22 @@ extension WriteSession {
       if before == after, before??.isCutOff != true || !index.isUnique, !index.keepsTotals {
         continue
       }
-      if let before = before ?? nil, before != after {
-        let isFound = try delete(row: index.rowKey(before, node: key.node), of: index)
-        if !isFound, before.hasNumber, let old,
-          let former = try index.formerPlainValue(in: old.span)
-        {
-          try delete(row: index.rowKey(former, node: key.node), of: index)
+      if let before = before ?? nil, let old, before != after {
+        let value = try index.rowValue(in: old.span)
+        let row = index.rowKey(before, node: key.node)
+        let isFound = try delete(row: row, value, of: index)
+        if !isFound, before.hasNumber, let former = try index.formerPlainValue(in: old.span) {
+          _ = try delete(row: index.rowKey(former, node: key.node), value, of: index)
         }
       }
       if let after = after ?? nil, let new {
         let row = index.rowKey(after, node: key.node)
-        try put(row: row, index.rowValue(in: new.span), of: index)
+        let value = try index.rowValue(in: new.span)
+        if before == after {
+          try put(row: row, value, of: index)
+        } else {
+          try putNew(row: row, value, of: index)
+        }
         if index.isUnique { state.uniqueRows.append((index, row)) }
       }
     }

@@ -8,14 +8,22 @@ import PandoSystem
 /// first into those of rows, then level by level, so that the totals above divide what is final below.
 extension WriteSession {
   /// A row that came to an index with totals, or left it.
-  struct RowChange {
+  ///
+  /// A class, because sorting moves one reference and not two arrays.
+  final class RowChange {
     /// The key of the row, without the index number.
     let key: [UInt8]
     let value: [UInt8]
     let isAdded: Bool
+
+    init(_ row: [UInt8], _ value: [UInt8], isAdded: Bool) {
+      key = Array(row[StoredIndex.numberByteCount...])
+      self.value = value
+      self.isAdded = isAdded
+    }
   }
 
-  /// What changes in the members of a row of totals.
+  /// A change of the members of a row of totals.
   private struct MemberChange {
     /// A key in its range.
     let key: [UInt8]
@@ -24,7 +32,7 @@ extension WriteSession {
     var total: RangeTotal
   }
 
-  /// Puts a row into an index.
+  /// Puts a row that may be there into an index.
   func put(row key: [UInt8], _ value: [UInt8], of index: StoredIndex) throws {
     if index.keepsTotals {
       let former = try formerRow(key)
@@ -33,6 +41,21 @@ extension WriteSession {
       note(row: key, value, isAdded: true, of: index)
     }
     try put(value.span, forKey: key.span, in: tables.indexRows)
+  }
+
+  /// Puts a row that is not there into an index.
+  func putNew(row key: [UInt8], _ value: [UInt8], of index: StoredIndex) throws {
+    if index.keepsTotals { note(row: key, value, isAdded: true, of: index) }
+    try put(value.span, forKey: key.span, in: tables.indexRows)
+  }
+
+  /// Deletes a row with a known value.
+  ///
+  /// - Returns: Whether it was there.
+  func delete(row key: [UInt8], _ value: [UInt8], of index: StoredIndex) throws -> Bool {
+    guard try deleteRow(key.span, in: tables.indexRows) else { return false }
+    if index.keepsTotals { note(row: key, value, isAdded: false, of: index) }
+    return true
   }
 
   /// Deletes a row of an index.
@@ -56,21 +79,20 @@ extension WriteSession {
   }
 
   private func note(row key: [UInt8], _ value: [UInt8], isAdded: Bool, of index: StoredIndex) {
-    state.rowChanges[index.number, default: []].append(
-      RowChange(
-        key: Array(key.dropFirst(StoredIndex.numberByteCount)), value: value, isAdded: isAdded))
+    state.rowChanges[index.number, default: []].append(RowChange(key, value, isAdded: isAdded))
   }
 
   /// Brings the changes of rows into the totals.
   func settleTotals() throws {
     if state.rowChanges.isEmpty { return }
-    let changes = exchange(&state.rowChanges, with: [:])
-    for index in state.indexes?.values.flatMap({ $0 }) ?? [] {
-      guard let changes = changes[index.number] else { continue }
+    for (number, changes) in exchange(&state.rowChanges, with: [:]) {
+      let indexes = state.indexes?.values.first { $0.contains { $0.number == number } }
+      guard let index = indexes?.first(where: { $0.number == number }) else { continue }
       var members: [MemberChange] = []
       for change in changes.ordered(by: { $0.key.lexicographicallyPrecedes($1.key) }) {
         var total = RangeTotal(of: index)
-        try total.change(by: change.value.span, isAdded: change.isAdded)
+        let value = change.value
+        try total.change(by: value.span, isAdded: change.isAdded)
         members.append(MemberChange(key: change.key, memberCount: total.rowCount, total: total))
       }
       var level = 1
@@ -115,6 +137,7 @@ extension WriteSession {
   ///   - level: The level.
   ///   - index: The index.
   /// - Returns: The changes for the level above.
+  /// - Throws: ``StoreError`` `damaged`; `LMDBError`.
   private func change(
     _ changes: [MemberChange], at level: Int, of index: StoredIndex
   ) throws -> [MemberChange] {
@@ -221,7 +244,7 @@ extension WriteSession {
         if level == 1 {
           try rows[last].row.total.change(by: value, isAdded: true)
         } else {
-          try rows[last].row.total.add(value, of: index)
+          try rows[last].row.total.add(value)
         }
         return true
       }

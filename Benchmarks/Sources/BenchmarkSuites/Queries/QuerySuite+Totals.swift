@@ -36,13 +36,13 @@ extension QuerySuite {
           series: Workload.Series(name: question.name, unit: "entities", size: size),
           contenders: [
             Workload.Contender(.pando) {
-              let store = try PandoModels(directory, .unsynchronized).store
+              let models = try PandoModels(directory, .unsynchronized)
               return try .time(
                 count, in: directory,
                 { latencies in
                   var sum: UInt64 = 0
                   for range in ranges {
-                    sum &+= UInt64(try latencies.time { try question.ask(store, range) })
+                    sum &+= UInt64(try latencies.time { try question.ask(models.store, range) })
                   }
                   return sum
                 })
@@ -79,7 +79,7 @@ extension QuerySuite {
         Workload.Contender(.pando) {
           let directory = try runner.makeDirectory()
           try Self.fill(S.self, directory, size)
-          let store = try PandoModels(directory, .unsynchronized).store
+          let models = try PandoModels(directory, .unsynchronized)
           var random = SeededGenerator(seed: seed)
           return try .time(
             count, in: directory,
@@ -92,7 +92,7 @@ extension QuerySuite {
                     total: .random(in: 0..<100_000, using: &random))
                 }
                 try latencies.time {
-                  try store.write { transaction in
+                  try models.store.write { transaction in
                     for sale in sales { try transaction.set(sale) }
                   }
                 }
@@ -106,12 +106,12 @@ extension QuerySuite {
   private static func fill<S: Sale>(_ type: S.Type, _ directory: WorkingDirectory, _ size: Int)
     throws
   {
-    let store = try PandoModels(directory, .unsynchronized).store
-    try store.addIndexes(of: [S.self])
+    let models = try PandoModels(directory, .unsynchronized)
+    try models.store.addIndexes(of: [S.self])
     var random = SeededGenerator(seed: 7)
     let days = (0..<size).shuffled(using: &random)
     for start in stride(from: 0, to: size, by: 10_000) {
-      try store.write { transaction in
+      try models.store.write { transaction in
         for number in start..<min(start + 10_000, size) {
           try transaction.set(S(number: number, day: days[number], total: number % 100_000))
         }
