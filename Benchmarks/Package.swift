@@ -35,7 +35,7 @@ let package = Package(
   targets: [
     .systemLibrary(
       name: "CSystemLMDB", pkgConfig: "lmdb", providers: [.apt(["liblmdb-dev"])]),
-    // What the C peers share. SQLite and RocksDB are found when the program runs (library.h), so
+    // The code that the C peers share. SQLite and RocksDB are found when the program runs (library.h), so
     // that it can be built and run without them.
     .target(name: "CPeerSupport", cSettings: cSettings),
     .target(

@@ -51,7 +51,7 @@ let package = Package(
       name: "fuzz-operations",
       dependencies: ["FuzzSupport", "PandoFixtures", .product(name: "Pando", package: "pando")],
       path: "Sources/FuzzOperations", swiftSettings: settings),
-    // Calls on live data, and what must come of them: with the bytes of the fuzzer, or random numbers.
+    // Calls on live data, and their expected results: with the bytes of the fuzzer, or random numbers.
     .target(
       name: "LiveOperations", dependencies: [.product(name: "Pando", package: "pando")],
       swiftSettings: settings),

@@ -6,7 +6,7 @@ import Testing
 @Suite struct WakeUpsTests {
   @Test func `going to sleep and waking up is counted`() throws {
     let count = 50
-    // Nobody is waited for: the sleeps are what is counted.
+    // No thread waits for another: the sleeps are counted.
     let (result, wakeUps) = WakeUps.count(per: count) {
       for _ in 0..<count { usleep(1) }
       return "done"

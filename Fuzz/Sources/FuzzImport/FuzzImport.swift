@@ -5,7 +5,7 @@ import Synchronization
 
 /// Arbitrary JSON and mappings, as `pando import`, `pando load` and `pando set` take them in.
 ///
-/// The first byte says which. What is refused has a reason and leaves nothing; what is accepted can be
+/// The first byte says which. A refused file has a reason and leaves nothing; an accepted one can be
 /// read, dumped and loaded again.
 @main enum FuzzImport {
   static func main() {

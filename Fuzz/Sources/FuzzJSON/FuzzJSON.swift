@@ -1,8 +1,10 @@
 import CFuzzer
 import Pando
 
-/// Arbitrary bytes as JSON in both forms: what is read is written again and reads as the same value;
-/// what is refused names a line and a column.
+/// Arbitrary bytes as JSON in both forms.
+///
+/// Accepted JSON is written again and reads as the same value. The error of refused JSON names a line
+/// and a column.
 @main enum FuzzJSON {
   static func main() {
     var count = CommandLine.argc

@@ -1,4 +1,4 @@
-/// What live data show is not what they must.
+/// Live data do not show the expected state.
 struct Difference: Error, CustomStringConvertible {
   let description: String
 

@@ -3,7 +3,7 @@ import Pando
 import PandoModels
 import Synchronization
 
-/// A provider of a list, and the list that follows from what it was told.
+/// A provider of a list, and the list that its reported changes lead to.
 final class LiveList<T: Model & Codable & Equatable>: CollectionDataProviderDelegate {
   let provider: CollectionDataProvider<T>
   private let cacheKey: String
@@ -30,7 +30,7 @@ final class LiveList<T: Model & Codable & Equatable>: CollectionDataProviderDele
     follow(collectionChanges)
   }
 
-  /// Takes in what was told, or what an own call has returned.
+  /// Applies a reported change, or one that an own call has returned.
   func follow(_ change: CollectionChange?) {
     slots.withLock { slots in
       switch change {
@@ -69,7 +69,7 @@ final class LiveList<T: Model & Codable & Equatable>: CollectionDataProviderDele
     try slots.withLock { slots in
       if let told = slots {
         guard told.count == shown.count, zip(told, shown).allSatisfy({ $0 == nil || $0 == $1 })
-        else { throw Difference("\(cacheKey): told \(told), shown \(shown)") }
+        else { throw Difference("\(cacheKey): reported \(told), shown \(shown)") }
       }
       slots = shown
     }

@@ -64,7 +64,7 @@ final class LiveRun {
     case 5: pause(operations.trees.chance(50))
     case 6: try fetch(&operations)
     default:
-      // Several at once: what is shown runs ahead of what is committed. Nothing is told meanwhile,
+      // Several at once: the shown state is ahead of the committed one. No delegate is called meanwhile,
       // so that what the calls return is in order with it.
       let gate = WriterGate(run.store)
       var calls: [(PendingWrite, StoreOperation)] = []

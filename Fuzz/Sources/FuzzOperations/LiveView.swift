@@ -11,7 +11,7 @@ final class LiveView<T: Model & Codable & Equatable & TreeMade>: DataProviderDel
   private let identity = Mutex<String?>(nil)
   /// The one before its last own call.
   private let earlier = Mutex<String?>(nil)
-  /// What it shows while it stands still.
+  /// The shown state while it is paused.
   private let frozen = Mutex<T??>(nil)
 
   init(_ manager: DataModelManager) {
@@ -33,15 +33,15 @@ final class LiveView<T: Model & Codable & Equatable & TreeMade>: DataProviderDel
     return write
   }
 
-  /// What was set was refused afterwards, and the provider shows again what it did before.
+  /// The store has refused the model, and the provider shows the earlier one again.
   func takeBack() { identity.withLock { $0 = earlier.withLock { $0 } } }
 
-  /// Remembers what it shows: until ``unfreeze()`` others must not change that.
+  /// Keeps the shown state: until ``unfreeze()`` others must not change it.
   func freeze() { frozen.withLock { if $0 == nil { $0 = .some(provider.data) } } }
 
   func unfreeze() { frozen.withLock { $0 = nil } }
 
-  /// What it shows was changed by its own call.
+  /// The shown state was changed by its own call.
   func refreeze() { frozen.withLock { if $0 != nil { $0 = .some(provider.data) } } }
 
   func fetch(_ identifier: String, listens: Bool) throws {
@@ -77,7 +77,7 @@ final class LiveView<T: Model & Codable & Equatable & TreeMade>: DataProviderDel
     }
     let told = known.withLock { $0 }
     guard told == shown else {
-      throw Difference("\(name ?? ""): told \(String(describing: told)), not what is shown")
+      throw Difference("\(name ?? ""): reported \(String(describing: told)), not what is shown")
     }
   }
 }

@@ -6,7 +6,7 @@ import PandoModels
 /// Arbitrary bytes as a record: the header check and the decoder of bodies.
 ///
 /// A body is valid exactly when it decodes and encodes to the same bytes again, unless it is nested
-/// deeper than is ever written. What is done to valid bodies without decoding them gives valid bodies.
+/// deeper than is ever written. Work on valid bodies without decoding them gives valid bodies.
 /// Nothing crashes or takes more than its share.
 @main enum FuzzRecords {
   static func main() {
@@ -41,7 +41,7 @@ import PandoModels
     } catch is NodeNumbers.UnknownNode {
       return
     } catch let error as ModelError where error.code == .nestingTooDeep {
-      // What is in the tag of a number is a level to the decoder, and none to the validator.
+      // The content of a number's tag is a level to the decoder, and none to the validator.
       return requireDeep(body)
     } catch let error as ModelError {
       FuzzTarget.require(!error.reason.isEmpty, "an error without a reason")
@@ -70,7 +70,7 @@ import PandoModels
       body.count > RecordLimits.maximumNestingDepth, "refused as too deep: \(body)")
   }
 
-  /// What the store does to bodies without decoding them.
+  /// The work of the store on bodies without decoding them.
   private static func checkWork(on body: [UInt8]) {
     body.withUnsafeBytes { body in
       guard let edges = try? RecordBody.edges(in: body) else {
@@ -127,7 +127,7 @@ private final class NodeNumbers: TreeSink {
 
   func reference(identifier: String, typeName: String) -> RecordReference {
     guard let node = UInt64(identifier.dropFirst()), let type = UInt32(typeName.dropFirst()) else {
-      FuzzTarget.fail("a name that nobody gave: \(identifier) \(typeName)")
+      FuzzTarget.fail("a name that is not in the data: \(identifier) \(typeName)")
     }
     return RecordReference(node: node, type: type)
   }

@@ -5,7 +5,7 @@ import PandoLMDB
 
 /// A valid store with bytes changed, pages exchanged, or its end cut off.
 ///
-/// Verifying it is an error or a report, never a signal or a hang. What is called clean is then read
+/// Verifying it is an error or a report, never a signal or a hang. A file reported as clean is then read
 /// through LMDB, and must be the newest commit or, where the newest meta page is not one any more, the
 /// one before.
 @main enum FuzzStoreFile {

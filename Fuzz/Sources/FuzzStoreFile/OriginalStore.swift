@@ -5,7 +5,7 @@ import Pando
 struct OriginalStore {
   /// The bytes of its file.
   let file: [UInt8]
-  /// What it shows, and what it showed before its last commit.
+  /// The contents of its newest commit, and of the one before.
   let newest: [String]
   let earlier: [String]
 

@@ -4,8 +4,8 @@ internal import Synchronization
 /// Runs asynchronous work and waits for it: libFuzzer calls its target without a task.
 ///
 /// - Parameter body: The work.
-/// - Returns: What it returns.
-/// - Throws: What it throws.
+/// - Returns: The result of `body`.
+/// - Throws: The error of `body`.
 public func blocking<Value: Sendable>(
   _ body: @escaping @Sendable () async throws -> Value
 ) throws -> Value {

@@ -1,7 +1,7 @@
 internal import CFuzzer
 internal import Glibc
 
-/// What a fuzz target does with the bytes that libFuzzer makes.
+/// The common code of fuzz targets, which get bytes from libFuzzer.
 public enum FuzzTarget {
   nonisolated(unsafe) private static var check: ([UInt8]) -> Void = { _ in }
 

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// What a run has done and found; any thread writes in it.
+/// The steps and findings of a run; any thread writes in it.
 final class Ledger: Sendable {
   private struct State {
     var number = 0
@@ -80,7 +80,7 @@ final class Ledger: Sendable {
     return try await body()
   }
 
-  /// What changes when something happens, and what is awaited meanwhile.
+  /// A mark that changes with each event, and the awaited events.
   var progress: (mark: Int, waits: String) {
     state.withLock { state in
       let waits = state.waits.values.sorted().joined(separator: "; ")

@@ -1,6 +1,6 @@
-/// Something that was shown, told or stored is not what it must be.
+/// A shown, reported or stored state is not the expected one.
 public struct LiveFinding: Error, CustomStringConvertible {
-  /// What, and beside that what was done before.
+  /// The difference, and the steps before it.
   public let description: String
   /// Whether the rows of a list are not those of the naive model.
   public let isOfNaiveRows: Bool

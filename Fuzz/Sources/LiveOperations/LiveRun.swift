@@ -5,18 +5,18 @@ public enum LiveRun {
   /// Runs once.
   ///
   /// - Parameters:
-  ///   - settings: What the run is made of.
-  ///   - choices: What is called.
+  ///   - settings: The settings of the run.
+  ///   - choices: The source of the calls.
   ///   - path: Where a store may be made; nothing is there.
   /// - Returns: How many calls were made.
-  /// - Throws: ``LiveFinding`` when something is not what it must be; what a call throws.
+  /// - Throws: ``LiveFinding`` if a state is not the expected one; the error of a call.
   public static func perform(
     _ settings: LiveSettings, _ choices: Choices, path: String
   ) async throws -> Int {
     let ledger = Ledger(trace: settings.trace)
     return try await Watchdog.watching(ledger) {
       let managers = try await run(settings, choices, path, ledger)
-      // A closed manager goes, whatever was under way; what a job still holds is no leak.
+      // A closed manager is released, whatever was under way; one that a job still holds is no leak.
       await ledger.awaiting("closed managers to go") {
         while managers.contains(where: { $0.manager != nil }) { await Task.yield() }
       }
@@ -29,7 +29,7 @@ public enum LiveRun {
     weak let manager: DataModelManager?
   }
 
-  /// - Returns: The managers, which nobody here holds any more.
+  /// - Returns: The managers, which this run no longer retains.
   private static func run(
     _ settings: LiveSettings, _ choices: Choices, _ path: String, _ ledger: Ledger
   ) async throws -> [WeakManager] {

@@ -1,4 +1,4 @@
-/// What a run is made of.
+/// The settings of a run.
 public struct LiveSettings: Sendable, CustomStringConvertible {
   /// Where the data live.
   public enum Backing: String, Sendable, CaseIterable {
@@ -26,7 +26,7 @@ public struct LiveSettings: Sendable, CustomStringConvertible {
   public var stepCount = 40
   /// Whether the naive model has a rule that is wrong on purpose: then the run must fail.
   public var isCanary = false
-  /// Is told each step; `nil` to keep silent.
+  /// Called with each step; `nil` to keep silent.
   public var trace: (@Sendable (String) -> Void)?
 
   /// Makes settings.

@@ -4,7 +4,7 @@ import Pando
 ///
 /// Each content has a number of its own, and newer content has a higher one.
 enum Models {
-  /// What trees and lists share.
+  /// A model that trees and lists share.
   struct Item: PersistentEntity {
     typealias RemoteID = Int
     static let modelTypeName = "Item"

@@ -3,7 +3,7 @@ import Pando
 
 /// Encoding and decoding of a `Codable` model of 8 fields against Foundation's coders.
 ///
-/// The record coder is not public by itself. What is measured is a list of models without
+/// The record coder is not public by itself. The suite measures a list of models without
 /// identifiers, whose bytes lie in the list: reading it is decoding, and setting it is encoding, plus
 /// what the list costs. Allocations are counted in a round of their own, without the clock.
 struct CoderSuite {
@@ -60,7 +60,7 @@ struct CoderSuite {
     compareAllocations()
   }
 
-  /// What decoding allocates beyond the texts of a model that are too long to lie in it.
+  /// The allocations of decoding beyond the texts of a model that are too long to lie in it.
   private func compareAllocations() {
     let textCount = profiles.reduce(0) { count, profile in
       let texts = [profile.identifier, profile.name, profile.email, profile.about]

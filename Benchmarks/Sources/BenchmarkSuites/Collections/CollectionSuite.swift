@@ -146,7 +146,7 @@ struct CollectionSuite {
       series: Workload.Series(name: name, unit: "elements", size: size), contenders: contenders)
   }
 
-  /// What a change costs in a list of 100 000 in terms of one of 1 000.
+  /// The cost of a change in a list of 100 000 in terms of one of 1 000.
   private func compareGrowth(_ name: String) {
     guard let small = runner.entry(.pando, in: "\(name)-1000"),
       let large = runner.entry(.pando, in: "\(name)-100000")

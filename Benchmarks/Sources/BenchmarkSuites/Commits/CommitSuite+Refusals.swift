@@ -63,7 +63,7 @@ extension PandoModels {
   /// - Parameters:
   ///   - model: The model.
   ///   - isRefused: Whether the write takes itself back after it has set the model.
-  /// - Throws: ``BenchmarkError`` if a write is stored that took itself back; what the store throws.
+  /// - Throws: ``BenchmarkError`` if a write is stored that took itself back; the error of the store.
   fileprivate func put(_ model: some Model & Encodable, isRefused: Bool) throws {
     do {
       try store.write { transaction in

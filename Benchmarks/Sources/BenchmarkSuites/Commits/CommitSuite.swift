@@ -28,7 +28,7 @@ struct CommitSuite {
     try measureSteadyWriting()
   }
 
-  /// What checkpoints cost somebody who goes on writing, and what the disk would allow.
+  /// The cost of checkpoints to a thread that writes all the time, and the rate that the disk would allow.
   private func measureSteadyWriting() throws {
     let people = data.people(runner.options.scaled(smoke: 100, standard: 10_000))
     let steady = SteadyWriting(
@@ -97,7 +97,7 @@ struct CommitSuite {
         durability: runner.options.durability(), contenders: batches.contenders))
   }
 
-  /// What many writers gain, in Pando and by hand.
+  /// The gain of many writers, in Pando and by hand.
   private func compareGains() {
     guard let one = runner.rate(.pando, in: "writers-1"),
       let many = runner.rate(.pando, in: "writers-64")

@@ -1,7 +1,7 @@
 import CPeerLMDB
 import CPeerSQLite
 
-/// Nodes as C structs for the store in plain C; of the fields only one number is told apart, the
+/// Nodes as C structs for the store in plain C; of the fields only one number is separate, the
 /// others are as many bytes.
 final class FlatNodes: @unchecked Sendable {
   // Not changed after it was made.

@@ -14,7 +14,7 @@ final class SteadyWriting {
   ///
   /// - Parameters:
   ///   - runner: Whose directories it uses.
-  ///   - people: What the store has.
+  ///   - people: The models of the store.
   ///   - count: How many commits it makes.
   init(_ runner: Runner, _ people: [Person], count: Int) {
     (self.runner, self.people, self.count) = (runner, people, count)
@@ -60,13 +60,13 @@ final class SteadyWriting {
   ///
   /// - Parameter byteCount: How large it is.
   /// - Returns: Bytes a second.
-  /// - Throws: What the disk throws.
+  /// - Throws: The error of the disk.
   func diskRate(byteCount: Int) throws -> Double {
     let directory = try runner.makeDirectory()
     let path = directory.path + "/disk"
     _ = FileManager.default.createFile(atPath: path, contents: nil)
     guard let file = FileHandle(forWritingAtPath: path) else { throw CocoaError(.fileWriteUnknown) }
-    // What a file system could leave out by compressing, or as a hole, is no rate.
+    // A file system could leave out compressible bytes and holes, which would be no rate.
     var random = SeededGenerator(seed: runner.options.seed)
     let block = Data((0..<1 << 20).map { _ in UInt8.random(in: .min ... .max, using: &random) })
     let clock = ContinuousClock()

@@ -12,8 +12,8 @@ final class AwaitedSets: Sendable {
   ///
   /// - Parameters:
   ///   - store: Where it is stored; `nil` for nowhere.
-  ///   - isHeard: Whether another provider shows the model, with a delegate that is told.
-  /// - Throws: What the set throws.
+  ///   - isHeard: Whether another provider shows the model, with a delegate that is called.
+  /// - Throws: The error of the set.
   init(store: ModelStore?, isHeard: Bool) throws {
     manager = try store.map { try DataModelManager(store: $0) } ?? DataModelManager()
     provider = DataProvider(dataModelManager: manager)
@@ -28,7 +28,7 @@ final class AwaitedSets: Sendable {
     waitUntilDone { [manager] in await manager.close() }
   }
 
-  /// Sets the model in one task, and waits until everybody has been told.
+  /// Sets the model in one task, and waits until all delegates have been called.
   func set(_ numbers: Range<Int>, _ latencies: Latencies) throws {
     let shared = ThreadLatencies([latencies])
     let outcome = TaskOutcome<Void>()
@@ -45,7 +45,7 @@ final class AwaitedSets: Sendable {
     try outcome.value()
   }
 
-  /// What is shown.
+  /// The checksum of the shown models.
   var checksum: UInt64 {
     let shown = [provider.data, listener?.data].map { UInt64($0?.number ?? 0) }
     return shown.reduce(0) { $0 << 32 + $1 }
@@ -56,7 +56,7 @@ final class AwaitedSets: Sendable {
   }
 }
 
-/// A delegate that does nothing when it is told.
+/// A delegate that does nothing when it is called.
 private final class SilentDelegate: DataProviderDelegate {
   func dataProviderHasUpdatedData<T>(
     _ dataProvider: DataProvider<T>, context: (any Sendable)?

@@ -1,6 +1,6 @@
 import Pando
 
-/// Live views over a store, of nodes that nobody changes.
+/// Live views over a store, of nodes that do not change.
 final class Bystanders: @unchecked Sendable {
   // Sendable because one task fills it, and is waited for.
 
@@ -10,7 +10,7 @@ final class Bystanders: @unchecked Sendable {
     case trees
     /// Providers of a collection of four rows.
     case lists
-    /// Followed queries, of what somebody has to do.
+    /// Followed queries, of the jobs of one assignee.
     case queries
     /// Followed graphs of the same.
     case graphs
@@ -37,7 +37,7 @@ final class Bystanders: @unchecked Sendable {
   ///   - store: Where everything is; it has the jobs of as many people as there are views.
   ///   - kinds: The kinds of the views, which take turns.
   ///   - count: How many views there are; there are fewer caches.
-  /// - Throws: What showing something throws.
+  /// - Throws: The error of a view that can't begin.
   init(_ store: ModelStore, _ kinds: [Kind], count: Int) throws {
     self.store = store
     container = try CoreManagerContainer(
@@ -96,7 +96,7 @@ final class Bystanders: @unchecked Sendable {
     lists.append(list)
   }
 
-  /// What the providers show; nobody may have changed it.
+  /// The checksum of the shown models, which must not change.
   var checksum: UInt64 {
     let posts = providers.reduce(0) { $0 + ($1.data?.author.number ?? 1) }
     return UInt64(lists.reduce(posts) { sum, list in list.data.reduce(sum) { $0 + $1.number } })

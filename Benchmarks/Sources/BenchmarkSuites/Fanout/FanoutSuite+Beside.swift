@@ -3,7 +3,7 @@ import Pando
 import Synchronization
 
 extension FanoutSuite {
-  /// How late a provider is told beside a followed query that every write affects.
+  /// The delay of a delegate beside a followed query that every write affects.
   func measureBeside() throws {
     let count = runner.options.scaled(smoke: 500, standard: 50_000)
     try runner.measure([
@@ -17,7 +17,7 @@ extension FanoutSuite {
       Comparison(
         name: "fanout/beside-\(count):beside-0",
         title:
-          "fanout, milliseconds by which a delegate is told later beside a followed query, p99",
+          "fanout, milliseconds by which a delegate is called later beside a followed query, p99",
         value: (latencies[0] - latencies[1]) / 1_000_000, goal: .atMost(5)))
   }
 
@@ -27,7 +27,7 @@ extension FanoutSuite {
     let count = runner.options.scaled(smoke: 20, standard: 1_000)
     return Workload(
       name: name,
-      operation: "change of a model until a delegate is told, beside a thread that writes "
+      operation: "change of a model until a delegate is called, beside a thread that writes "
         + "every 0.5 ms; each write changes an entity of \(entityCount)",
       parameters: ["operations": count, "queries": isFollowed ? 1 : 0, "entities": entityCount],
       durability: durability,

@@ -10,7 +10,7 @@ extension FanoutSuite {
     for (name, text, isStored, isHeard) in [
       ("memory", "without a store", false, false),
       ("stored", "over a store", true, false),
-      ("heard", "over a store, of which the delegate of another provider is told", true, true),
+      ("heard", "over a store, with a delegate of another provider", true, true),
     ] {
       try measure(
         "hops-\(name)", "set of a model through a provider, awaited, \(text)",

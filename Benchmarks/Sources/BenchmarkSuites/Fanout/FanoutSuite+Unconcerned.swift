@@ -94,7 +94,7 @@ extension FanoutSuite {
       ])
   }
 
-  /// What a writer sets: the jobs of somebody for whom no view looks.
+  /// The jobs that a writer sets: their assignee is in no view.
   private static func jobs(of writer: Int, _ count: Int) -> [Job] {
     (0..<count).map { number in
       let identifier = 1_000_000 + writer * count + number

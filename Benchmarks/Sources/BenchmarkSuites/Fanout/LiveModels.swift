@@ -8,7 +8,7 @@ struct LiveAuthor: Model, Codable, Equatable {
   var modelIdentifier: String? { identifier }
 }
 
-/// What live trees have in common.
+/// The common fields of live trees.
 protocol LivePost: Model, Codable, Equatable {
   init(identifier: String, number: Int, author: LiveAuthor)
 

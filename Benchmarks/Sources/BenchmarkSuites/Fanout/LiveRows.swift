@@ -1,7 +1,7 @@
 import Dispatch
 import Pando
 
-/// A live collection of many rows and a delegate that hears of its changes.
+/// A live collection of many rows and a delegate that receives its changes.
 final class LiveRows: Sendable {
   static let key = "rows"
 

@@ -1,6 +1,6 @@
 import Pando
 
-/// Entities in a store, and queries over such that somebody follows.
+/// Entities in a store, and followed queries over them.
 final class FollowedEntities<E: PersistentEntity>: @unchecked Sendable {
   // Sendable because one task after another uses it, and each is waited for.
 
@@ -12,7 +12,7 @@ final class FollowedEntities<E: PersistentEntity>: @unchecked Sendable {
   private var iterators: [Iterator] = []
   /// Takes the next value of each followed answer, and says whether it is the asked one.
   private var answers: [() async throws -> Bool] = []
-  /// What the followed queries show, all added.
+  /// The sum of the values that the followed queries show.
   private var sum: UInt64 = 0
 
   /// Fills a store.
@@ -49,7 +49,7 @@ final class FollowedEntities<E: PersistentEntity>: @unchecked Sendable {
         let first = try await told.next()
         answers.append {
           let asked = try await store.answer(question, to: query)
-          // An answer that has not changed is not told again.
+          // An answer that has not changed is not delivered again.
           return asked == first ? true : try await told.next() == asked
         }
       } catch {
@@ -92,13 +92,13 @@ final class FollowedEntities<E: PersistentEntity>: @unchecked Sendable {
     return try outcome.value()
   }
 
-  /// What the queries show that a commit concerns.
+  /// Adds what the queries show that a commit concerns.
   ///
   /// - Parameters:
   ///   - count: How many these are, from the first on.
-  ///   - value: What counts of an entity.
+  ///   - value: The part of an entity that counts.
   /// - Returns: A checksum of the first entities.
-  /// - Throws: What a query throws.
+  /// - Throws: The error of a query.
   func checksum(of count: Int, _ value: @escaping @Sendable (E) -> Int) throws -> UInt64 {
     waitUntilDone { [self] in
       do {

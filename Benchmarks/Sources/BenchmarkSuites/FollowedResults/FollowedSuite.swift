@@ -5,7 +5,7 @@ private struct WrongAnswer: Error {}
 
 /// Commits while queries are followed.
 ///
-/// There is no other system to compare with. What counts is that a commit costs what the queries cost
+/// There is no other system to compare with. A commit must cost what the queries cost
 /// that it concerns, however many others are followed.
 struct FollowedSuite {
   private let runner: Runner
@@ -16,7 +16,7 @@ struct FollowedSuite {
   func run() throws {
     let sizes = [1, 100, 10_000].prefix(runner.options.scaled(smoke: 2, standard: 3))
     let commits = runner.options.scaled(smoke: 100, standard: 5_000)
-    try measure("followed-0", "of an entity that nobody follows", [], commits, concerned: 0)
+    try measure("followed-0", "of an entity that no query follows", [], commits, concerned: 0)
     for size in sizes {
       try measure(
         "one-of-\(size)", "that concerns one of so many followed queries",
@@ -162,7 +162,7 @@ struct FollowedSuite {
         ]))
   }
 
-  /// Queries with two conditions: one names somebody, the other holds for half of all entities.
+  /// Queries with two conditions: one names an assignee, the other holds for half of all entities.
   private func measureConjunctions() throws {
     let most = runner.options.scaled(smoke: 10, standard: 1_000)
     let orders: [(name: String, text: String, filter: @Sendable (Int) -> Filter<Job>)] = [

@@ -19,10 +19,10 @@ struct Job: PersistentEntity {
     .field(\.assignee, "assignee"), .field(\.state, "state"), .field(\.effort, "effort"),
   ]
 
-  /// How many jobs everybody has; half of them are open.
+  /// How many jobs each assignee has; half of them are open.
   static let countPerAssignee = 4
 
-  /// What somebody has to do, by a filter that begins with the person.
+  /// The open jobs of an assignee, by a filter that begins with the assignee.
   @Sendable static func assigneeThenState(_ assignee: Int) -> Filter<Job> {
     \Job.assignee == assignee && \Job.state == .open
   }

@@ -2,7 +2,7 @@ import Pando
 
 /// An open database of keys and values; any thread.
 protocol KeyValueDatabase: Sendable {
-  /// What one thread needs to use it.
+  /// Makes the session of one thread.
   func makeSession() throws -> any KeyValueSession
 
   /// Writes out what the system holds back.
@@ -20,7 +20,7 @@ protocol KeyValueSession {
   ///   - order: Which of them.
   ///   - rowsPerCommit: With 1, an operation includes its commit.
   ///   - latencies: Counts a row as an operation.
-  /// - Throws: What the system throws.
+  /// - Throws: The error of the system.
   func write(
     _ rows: KeyValueRows, _ order: [UInt32], rowsPerCommit: Int, _ latencies: Latencies?) throws
 
@@ -37,7 +37,7 @@ protocol KeyValueSession {
   func hash() throws -> UInt64
 }
 
-/// What was read.
+/// The number of read rows and their checksum.
 struct KeyValueSeen: Equatable {
   /// Depends on the first and last 8 bytes of what was read, and on its order.
   var checksum: UInt64

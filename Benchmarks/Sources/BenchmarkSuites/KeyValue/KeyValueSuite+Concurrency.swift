@@ -71,7 +71,7 @@ private final class BatchWriter: Sendable {
 
 /// Histograms that go to one thread each.
 struct ThreadLatencies: @unchecked Sendable {
-  // Each thread uses the one with its number, and nobody else until the thread has ended.
+  // Each thread uses the one with its number, and no other thread does until it has ended.
   private let latencies: [Latencies]
 
   init(_ latencies: [Latencies]) { self.latencies = latencies }

@@ -11,7 +11,7 @@ final class ManagedBooks: Sendable {
   ///   - directory: Where it is.
   ///   - cacheLimit: How many entities memory holds at most, 0 for no memory; `nil` for what a
   ///     container has where nothing is said.
-  /// - Throws: What opening throws.
+  /// - Throws: The error of opening.
   init(_ directory: WorkingDirectory, cacheLimit: Int?) throws {
     models = try PandoModels(directory, .unsynchronized)
     container = try CoreManagerContainer(

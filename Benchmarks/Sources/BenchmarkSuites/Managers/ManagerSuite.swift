@@ -2,12 +2,12 @@ import Pando
 
 /// Reads through core managers, with a memory before the disk and without.
 ///
-/// What they are compared with is the same read of the same store without a manager; there is no other
+/// They are compared with the same read of the same store without a manager; there is no other
 /// system.
 struct ManagerSuite {
   /// A way to read.
   private struct Way {
-    /// What the names of its workloads end in.
+    /// The end of the names of its workloads.
     let name: String
     let text: String
     /// How many entities the memory of the manager holds; `nil` for what a container has by itself.

@@ -38,13 +38,13 @@ final class PandoModels: Sendable {
   /// Gets models, each in a read transaction of its own or all in one.
   ///
   /// - Parameters:
-  ///   - type: What to read them as.
+  ///   - type: The type to read them as.
   ///   - identifiers: Which, in which order.
   ///   - each: Whether each has a read transaction of its own.
-  ///   - checksum: What to add the models to.
+  ///   - checksum: The sum to add the models to.
   ///   - latencies: Counts a get as an operation.
   /// - Returns: A checksum of the models.
-  /// - Throws: ``BenchmarkError`` if a model is missing; what the store throws.
+  /// - Throws: ``BenchmarkError`` if a model is missing; the error of the store.
   func get<M: SimpleModel & Decodable & Checksummed>(
     _ type: M.Type, _ identifiers: [String], each: Bool,
     _ checksum: ModelChecksum = ModelChecksum(isThorough: false), _ latencies: Latencies? = nil

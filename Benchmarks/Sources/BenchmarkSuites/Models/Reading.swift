@@ -6,7 +6,7 @@ struct Reading {
   /// Where the databases are.
   let pando: WorkingDirectory
   let sqlite: WorkingDirectory
-  /// What to get, in which order.
+  /// The identifiers to get, in order.
   let identifiers: [String]
   let parameters: [String: Int]
 
@@ -14,15 +14,15 @@ struct Reading {
   ///
   /// - Parameters:
   ///   - name: The name of the workload.
-  ///   - operation: What one get is, for people.
+  ///   - operation: A description of one get, for people.
   ///   - type: The type to read models as.
   ///   - each: Whether each has a read transaction of its own.
   ///   - stride: One get in so many is timed.
-  ///   - goal: What Pando should reach in terms of SQLite.
-  ///   - others: What Pando should reach in terms of other systems.
-  ///   - modelGoal: What Pando should reach in terms of SQLite with `@Model`.
+  ///   - goal: The goal in terms of SQLite.
+  ///   - others: The goals in terms of other systems.
+  ///   - modelGoal: The goal in terms of SQLite with `@Model`.
   ///   - further: Other systems.
-  /// - Throws: What ``Runner/measure(_:)`` throws.
+  /// - Throws: The error of ``Runner/measure(_:)``.
   func measure<M: Model & Decodable & SQLiteReadable>(
     _ name: String, _ operation: String, _ type: M.Type, each: Bool, stride: Int = 4,
     goal: Double? = nil, others: [System: Double] = [:], modelGoal: Double? = nil,

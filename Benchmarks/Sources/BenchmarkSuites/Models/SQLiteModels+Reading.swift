@@ -4,10 +4,10 @@ extension SQLiteModels {
   /// Gets models, each in a read transaction of its own or all in one.
   ///
   /// - Parameters:
-  ///   - type: What to read.
+  ///   - type: The type to read.
   ///   - identifiers: Which, in which order.
   ///   - each: Whether each has a read transaction of its own.
-  ///   - checksum: What to add the models to.
+  ///   - checksum: The sum to add the models to.
   ///   - latencies: Counts a get as an operation.
   /// - Returns: A checksum of the models.
   /// - Throws: ``BenchmarkError`` if a model is missing or SQLite fails.

@@ -2,7 +2,7 @@ import Foundation
 
 /// This program in another process, as a ``Worker``.
 ///
-/// It ends when nobody holds this any more, and so when this process does.
+/// It ends when this object is released, and so when this process ends.
 final class OtherProgram {
   private let process = Process()
   private let input = Pipe()
@@ -68,6 +68,6 @@ final class OtherProgram {
   }
 
   private static var ended: BenchmarkError {
-    BenchmarkError(.system, "another process has ended before it was told to")
+    BenchmarkError(.system, "another process has ended too early")
   }
 }

@@ -3,10 +3,10 @@ import Foundation
 import Pando
 
 extension ProcessSuite {
-  /// What following others costs a process that writes while nobody watches.
+  /// The cost of following others, to a process that writes while no process watches.
   func measureFollowing() throws {
     try measureTurns(
-      "following", "set of a model that nobody shows, with followsOtherProcesses",
+      "following", "set of a model that no provider shows, with followsOtherProcesses",
       "a commit, with followsOtherProcesses"
     ) { isSecond in
       let directory = try runner.makeDirectory()
@@ -26,10 +26,10 @@ extension ProcessSuite {
     }
   }
 
-  /// What a wake costs that finds nobody: one more of them after each commit.
+  /// The cost of a wake without a sleeper: one more of them after each commit.
   func measureWaking() throws {
     try measureTurns(
-      "waking", "commit of a row, and one more wake of nobody", "a wake of nobody"
+      "waking", "commit of a row, and one more wake without a sleeper", "a wake without a sleeper"
     ) { isSecond in
       let directory = try runner.makeDirectory()
       let rows = try SharedRows(directory.path)
@@ -100,11 +100,11 @@ extension ProcessSuite {
         value: times[1].median / times[0].median, goal: nil))
   }
 
-  /// The processor time of a process that shows a model while nobody commits.
+  /// The processor time of a process that shows a model while no process commits.
   func measureIdle() throws {
     let milliseconds = runner.options.scaled(smoke: 20, standard: 5_000)
     try measure(
-      "idle", "a second of a process that shows a model while nobody commits; its processor time",
+      "idle", "a second of a process that shows a model without any commit; its processor time",
       ["milliseconds": milliseconds]
     ) {
       let directory = try runner.makeDirectory()
@@ -114,7 +114,7 @@ extension ProcessSuite {
       let watcher = try OtherProgram(.show, directory, 1)
       defer { watcher.end() }
       try watcher.wait(for: Worker.ready)
-      // What its start has left to do.
+      // The remaining work of its start.
       usleep(UInt32(milliseconds) * 100)
       let latencies = Latencies(stride: 1)
       let start = (latency_now(), try watcher.processorTime())

@@ -99,7 +99,7 @@ struct ProcessSuite {
       runner.add(
         Comparison(
           name: "processes/burst-\(watcherCount):burst-0",
-          title: "processes, rate of commits that \(watcherCount) processes show : nobody shows",
+          title: "processes, rate of commits that \(watcherCount) processes show : none shows",
           value: entry.operationsPerSecond / alone.operationsPerSecond, goal: nil))
     }
   }
@@ -125,13 +125,13 @@ struct ProcessSuite {
     judge(name, atShare: 0.99, goal: 0.5)
   }
 
-  /// Commits that wake nobody, as those of a writer that is killed between commit and wake.
+  /// Commits without a wake, as those of a writer that is killed between commit and wake.
   private func measureUnwoken() throws {
     let watcherCount = runner.options.scaled(smoke: 2, standard: 4)
     let count = runner.options.scaled(smoke: 2, standard: 50)
     let name = "unwoken-\(watcherCount)"
     try measure(
-      name, "commit of a row by C on LMDB, which wakes nobody, until processes have read it",
+      name, "commit of a row by C on LMDB, without a wake, until processes have read it",
       ["operations": count, "processes": watcherCount]
     ) {
       let directory = try runner.makeDirectory()
@@ -159,7 +159,7 @@ struct ProcessSuite {
     return programs
   }
 
-  /// Lets everybody come to rest.
+  /// Waits until all processes sleep.
   private func pause(_ watcherCount: Int) {
     usleep(UInt32(runner.options.scaled(smoke: 500, standard: 2_000 + 500 * watcherCount)))
   }
@@ -171,7 +171,7 @@ struct ProcessSuite {
   ///   - count: How many commits.
   ///   - commit: Commits a number, and returns when all was done but the commit.
   /// - Returns: The run of the writer, with the latencies of all watchers.
-  /// - Throws: What `commit` throws; ``BenchmarkError`` if a watcher has missed a commit.
+  /// - Throws: The error of `commit`; ``BenchmarkError`` if a watcher has missed a commit.
   private func observe(
     _ watchers: [OtherProgram], commits count: Int, _ commit: (Int) throws -> UInt64
   ) throws -> Measurement {

@@ -56,7 +56,7 @@ final class SharedRows: Sendable {
     try environment.waitForCommit(after: version, timeout: .seconds(1_000))
   }
 
-  /// Keeps everybody from writing, and says so.
+  /// Keeps all processes from writing, and says so.
   func holdLock(_ milliseconds: Int, _ say: () -> Void) throws {
     try environment.write { _ in
       say()

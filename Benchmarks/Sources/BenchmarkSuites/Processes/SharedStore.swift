@@ -11,7 +11,7 @@ enum SharedStore {
     return try ModelStore(path: path, configuration: configuration)
   }
 
-  /// What everybody shows.
+  /// The model that all processes show.
   static func author(_ number: Int) -> LiveAuthor {
     LiveAuthor(identifier: "author:0", number: number)
   }

@@ -4,12 +4,12 @@ import Pando
 import PandoLMDB
 import Synchronization
 
-/// What a process does that the `processes` suite has started.
+/// A process that the `processes` suite has started.
 ///
 /// It says ``ready``, in the end what it has seen and an empty line, and answers each line that it reads with
 /// its processor time. It ends when there is nothing more to read.
 enum Worker {
-  /// What it does.
+  /// Its work.
   enum Role: String {
     /// Shows a model by a provider until that has a number.
     case show
@@ -23,7 +23,7 @@ enum Worker {
   static let option = "--process"
   /// Its first line.
   static let ready = "ready"
-  /// What it says each time when it has the lock.
+  /// The line that it prints each time when it has the lock.
   static let held = "held"
 
   /// Runs it.
@@ -104,7 +104,7 @@ enum Worker {
   }
 }
 
-/// Notes when it is told of which number.
+/// Notes when it is called, with which number.
 private final class SightingDelegate: DataProviderDelegate {
   let fetched = DispatchSemaphore(value: 0)
   let done = DispatchSemaphore(value: 0)

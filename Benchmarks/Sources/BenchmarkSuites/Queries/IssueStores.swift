@@ -111,7 +111,7 @@ final class SQLiteIssues {
   }
 }
 
-/// What questions have given, to compare systems by.
+/// A checksum of answers, to compare systems by.
 struct IssueChecksum {
   private var fingerprint = Fingerprint()
   private var sum: UInt64 = 0

@@ -49,7 +49,7 @@ final class FlatBooks: @unchecked Sendable {
   }
 }
 
-/// What a query has given, to compare systems by.
+/// A checksum of a result, to compare systems by.
 struct BookChecksum {
   private var fingerprint = Fingerprint()
   private var sum: UInt64 = 0

@@ -20,7 +20,7 @@ struct QueueSuite {
       }
       try measureDraining(durability, count: nil)
     }
-    // What a request costs must not depend on how many wait.
+    // The cost of a request must not depend on the number of waiting ones.
     for (smoke, standard) in [(16, 100), (32, 10_000), (64, 100_000)] {
       let count = runner.options.scaled(smoke: smoke, standard: standard)
       try measureFilling(count)
@@ -261,7 +261,7 @@ private final class QueuedRequests: Sendable {
     return durations.withLock { $0 }
   }
 
-  /// Reads entities one after another while a request is on its way.
+  /// Reads entities one after another while a request is not yet answered.
   ///
   /// - Returns: How long each took, in nanoseconds.
   func read(_ count: Int, beside ticket: QueueTicket) throws -> [UInt64] {

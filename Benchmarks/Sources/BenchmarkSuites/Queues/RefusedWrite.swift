@@ -13,7 +13,7 @@ struct RefusedWrite {
     func withIdentifier(_ id: EntityIdentifier<Book>) -> Book { self }
   }
 
-  /// Refuses the first request once it is told to, and can't be reached afterwards.
+  /// Refuses the first request when the test says so, and can't be reached afterwards.
   private final class Server: APIClient {
     private let state = Mutex((count: 0, refusedAt: ContinuousClock.now))
     private let gate = AsyncStream<Void>.makeStream()
@@ -40,7 +40,7 @@ struct RefusedWrite {
 
   /// Carries it out.
   ///
-  /// - Returns: The time from the refusal until the caller knows that the write has been taken back.
+  /// - Returns: The time from the refusal until the caller gets it and the write is undone.
   func measure(in directory: WorkingDirectory) throws -> Duration {
     let isDone = DispatchSemaphore(value: 0)
     let outcome = Mutex<Result<Duration, any Error>?>(nil)

@@ -8,7 +8,7 @@
 
   /// A store that follows a log, as a machine of its own would.
   final class Machine: Sendable {
-    /// What machines write.
+    /// The model that machines write.
     struct Reading: Model, Codable, Equatable {
       var identifier: String
       var number: Int
@@ -26,7 +26,7 @@
     ///   - cluster: The servers.
     ///   - directory: Its folder.
     ///   - other: A machine whose log it follows; else it begins one.
-    /// - Throws: What keeps it from following.
+    /// - Throws: The reason why it can't follow.
     init(
       _ cluster: NATSCluster, _ directory: WorkingDirectory, joining other: Machine? = nil
     ) throws {

@@ -15,7 +15,7 @@
     ///
     /// - Parameters:
     ///   - directory: Where they keep their files.
-    ///   - durability: What a commit of a machine waits for, beside the log.
+    ///   - durability: The level of the machines' stores, beside the log.
     /// - Throws: ``BenchmarkError`` if there is no `nats-server`.
     init(in directory: WorkingDirectory, durability: Durability) throws {
       (self.directory, self.durability) = (directory, durability)
@@ -29,7 +29,7 @@
 
     var addresses: [String] { ports.prefix(3).map { "nats://127.0.0.1:\($0)" } }
 
-    /// What `nats-server` says of its version; `nil` if it is not there.
+    /// The version of `nats-server`; `nil` if it is not there.
     static let version: String? = {
       guard let program, let output = try? run(program, ["-v"]) else { return nil }
       return output.split(separator: "v").last.map {

@@ -222,7 +222,7 @@
       }
     }
 
-    /// What a machine takes in that was away.
+    /// The rate at which a machine that was away applies entries.
     private func measureBacklog() throws {
       let count = runner.options.scaled(smoke: 100, standard: 50_000)
       try measure("backlog", "an entry taken in by a machine that was away", ["entries": count]) {

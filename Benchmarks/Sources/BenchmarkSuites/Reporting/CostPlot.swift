@@ -1,4 +1,4 @@
-/// What an operation costs as the data grows.
+/// The cost of an operation as the data grows.
 struct CostPlot {
   let title: String
   let unit: String

@@ -80,7 +80,7 @@ struct LogarithmicScale {
   /// Makes a scale.
   ///
   /// - Parameters:
-  ///   - values: What it shows; numbers above 0.
+  ///   - values: The shown numbers, above 0.
   ///   - start: Where the least power of ten stands.
   ///   - end: Where the greatest one stands.
   init(_ values: [Double], from start: Double, to end: Double) {
@@ -102,7 +102,7 @@ struct LogarithmicScale {
 }
 
 extension System {
-  /// Its color in all plots; told apart also by the color-blind (Okabe and Ito 2008).
+  /// Its color in all plots; the color-blind can distinguish them too (Okabe and Ito 2008).
   var color: String {
     switch self {
     case .pando: "#0072b2"

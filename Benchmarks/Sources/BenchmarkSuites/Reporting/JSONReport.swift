@@ -25,7 +25,7 @@ struct JSONReport: Codable {
     let figures: Figures
   }
 
-  /// What was measured.
+  /// The measured figures.
   struct Figures: Codable {
     /// The median.
     let operationsPerSecond: Double

@@ -2,7 +2,7 @@ import Foundation
 
 /// The report for people.
 struct TextReport {
-  /// What was asked for, and where it ran.
+  /// The options of the run, and its machine.
   func head(_ options: BenchmarkOptions, _ host: HostDescription) -> String {
     var lines = [
       "pando-bench  size \(options.size.rawValue), runs \(options.runs) (median), "

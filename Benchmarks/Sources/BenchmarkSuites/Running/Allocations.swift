@@ -8,7 +8,7 @@ enum Allocations {
   ///   - operationCount: How many operations the closure does.
   ///   - body: The work.
   /// - Returns: Allocations for an operation.
-  /// - Throws: What `body` throws.
+  /// - Throws: The error of `body`.
   static func count(per operationCount: Int, _ body: () throws -> Void) rethrows -> Double {
     allocations_begin()
     defer { allocations_end() }

@@ -12,7 +12,7 @@ public struct BenchmarkError: Error, CustomStringConvertible {
 
   /// The kind of failure.
   public let kind: Kind
-  /// What, where and why.
+  /// The subject, the place and the reason.
   public let description: String
 
   init(_ kind: Kind, _ description: String) {

@@ -1,7 +1,7 @@
 import Pando
 
 extension BenchmarkOptions {
-  /// What `--help` shows.
+  /// The text of `--help`.
   public static let usage = """
     usage: pando-bench [--suite NAMES] [--workload NAMES] [--size smoke|standard|large]
                        [--systems NAMES] [--threads N] [--durability LEVEL] [--seed N]

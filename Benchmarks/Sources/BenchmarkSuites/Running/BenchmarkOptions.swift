@@ -1,13 +1,13 @@
 import Foundation
 public import Pando
 
-/// What to measure, and how often.
+/// The workloads to measure, and how often.
 public struct BenchmarkOptions: Sendable {
   /// How much work there is.
   public enum Size: String, Sendable, CaseIterable {
     /// Seconds for everything; for correctness only.
     case smoke
-    /// What published figures are made with; minutes.
+    /// The size of published figures; minutes.
     case standard
     /// Stores that are larger than most caches; an hour or more.
     case large
@@ -23,7 +23,7 @@ public struct BenchmarkOptions: Sendable {
   public var systems: Set<String>?
   /// The most threads that a workload uses.
   public var threads = 64
-  /// What a commit waits for; `nil` is what suits the suite, see ``durability(default:)``.
+  /// The durability of commits; `nil` is the default of the suite, see ``durability(default:)``.
   public var durability: Durability?
   /// How often each workload runs; the median counts.
   public var runs = 3
@@ -53,7 +53,7 @@ public struct BenchmarkOptions: Sendable {
   /// The numbers of threads to measure with, as far as so many are allowed.
   func threadCounts(_ counts: [Int]) -> [Int] { counts.filter { $0 <= threads } }
 
-  /// What a commit waits for: what was asked for, or what suits a suite.
+  /// The durability of commits: the requested one, or the default of a suite.
   func durability(default standard: Durability = .full) -> Durability { durability ?? standard }
 
   /// Whether a workload was asked for.

@@ -11,7 +11,7 @@ struct Comparison: Sendable {
   var range: ClosedRange<Double>?
   /// The same quotient of processor times, turned so that what is better for `value` is better here.
   var processorValue: Double?
-  /// What another implementation reached where there is one to beat, in the same unit.
+  /// The value of another implementation where there is one to beat, in the same unit.
   var original: Double?
   let goal: Goal?
 

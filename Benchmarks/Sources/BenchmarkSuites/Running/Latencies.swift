@@ -4,7 +4,7 @@ import CPeerSupport
 ///
 /// One thread at a time.
 final class Latencies {
-  /// What the C peers count in.
+  /// The counters of the C peers.
   let counters: UnsafeMutablePointer<latencies>
 
   private static let bucketCount = Int(LATENCY_BUCKETS)
@@ -46,7 +46,7 @@ final class Latencies {
   /// Counts a duration that was measured elsewhere.
   func record(nanoseconds: UInt64) { latency_record(counters, nanoseconds) }
 
-  /// Begins several operations that can't be told apart.
+  /// Begins several operations that can't be timed one by one.
   func start() -> UInt64 { latency_now() }
 
   /// Ends what ``start()`` began, and counts its share for each of the operations once.
@@ -54,7 +54,7 @@ final class Latencies {
     record(nanoseconds: (latency_now() - start) / UInt64(max(1, count)))
   }
 
-  /// What has been counted so far.
+  /// The distribution of the latencies counted so far.
   var distribution: LatencyDistribution {
     var counts: [UInt64: Int] = [:]
     for bucket in 0..<Self.bucketCount {

@@ -6,11 +6,11 @@ struct Measurement: Sendable {
   let duration: Duration
   /// The processor time they took, of all threads of the process.
   let processorDuration: Duration
-  /// What they saw; the same for every system and run of a workload.
+  /// The checksum of their results; the same for every system and run of a workload.
   var checksum: UInt64
   /// How long single operations took, as far as they were timed.
   var latencies = LatencyDistribution.none
-  /// What reached the disk for all operations together, in bytes.
+  /// The bytes that reached the disk for all operations together.
   var writtenByteCount: Int?
   /// The room the database takes afterwards, in bytes.
   var fileByteCount: Int?
@@ -29,7 +29,7 @@ struct Measurement: Sendable {
     processorDuration / .nanoseconds(1) / Double(operationCount)
   }
 
-  /// What reached the disk for one operation, in bytes.
+  /// The bytes that reached the disk for one operation.
   var writtenByteCountPerOperation: Double? {
     writtenByteCount.map { Double($0) / Double(operationCount) }
   }
@@ -44,7 +44,7 @@ struct Measurement: Sendable {
   ///   - settle: Writes out what the system holds back; the clock has stopped.
   ///   - checksum: Makes the checksum, if `body` does not; the clock has stopped.
   /// - Returns: The timed run.
-  /// - Throws: What the closures throw.
+  /// - Throws: The errors of the closures.
   static func time(
     _ operationCount: Int, stride: Int = 1, in directory: WorkingDirectory? = nil,
     _ body: (Latencies) throws -> UInt64, settle: () throws -> Void = {},

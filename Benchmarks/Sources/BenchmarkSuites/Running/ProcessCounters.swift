@@ -1,7 +1,7 @@
 import CPeerSupport
 import Foundation
 
-/// What the system counts for this process.
+/// The counters of the system for this process.
 enum ProcessCounters {
   /// The processor time of all threads so far.
   static var processorTime: Duration {

@@ -9,7 +9,7 @@ final class Runner {
   private(set) var comparisons: [Comparison] = []
   /// How long each suite took, with all that is not timed in it.
   private(set) var durations: [(suite: SuiteName, duration: Duration)] = []
-  /// Told of each result as soon as it is there.
+  /// Called with each result as soon as it exists.
   private let report: (WorkloadResult) -> Void
   private let root: WorkingDirectory
   private var suite: SuiteName = .kv
@@ -46,7 +46,7 @@ final class Runner {
   /// for a while disturbs them alike. Systems that are absent or were not asked for are left out, and
   /// so are workloads that were not asked for.
   ///
-  /// - Throws: ``BenchmarkError`` of kind `wrongResult` if checksums differ; what a system throws.
+  /// - Throws: ``BenchmarkError`` of kind `wrongResult` if checksums differ; the error of a system.
   func measure(_ workload: Workload) throws { try measure([workload]) }
 
   /// Runs workloads that are compared with one another: they take turns as systems do.
@@ -85,8 +85,8 @@ final class Runner {
   /// Compares workloads of this suite that took turns, as far as Pando took part in both.
   ///
   /// - Parameters:
-  ///   - workload: What is judged.
-  ///   - reference: What it is compared with.
+  ///   - workload: The workload to judge.
+  ///   - reference: The workload to compare it with.
   ///   - title: The name for people, without that of the suite.
   ///   - goal: For a least value rates are compared, for a most value times.
   func compare(_ workload: String, with reference: String, _ title: String, goal: Goal) {
@@ -119,7 +119,7 @@ final class Runner {
   ///     ways to use Pando share its databases.
   ///   - make: Makes the database in an empty directory, and closes it.
   /// - Returns: The directory.
-  /// - Throws: What `make` throws.
+  /// - Throws: The error of `make`.
   func fixture(
     _ name: String, of system: System, _ make: (WorkingDirectory) throws -> Void
   ) throws -> WorkingDirectory {

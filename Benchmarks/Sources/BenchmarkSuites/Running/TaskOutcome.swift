@@ -15,12 +15,12 @@ final class TaskOutcome<Value: Sendable>: Sendable {
     state.withLock { $0 = result }
   }
 
-  /// What the work returned.
+  /// Returns the result of the work.
   ///
   /// *Precondition:* the task has ended.
   ///
   /// - Returns: The value.
-  /// - Throws: What the work threw.
+  /// - Throws: The error of the work.
   func value() throws -> Value {
     guard let result = state.withLock({ $0 }) else {
       preconditionFailure("the task has not ended")

@@ -12,8 +12,8 @@ extension WakeUps {
   /// - Parameters:
   ///   - operationCount: How many operations the closure does.
   ///   - body: The work.
-  /// - Returns: What the closure returns, and the counts; `nil` if the system does not tell.
-  /// - Throws: What `body` throws.
+  /// - Returns: The result of the closure, and the counts; `nil` if the system has none.
+  /// - Throws: The error of `body`.
   static func count<Result>(
     per operationCount: Int, _ body: () throws -> Result
   ) rethrows -> (result: Result, wakeUps: WakeUps?) {

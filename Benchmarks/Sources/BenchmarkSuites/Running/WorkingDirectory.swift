@@ -11,7 +11,7 @@ final class WorkingDirectory: Sendable {
   }
 
   deinit {
-    // What can't be removed is left to whoever owns the parent.
+    // Files that can't be removed stay; the owner of the parent removes them.
     try? FileManager.default.removeItem(atPath: path)
   }
 }

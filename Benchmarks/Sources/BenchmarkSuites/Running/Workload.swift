@@ -16,13 +16,13 @@ struct Workload {
 
   /// Short, without spaces; names of published figures don't change.
   let name: String
-  /// What one operation is, for people.
+  /// A description of one operation, for people.
   let operation: String
   /// How much of what, by name.
   let parameters: [String: Int]
-  /// What a commit waits for, if anything is committed.
+  /// The durability of commits, if anything is committed.
   var durability: Durability?
-  /// What the rate of Pando should be in terms of another system's.
+  /// The goals: the rate of Pando in terms of another system's.
   var goals: [System: Double] = [:]
   /// The same for Pando with models that `@Model` declares.
   var modelGoals: [System: Double] = [:]
@@ -34,7 +34,7 @@ struct Workload {
   struct Series: Sendable {
     /// The name of the family.
     let name: String
-    /// What the size counts.
+    /// The unit of the size.
     let unit: String
     let size: Int
   }

@@ -1,6 +1,6 @@
 import Pando
 
-/// What all runs of a workload measured.
+/// The measurements of all runs of a workload.
 struct WorkloadResult: Sendable {
   let suite: SuiteName
   let workload: String

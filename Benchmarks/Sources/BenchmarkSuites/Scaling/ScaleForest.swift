@@ -1,7 +1,7 @@
 /// Messages of which ten share an author each, and how they change.
 struct ScaleForest {
   let messages: [Message]
-  /// What to get.
+  /// The messages to get.
   let lookups: [Message]
   /// Messages as they are, and the same ones as they become.
   let messagesToChange: [Message]

@@ -181,7 +181,7 @@ struct ScaleStores {
   }
 }
 
-/// The checksum of the store in plain C, which knows one number of each node.
+/// The checksum of the store in plain C, which has one number of each node.
 private struct NumberChecksum {
   private(set) var value: UInt64 = 0
 

@@ -1,6 +1,6 @@
 import Pando
 
-/// What an operation costs as the store grows from a thousand nodes to a million.
+/// The cost of an operation as the store grows from a thousand nodes to a million.
 ///
 /// Ten millions in the large size. Ten of eleven nodes are messages, which share the eleventh as their author.
 /// Changes are one commit, without a flush unless one is asked for.

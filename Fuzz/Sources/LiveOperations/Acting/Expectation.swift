@@ -1,10 +1,10 @@
 import Pando
 
-/// What a call must come to.
+/// The expected result of a call.
 struct Expectation: Sendable {
   enum Outcome: Sendable {
     case success
-    /// What it was to change has gone before.
+    /// The element or model of the call was removed before.
     case superseded
     /// Others decide.
     case any
@@ -15,7 +15,7 @@ struct Expectation: Sendable {
   let name: String
   /// Whether it ends behind all calls that were made before; one that has nothing to do ends at once.
   var isOrdered = true
-  /// Whether the naive model's list says what comes of it.
+  /// Whether the result follows from the naive model's list.
   var isOfNaiveRows = false
 
   /// Waits for it.

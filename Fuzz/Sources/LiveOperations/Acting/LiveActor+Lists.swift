@@ -14,7 +14,7 @@ extension LiveActor {
     let shown = watch.provider.data.map(\.name)
     let isExact = shown == naive.elements
     guard isExact || isGated && !watch.provider.isPaused else { return }
-    // Before the call: what others are told may be in terms of it as soon as it is made.
+    // Before the call: others may get changes in terms of it as soon as it is made.
     if followed == nil { for list in ownLists { list.lose() } }
     let kind = choices.below(12)
     let written = isWritten()
@@ -28,7 +28,7 @@ extension LiveActor {
     }
   }
 
-  /// Takes in what an own call has returned, where it is behind all that was told.
+  /// Applies the result of an own call, if that is behind all reported changes.
   private func note(_ write: PendingWrite, _ watch: ListWatch) {
     if followed != nil { watch.follow(write.change) }
   }
@@ -48,7 +48,7 @@ extension LiveActor {
     !naive.departed.contains(name) || ownLists.allSatisfy { !$0.provider.isPaused }
   }
 
-  /// Whether a call without a provider is made instead; who edits is told of it.
+  /// Whether a call without a provider is made instead; the editor's delegate gets it.
   private func isStatic() -> Bool { followed == nil && choices.chance(30) }
 
   /// Brings an item in that is neither shown in the list nor there.

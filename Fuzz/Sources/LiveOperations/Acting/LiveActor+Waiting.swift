@@ -25,7 +25,7 @@ extension LiveActor {
   }
 
   private func checkShown(_ name: Int, _ reason: String) {
-    // Of calls before the last that nobody awaited, a store has carried out all, as they come in order.
+    // A store has carried out all calls before the last, awaited or not, as they come in order.
     guard let number = naive.certain(name) else { return }
     world.checkShown(name, number, after: reason)
   }
@@ -41,7 +41,7 @@ extension LiveActor {
     }
     let listens = choices.chance(50)
     let isGone = naive.isGone(name)
-    // Else the deletion in memory may be on its way yet, and comes behind.
+    // Else the deletion in memory may not be carried out yet, and comes behind.
     let isCertain = isGone && choices.chance(50)
     if naive.vanished.contains(name) { ledger.loosen(name) }
     if isCertain { await world.drain() }
@@ -156,7 +156,7 @@ extension LiveActor {
       }
       for content in shelf.contents { checkShown(content.name, "manager.set of a shelf") }
     case 6:
-      // Nobody waits for it: what comes next may come before it.
+      // It is not awaited: the next call may come before it.
       naive.loosen(name)
       let item = perhapsItem(name, isWritten: true)
       ledger.loosen(name)
@@ -166,7 +166,7 @@ extension LiveActor {
     }
   }
 
-  /// What a manager finds is what was written last.
+  /// A manager finds the item that was written last.
   private func checkFound(_ manager: CoreManager<Models.Item>, _ name: Int) async throws {
     let names = LiveNames.items(of: task)
     let found = try await ledger.awaiting("manager.get") {

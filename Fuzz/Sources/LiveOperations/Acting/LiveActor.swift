@@ -81,7 +81,7 @@ final class LiveActor: @unchecked Sendable {
     let count = 2 + choices.below(9)
     let list = choices.below(2)
     ledger.step(task, "stops \(count) calls")
-    // What is committed shows yet, so that nothing shown changes while the calls are made.
+    // All commits are shown first, so that nothing shown changes while the calls are made.
     await world.drain()
     let gate = world.makeGate()
     isGated = true
@@ -153,7 +153,7 @@ final class LiveActor: @unchecked Sendable {
     }
   }
 
-  /// Awaits all that is on its way, and ends all pauses.
+  /// Awaits all pending calls and callbacks, and ends all pauses.
   func finishRound() async throws {
     for task in spawned { try await ledger.awaiting("what was begun") { try await task.value } }
     spawned = []
@@ -162,7 +162,7 @@ final class LiveActor: @unchecked Sendable {
     for which in 0..<5 { setPaused(which, false) }
   }
 
-  /// Compares with the naive model, when nothing is on its way.
+  /// Compares with the naive model, when no call or callback is pending.
   func checkRest() throws {
     for watch in items { watch.checkTold() }
     cards.checkTold()
@@ -208,7 +208,7 @@ final class LiveActor: @unchecked Sendable {
     naive.settle(name, shown: shown, stored: number)
   }
 
-  /// Who edits shows what those show who only watch.
+  /// Editing providers show the same as those that only watch.
   private func checkEditors() {
     for watch in items {
       guard let key = watch.provider.modelIdentifier else { continue }

@@ -1,8 +1,8 @@
 import Pando
 
-/// What the things of one task should be: every rule written down once more.
+/// The expected state of one task's things: every rule written down once more.
 ///
-/// Nobody else changes the content of its items, its shelf and its list, so what one call after another
+/// No other task changes the content of its items, its shelf and its list, so what one call after another
 /// leads to is determined, but for edits of the list that all share.
 struct NaiveTask {
   struct Shelf {
@@ -12,9 +12,9 @@ struct NaiveTask {
   }
 
   let task: Int
-  /// What an item may show; more than one where it depends on others.
+  /// The states that an item may show; more than one where it depends on others.
   private(set) var shown: [Int: Set<Int?>] = [:]
-  /// What of it may be stored.
+  /// The states that may be stored.
   private(set) var stored: [Int: Set<Int?>] = [:]
   /// Those of which several calls are on their way in no order.
   private(set) var loose: Set<Int> = []
@@ -22,7 +22,7 @@ struct NaiveTask {
   var elements: [Int] = [] {
     didSet { departed.formUnion(oldValue.filter { !elements.contains($0) }) }
   }
-  /// What has left the list in this round; who stands still may show it as it was then.
+  /// The items that have left the list in this round; a paused view may show them as they were then.
   var departed: Set<Int> = []
   var shelf: Shelf?
   private(set) var taint = Taint()
@@ -41,13 +41,13 @@ struct NaiveTask {
     }
   }
 
-  /// What an item certainly shows.
+  /// The state that an item certainly shows.
   func certain(_ name: Int) -> Int?? {
     guard !loose.contains(name), let values = shown[name], values.count == 1 else { return nil }
     return values.first
   }
 
-  /// What of an item is certainly stored.
+  /// The state of an item that is certainly stored.
   func certainlyStored(_ name: Int) -> Int?? {
     guard !loose.contains(name), let values = stored[name], values.count == 1 else { return nil }
     return values.first

@@ -48,7 +48,7 @@ final class ClockWatch: Sendable {
     waiter?.resume()
   }
 
-  /// Waits until a delegate has been told of a commit.
+  /// Waits until a delegate has been called for a commit.
   func wait(for count: Int) async {
     await ledger.awaiting("commit \(count) of the clock, which shows \(shown)") {
       await withCheckedContinuation { continuation in
@@ -64,7 +64,7 @@ final class ClockWatch: Sendable {
 
   private var shown: Int { state.withLock { $0.shown } }
 
-  /// Microseconds from within the write of another process until this one was told, since the last time.
+  /// Microseconds from within the write of another process until a delegate here, since the last time.
   func takeDelays() -> [Int] {
     state.withLock { state in
       defer { state.delays = [] }

@@ -29,7 +29,7 @@ struct ProcessEditor {
   mutating func run(until mustPause: () -> Bool) async throws {
     while !mustPause(), !views.ledger.hasFinding {
       if choices.chance(50) { try await Task.sleep(for: .microseconds(choices.below(9_000))) }
-      // What a provider shows runs ahead of what is committed.
+      // The state that a provider shows is ahead of the committed one.
       let writes = (0...choices.below(4)).map { _ in call() }
       for write in writes {
         do {

@@ -1,10 +1,10 @@
-/// What one process of `torture processes` is told when it is started.
+/// The arguments of one process of `torture processes`.
 public struct ProcessSettings: Sendable {
   /// A rule that is wrong on purpose: the run must fail.
   public enum Control: Int, Sendable, CaseIterable {
     /// The process does not look for what others commit.
     case hearsNothing
-    /// The first that a list is told after each look is not taken in.
+    /// The first change of a list after each look is not applied.
     case missesChanges
     /// The process turns the clock back.
     case turnsBack
@@ -14,7 +14,7 @@ public struct ProcessSettings: Sendable {
   public var path: String
   /// Which of the processes it is.
   public var process: Int
-  /// What the choices follow from.
+  /// The seed of the choices.
   public var seed: UInt64
   /// The rule that is wrong in it, if one is.
   public var control: Control?

@@ -29,7 +29,7 @@ final class ProcessViews: Sendable {
     container = try CoreManagerContainer(
       entities: Models.Item.self, Models.Shelf.self, diskStoreConfig: .store(store))
     let manager = container.dataModelManager
-    // What providers write has no number that follows from the order of commits.
+    // The writes of providers have no number that follows from the order of commits.
     for name in LiveNames.items(of: Self.providersGroup) { ledger.loosen(name) }
     views = ManagerViews(
       manager, Self.names, LiveSettings(backing: .store, taskCount: Self.groupCount), ledger)
@@ -59,12 +59,12 @@ final class ProcessViews: Sendable {
     configuration.durability = .unsynchronized
     configuration.mapSizeInBytes = 256 << 10
     configuration.maximumMapSizeInBytes = 1 << 32
-    // Nobody is stopped for so many commits.
+    // No process is stopped for so many commits.
     configuration.changeLogLimit = 50_000
     return configuration
   }
 
-  /// Makes the store with its lists; nobody has it open.
+  /// Makes the store with its lists; no process has it open.
   static func makeStore(_ path: String) throws {
     let store = try ModelStore(path: path, configuration: configuration)
     defer { store.close() }
@@ -78,14 +78,14 @@ final class ProcessViews: Sendable {
   /// Has one of the lists stand still, or go on.
   func pause(_ isPaused: Bool) { pausing.provider.isPaused = isPaused }
 
-  /// Compares all, while nobody writes.
+  /// Compares all, while no process writes.
   ///
-  /// - Parameter count: What the clock says in the newest commit.
-  /// - Throws: ``LiveFinding`` when something is not what it must be.
+  /// - Parameter count: The number of the clock in the newest commit.
+  /// - Throws: ``LiveFinding`` if a state is not the expected one.
   func check(_ count: Int) async throws {
     await clock.wait(for: count)
     pause(false)
-    await ledger.awaiting("all to be told") {
+    await ledger.awaiting("all delegates") {
       // Callbacks may queue more.
       for _ in 0..<2 { await manager.drain() }
     }
@@ -112,7 +112,7 @@ final class ProcessViews: Sendable {
     try ledger.throwFinding()
   }
 
-  /// Microseconds from within the write of another process until this one was told, since the last time.
+  /// Microseconds from within the write of another process until a delegate here, since the last time.
   func takeDelays() -> [Int] { clock.takeDelays() }
 
   func close() async {

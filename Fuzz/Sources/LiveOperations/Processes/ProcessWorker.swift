@@ -12,12 +12,12 @@ import Synchronization
 /// end       ─► closes all, and ends
 /// ```
 public enum ProcessWorker {
-  /// Makes the store; nobody has it open.
+  /// Makes the store; no process has it open.
   public static func makeStore(_ path: String) throws { try ProcessViews.makeStore(path) }
 
-  /// Works until it is told to end.
+  /// Works until the line that ends it.
   ///
-  /// - Throws: ``LiveFinding`` when something is not what it must be; what a call throws.
+  /// - Throws: ``LiveFinding`` if a state is not the expected one; the error of a call.
   public static func run(_ settings: ProcessSettings) async throws {
     let ledger = Ledger(trace: nil)
     let commands = commands(ledger)
@@ -77,7 +77,7 @@ public enum ProcessWorker {
     func set(_ isSet: Bool) { value.withLock { $0 = isSet } }
   }
 
-  /// The lines of standard input; what this waits for is said whatever it does.
+  /// The lines of standard input; a waiting process answers them too.
   private static func commands(_ ledger: Ledger) -> AsyncStream<String> {
     let (lines, continuation) = AsyncStream.makeStream(of: String.self)
     Thread.detachNewThread {
@@ -89,7 +89,7 @@ public enum ProcessWorker {
           continuation.yield(line)
         }
       }
-      // Whoever started it has gone.
+      // The process that started it has ended.
       exit(0)
     }
     return lines

@@ -23,7 +23,7 @@ struct ProcessWriter {
     }
   }
 
-  /// What the clock says.
+  /// The number of the clock.
   func count() throws -> Int {
     try views.store.read {
       try $0.get(Models.Clock.identifier, as: Models.Clock.self)?.count ?? 0

@@ -1,7 +1,7 @@
 import Pando
 import Synchronization
 
-/// A batch, told once behind its members with exactly those that were told.
+/// A batch, called once behind its members with exactly those that were called.
 final class BatchWatch: BatchDataProviderListenerDelegate {
   let listener: BatchDataProviderListener
   private let ledger: Ledger
@@ -13,7 +13,7 @@ final class BatchWatch: BatchDataProviderListenerDelegate {
     listener.delegate = self
   }
 
-  /// A member was told.
+  /// A member was called.
   func note(_ provider: any AnyDataProvider) {
     told.withLock { $0.append(ObjectIdentifier(provider)) }
   }
@@ -25,15 +25,15 @@ final class BatchWatch: BatchDataProviderListenerDelegate {
     told.withLock { told in
       let names = Set(dataProviders.map { ObjectIdentifier($0) })
       ledger.require(
-        names == Set(told), "a batch is told of \(names.count) members, told were \(told.count)")
+        names == Set(told), "a batch has \(names.count) members, called were \(told.count)")
       told = []
     }
   }
 
-  /// At rest no member was told without its batch.
+  /// At rest no member was called without its batch.
   func check() {
     told.withLock { told in
-      ledger.require(told.isEmpty, "\(told.count) members were told and their batch was not")
+      ledger.require(told.isEmpty, "\(told.count) members were called and their batch was not")
       told = []
     }
   }

@@ -1,12 +1,12 @@
 import Pando
 import Synchronization
 
-/// A provider of a list, and the list that follows from what its delegate was told.
+/// A provider of a list, and the list that the changes of its delegate lead to.
 final class ListWatch: CollectionDataProviderDelegate {
   private struct State {
     /// An element that came in or changed is unknown until the next look.
     var slots: [Models.Item?] = []
-    /// What was told can't be followed until the next look.
+    /// The reported changes can't be followed until the next look.
     var isUnknown = true
     var newest: [Int: Int] = [:]
     var changes: [CollectionChange] = []
@@ -48,7 +48,7 @@ final class ListWatch: CollectionDataProviderDelegate {
     onTold.withLock { $0 }?()
   }
 
-  /// Takes in what was told, or what an own call has returned.
+  /// Applies a reported change, or one that an own call has returned.
   func follow(_ change: CollectionChange?) {
     state.withLock { state in
       guard let change else { return }
@@ -64,7 +64,7 @@ final class ListWatch: CollectionDataProviderDelegate {
         var slots = state.slots
         for change in changes {
           guard change.isPossible(slots.count) else {
-            return ledger.find("\(key): told \(changes) of \(state.slots.count) elements")
+            return ledger.find("\(key): reported \(changes) of \(state.slots.count) elements")
           }
           slots.apply([change]) { _ in nil }
         }
@@ -73,10 +73,10 @@ final class ListWatch: CollectionDataProviderDelegate {
     }
   }
 
-  /// Since the last look nothing was told but what happened to elements.
+  /// Since the last look only changes of elements were reported.
   func requireNoReset() {
     state.withLock { state in
-      ledger.require(!state.changes.contains(.reset), "\(key): told a reset that nobody made")
+      ledger.require(!state.changes.contains(.reset), "\(key): reported a reset without a cause")
     }
   }
 
@@ -87,7 +87,7 @@ final class ListWatch: CollectionDataProviderDelegate {
       shown == stored, "list \(key): shown \(shown.map(\.text)), stored \(stored.map(\.text))")
   }
 
-  /// What is told from now on is not followed before the next look.
+  /// Stops following the reported changes until the next look.
   func lose() { state.withLock { $0.isUnknown = true } }
 
   private func noteContents() {
@@ -102,7 +102,7 @@ final class ListWatch: CollectionDataProviderDelegate {
     }
   }
 
-  /// At rest what was told leads to what is shown; from here on it is followed anew.
+  /// At rest the reported changes lead to the shown list; from here on it is followed anew.
   func checkTold() {
     let shown = provider.data
     state.withLock { state in
@@ -119,7 +119,7 @@ final class ListWatch: CollectionDataProviderDelegate {
       ledger.require(
         isSame,
         """
-        \(key): told \(state.slots.map { $0?.text ?? "?" }), shown \(shown.map(\.text)); the changes \
+        \(key): reported \(state.slots.map { $0?.text ?? "?" }), shown \(shown.map(\.text)); the changes \
         were \(state.changes)
         """)
     }

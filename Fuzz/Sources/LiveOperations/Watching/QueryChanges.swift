@@ -1,7 +1,7 @@
 import Pando
 import Synchronization
 
-/// What the changes of a followed query, or of a list, lead to.
+/// The result that the changes of a followed query, or of a list, lead to.
 final class QueryChanges: Sendable {
   private let name: String
   private let ledger: Ledger
@@ -12,12 +12,12 @@ final class QueryChanges: Sendable {
     self.ledger = ledger
   }
 
-  /// Returns the result of a change; what it did to the one before must lead to it.
+  /// Returns the result of a change; the change, applied to the result before, must lead to it.
   func follow(_ change: FollowedChange<Models.Item>) -> [Models.Item] {
     follow(change.change, change.result.entities)
   }
 
-  /// Returns the list of a change; what it did to the one before must lead to it.
+  /// Returns the list of a change; the change, applied to the list before, must lead to it.
   func follow(_ change: CollectionProviderChange<Models.Item>) -> [Models.Item] {
     follow(change.change, change.data)
   }

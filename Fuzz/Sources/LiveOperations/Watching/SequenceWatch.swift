@@ -1,7 +1,7 @@
 import Pando
 import Synchronization
 
-/// Follows an asynchronous sequence to its end, and remembers the newest element.
+/// Follows an asynchronous sequence to its end, and keeps the newest element.
 final class SequenceWatch<Value: Sendable & Equatable>: Sendable {
   private struct State {
     var newest: Value?
@@ -52,7 +52,7 @@ final class SequenceWatch<Value: Sendable & Equatable>: Sendable {
     waiter?.resume()
   }
 
-  /// Waits until this is the newest element; what never comes is found by the watchdog.
+  /// Waits until this is the newest element; the watchdog finds a missing one.
   func wait(until value: Value) async {
     await ledger.awaiting("\(name) to become \(value); it is \(newestText)") {
       await withCheckedContinuation { continuation in

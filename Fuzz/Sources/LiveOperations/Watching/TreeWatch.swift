@@ -1,7 +1,7 @@
 import Pando
 import Synchronization
 
-/// A provider of a tree, and what its delegate knows.
+/// A provider of a tree, and the tree that its delegate has got.
 final class TreeWatch<T: ItemHolder>: DataProviderDelegate {
   let provider: DataProvider<T>
   let key: String
@@ -29,7 +29,7 @@ final class TreeWatch<T: ItemHolder>: DataProviderDelegate {
     onTold.withLock { $0 }?()
   }
 
-  /// Takes what it shows for known: after a telling, or an own call.
+  /// Notes the shown tree: after a call of the delegate, or an own call.
   func note() { known.withLock { $0 = provider.data } }
 
   private func noteContents() {
@@ -37,17 +37,17 @@ final class TreeWatch<T: ItemHolder>: DataProviderDelegate {
     newest.withLock { newest in
       for (name, number) in data.contents where !ledger.isLoose(name) {
         let last = newest[name] ?? 0
-        ledger.require(last <= number, "\(key): item \(name) is told as \(number) after \(last)")
+        ledger.require(last <= number, "\(key): item \(name) is \(number) after \(last)")
         newest[name] = max(last, number)
       }
     }
   }
 
-  /// At rest it shows what was told.
+  /// At rest it shows the reported tree.
   func checkTold() {
     let shown = provider.data
     let told = known.withLock { $0 }
-    ledger.require(told == shown, "\(key): told \(text(told)), shown \(text(shown))")
+    ledger.require(told == shown, "\(key): reported \(text(told)), shown \(text(shown))")
   }
 
   /// At rest it shows what is stored.

@@ -35,7 +35,7 @@ final class LiveWorld: Sendable {
         entities: Models.Item.self, Models.Shelf.self, cacheLimit: settings.cacheLimit,
         diskStoreConfig: .store(store))
       (self.store, self.container, cache) = (store, container, nil)
-      // What is shown only, is shown by one manager only.
+      // A model that is shown only, is shown by one manager only.
       let others = settings.isUnsaved ? [] : [try DataModelManager(store: store)]
       managers = [container.dataModelManager] + others
     case .cache:
@@ -55,7 +55,7 @@ final class LiveWorld: Sendable {
     }
     for (index, view) in views.enumerated() {
       if store == nil {
-        // Without a store a list is there as long as somebody shows it.
+        // Without a store a list exists as long as a provider shows it.
         for (key, watch) in view.lists { watch.provider.setData([], cacheKey: key) }
       }
       try await ledger.awaiting("manager \(index) to begin") {
@@ -87,16 +87,16 @@ final class LiveWorld: Sendable {
     if let store { LiveGate(stopping: store) } else { LiveGate(stopping: managers[0]) }
   }
 
-  /// What a fetch finds of an item.
+  /// The item that a fetch finds.
   func storedItem(_ name: Int) throws -> Models.Item? {
     let key = LiveNames.item(name)
     guard let store else { return cache?.model(key, as: Models.Item.self) }
     return try store.read { try $0.get(key, as: Models.Item.self) }
   }
 
-  /// Waits until all is carried out and told.
+  /// Waits until all is carried out and reported.
   func drain() async {
-    await ledger.awaiting("all to be told") {
+    await ledger.awaiting("all delegates") {
       for _ in 0..<2 { for manager in managers { await manager.drain() } }
     }
   }
@@ -117,7 +117,7 @@ final class LiveWorld: Sendable {
     for view in views { view.checkShown(name, number, reason) }
   }
 
-  /// Compares all that watches, when nothing is on its way.
+  /// Compares all that watches, when no call or callback is pending.
   func checkRest(_ taint: Taint) async throws {
     for view in views {
       view.checkMoment()
@@ -167,7 +167,7 @@ final class LiveWorld: Sendable {
   }
 }
 
-/// What was set in memory only in this run: there what is stored is another matter.
+/// The names that were set in memory only in this run: their stored state differs.
 struct Taint: Sendable {
   var items: Set<Int> = []
   /// Those with such an item, shelf or box.

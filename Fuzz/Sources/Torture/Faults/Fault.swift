@@ -2,7 +2,7 @@
 struct Fault: CustomStringConvertible {
   /// `open`, `write`, `sync`, `truncate`, `mmap` or `allocate`.
   let call: String
-  /// What it fails with; see `torture_faults.c`.
+  /// The error that it fails with; see `torture_faults.c`.
   let error: String
   /// How many calls in a row fail, 0 for all that follow.
   let count: Int
@@ -19,7 +19,7 @@ struct Fault: CustomStringConvertible {
   /// Whether calls work again after some that failed.
   var isTransient: Bool { count > 0 }
 
-  /// What must be told: the code of the error that the system reported.
+  /// The codes of the error that the system reported: one of them must be thrown.
   var codes: Set<String> {
     switch error {
     case "ENOSPC": ["28"]

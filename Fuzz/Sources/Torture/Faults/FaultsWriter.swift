@@ -4,7 +4,7 @@ import PandoLMDB
 /// The process whose calls fail: two tasks commit side by side, and whatever an error allows is tried.
 ///
 /// It says what happened, one line each: `ack TASK STEP`, `error PLACE CODE`, `unknown TASK STEP` for a
-/// write that may or may not be there, `done` or `gave-up` at the end. What may never be ends it.
+/// write that may or may not be there, `done` or `gave-up` at the end. An impossible result ends it.
 struct FaultsWriter {
   static let taskCount = 2
   /// How often a thing is tried that goes wrong.

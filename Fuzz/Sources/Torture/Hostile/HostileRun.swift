@@ -2,7 +2,7 @@ import Glibc
 import Pando
 import PandoLMDB
 
-/// Uses a store as nobody should, at full size, and says what came of it.
+/// Uses a store as no program should, at full size, and reports the result.
 ///
 /// The suite has the same in sizes that a test takes; `--scale` divides these.
 struct HostileRun {
@@ -92,7 +92,7 @@ struct HostileRun {
     }
     try requireClean(store)
     let size = try store.statistics().fileSizeInBytes
-    return "\(count) identifiers of 10 000 characters told apart, in \(size >> 20) MiB"
+    return "\(count) identifiers of 10 000 characters distinguished, in \(size >> 20) MiB"
   }
 
   /// A million parents of one node: they are found, and a deletion reaches all of them.
@@ -128,7 +128,7 @@ struct HostileRun {
     let deletionTime = ContinuousClock.now - start
     let gone = (count + required - 1) / required + 1
     try require(deletion?.deleted.count == gone, "\(deletion?.deleted.count ?? 0) deleted")
-    try require(deletion?.updated.count == count + 1 - gone, "not all parents let go")
+    try require(deletion?.updated.count == count + 1 - gone, "not all parents were updated")
     try store.read { snapshot in
       let left = try snapshot.count()
       try require(left == count + 1 - gone, "\(left) nodes left")

@@ -4,7 +4,7 @@ import Pando
 /// Kills writers at random moments and looks at what is left.
 ///
 /// Each round starts one or two writers with several tasks each, a reader, and at times a process that
-/// stays inside a read. All are killed with SIGKILL. What a writer said it had committed must be there,
+/// stays inside a read. All are killed with SIGKILL. All commits that a writer has reported must be there,
 /// only whole commits may be there, no reader may have seen anything else, and the slots of the dead
 /// are free again.
 struct KillRun {

@@ -1,6 +1,6 @@
 import Glibc
 
-/// A stream socket on this machine; what it carries are lists of byte strings.
+/// A stream socket on this machine; it carries lists of byte strings.
 ///
 /// ```
 /// count: UInt32, then for each: length: UInt32, bytes
@@ -34,10 +34,10 @@ struct FrameSocket: Sendable {
   /// The next connection, `nil` when it has been ended.
   func accepted() -> FrameSocket? { try? FrameSocket(accept(descriptor, nil, nil)) }
 
-  /// Ends it for both sides; who waits is let go.
+  /// Ends it for both sides; a waiting call returns.
   func end() { shutdown(descriptor, Int32(SHUT_RDWR)) }
 
-  /// Gives its number back; nobody uses it any more.
+  /// Gives its number back; it is no longer in use.
   func release() { close(descriptor) }
 
   /// - Returns: Whether all of it was written.

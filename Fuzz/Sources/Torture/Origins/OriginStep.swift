@@ -18,7 +18,7 @@ enum OriginStep: String, CaseIterable {
   case answered
   /// A short while later: the commit is under way, or has been.
   case committing
-  /// The write has returned, and nobody has been told.
+  /// The write has returned, and its caller has not reported it.
   case returned
   /// At any time.
   case anyTime = "any time"

@@ -8,11 +8,11 @@ struct OriginsCheck {
   let records: [OriginsLedger.Record]
   /// Writes that are there and must be.
   private(set) var acknowledgedCount = 0
-  /// Writes that are there, and that nobody was told of.
+  /// Stored writes that no process has reported.
   private(set) var untoldCount = 0
   private(set) var refusedCount = 0
-  /// Kills behind an answer: in which the store had no commit yet, it had one that nobody was told of, and
-  /// the caller knew.
+  /// Kills behind an answer: the store had no commit yet, it had one that no process had reported, and
+  /// the caller had its result.
   private(set) var beforeCommitCount = 0
   private(set) var behindCommitCount = 0
   private(set) var toldCount = 0

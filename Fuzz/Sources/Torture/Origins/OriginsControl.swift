@@ -1,4 +1,4 @@
-/// What a run does wrong on purpose: it has to be found.
+/// A mistake that a run makes on purpose: the check has to find it.
 enum OriginsControl: Int, CaseIterable {
   /// The first machine says a write before it is made.
   case acknowledgesEarly

@@ -1,8 +1,8 @@
 import Synchronization
 
-/// What is written down of a run, by a process that outlives all that are killed.
+/// The record of a run, in a process that outlives all that are killed.
 final class OriginsLedger: Sendable {
-  /// What is known of a process that was killed.
+  /// The record of a process that was killed.
   struct Record: Sendable {
     let machine: Int
     let life: Int
@@ -10,7 +10,7 @@ final class OriginsLedger: Sendable {
     var endedCounts = [Int](repeating: 0, count: OriginsWriter.taskCount)
     var refused: Set<OriginsWrite> = []
     var killedAt: OriginStep?
-    /// Whether its store had a write of which nobody had been told; `nil` if nobody has looked.
+    /// Whether its store had an unreported write; `nil` if that was not checked.
     var hadUntold: Bool?
 
     /// The write of a task that may have been under way.

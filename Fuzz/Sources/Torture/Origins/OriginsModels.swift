@@ -1,6 +1,6 @@
 import Pando
 
-/// What the processes of `torture origins` write.
+/// The models of the processes of `torture origins`.
 enum OriginsModels {
   /// Counts the writes that have come to it; each reads it, and sets it to one more.
   struct Counter: Model, Codable, Equatable {
@@ -9,16 +9,16 @@ enum OriginsModels {
     var modelIdentifier: String? { "counter:\(id)" }
   }
 
-  /// What a write leaves.
+  /// The mark of a write.
   struct Mark: Model, Codable, Equatable {
     var id: String
     var counter: String
-    /// What its counter said behind it: no two writes of a counter have the same.
+    /// The value of its counter after it: no two writes of a counter have the same.
     var value: Int
     var modelIdentifier: String? { "mark:\(id)" }
   }
 
-  /// What makes an entry so large that it goes in parts.
+  /// A content that makes an entry so large that it goes in parts.
   struct Ballast: Model, Codable, Equatable {
     var id: String
     var text: String
@@ -28,7 +28,7 @@ enum OriginsModels {
 
 /// A write that no other is equal to.
 ///
-/// What it does shows how often it was done: it counts in one of a few nodes, sets a mark of its own,
+/// Its effect shows how often it was done: it counts in one of a few nodes, sets a mark of its own,
 /// and appends that to a list. One that is lost, made twice, made by half or overwritten shows, too.
 struct OriginsWrite: Hashable, Sendable {
   /// Counters in which all machines count, beside one of each machine.

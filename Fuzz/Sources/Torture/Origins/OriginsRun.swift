@@ -92,10 +92,10 @@ struct OriginsRun {
       if let step = record.killedAt { counts[step, default: 0] += 1 }
     }
     for step in OriginStep.allCases {
-      try require(counts[step] ?? 0 > 0, "nobody was killed at: \(step.rawValue)")
+      try require(counts[step] ?? 0 > 0, "no kill at: \(step.rawValue)")
     }
-    try require(check.beforeCommitCount > 0, "nobody was killed between answer and commit")
-    try require(check.behindCommitCount > 0, "nobody was killed between commit and acknowledgement")
+    try require(check.beforeCommitCount > 0, "no kill between answer and commit")
+    try require(check.behindCommitCount > 0, "no kill between commit and acknowledgement")
     return OriginStep.allCases.map { "\($0.rawValue) \(counts[$0] ?? 0)" }.joined(separator: ", ")
   }
 }

@@ -15,7 +15,7 @@ final class OriginsServer: Sendable {
   let path: String
   private let log: OriginsLog
   private let listener: FrameSocket
-  /// Who lives on each machine.
+  /// The process on each machine.
   private let lives = Mutex<[Int: OriginLife]>([:])
 
   init(_ log: OriginsLog, at path: String) throws {
@@ -79,7 +79,7 @@ final class OriginsServer: Sendable {
   private func append(
     _ message: [UInt8], expecting end: UInt64?, _ socket: FrameSocket, _ life: OriginLife
   ) -> Bool {
-    // What begins a log, and expects its end, is no write.
+    // A message that begins a log, and expects its end, is no write.
     let isWrite = end == nil
     if isWrite, life.reach(.beforeAppend) { return false }
     let position: UInt64?

@@ -35,7 +35,7 @@ final class OriginsWriter: Sendable {
     lastCount = try options.integer(5)
     let control = Int(try options.text(6)).flatMap { OriginsControl(rawValue: $0) }
     self.control = machine == 0 ? control : nil
-    // Whoever started it has gone.
+    // The process that started it has ended.
     let log = try OriginsConnection(options.text(1), machine: machine, life: life) { exit(0) }
     replica = try ReplicatedStore(path: options.text(0), log: log, configuration: .torture())
   }

@@ -23,7 +23,7 @@ struct CutChecker {
   private var slots = CutFile()
   private var slotsFile: Int?
   private var areSlotsNamed = false
-  /// What the states are made without, to see that they are wrong then.
+  /// The part that the states are made without, to see that they are wrong then.
   private let hidden: String
   private var hasFolder = false
   private var isFolderDurable = false
@@ -219,7 +219,7 @@ struct CutChecker {
     tally["written-on"] += 1
   }
 
-  /// Who knows a commit that has gone is told so, and no other one has its number.
+  /// A reader of a lost commit gets an error, and no other commit has its number.
   private func checkChanges(_ store: ModelStore, _ number: Int) throws {
     try store.read { snapshot in
       do {

@@ -2,12 +2,12 @@ import Glibc
 
 /// A file as the system and as the disk have it, and the states between.
 ///
-/// What was written since the last flush waits by sectors of 512 bytes, each with all the contents it
+/// The writes since the last flush wait by sectors of 512 bytes, each with all the contents it
 /// has had since: the disk may have any of them, in any combination.
 struct CutFile {
   static let sectorSize = 512
 
-  /// What of the pending sectors is on the disk.
+  /// The part of the pending sectors that is on the disk.
   enum Choice {
     case none
     case all
@@ -16,7 +16,7 @@ struct CutFile {
   }
 
   private(set) var latest: [UInt8] = []
-  /// The content of the disk; what lies beyond it has never been flushed.
+  /// The content of the disk; bytes beyond it have never been flushed.
   private var durable: [UInt8] = []
   private var pending: [Int: [[UInt8]]] = [:]
   private var pendingSizes: [Int] = []

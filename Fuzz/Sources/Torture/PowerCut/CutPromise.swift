@@ -1,6 +1,6 @@
 import Pando
 
-/// What a store must show after a cut, as far as its process had come.
+/// The contents that a store must show after a cut, as far as its process had come.
 struct CutPromise {
   /// The commit that each number stands for, in order; from the whole recording.
   private(set) var commits: [(task: Int, step: Int)] = []
@@ -12,7 +12,7 @@ struct CutPromise {
   private var newestFlush = 0
   /// The newest commit of an earlier flush.
   private var newestOfEarlierFlush = 0
-  /// The newest commit that was on the disk by what its writer was told.
+  /// The newest commit that was on the disk by the answer that its writer got.
   private var newestOnDisk = 0
   /// Whether an opening has returned.
   private var isOpened = false
@@ -30,8 +30,8 @@ struct CutPromise {
   }
 
   /// Takes a mark of the process: `opened`, `commit NUMBER FLUSH TASK STEP` when the commit handler
-  /// is called, `returned NUMBER` when the caller has its answer, `disk NUMBER` when it was told that the
-  /// commit is on the disk.
+  /// is called, `returned NUMBER` when the caller has its answer, `disk NUMBER` when a call has returned that says
+  /// that the commit is on the disk.
   mutating func take(_ mark: String) throws {
     let fields = mark.split(separator: " ")
     let numbers = fields.dropFirst().compactMap { Int($0) }

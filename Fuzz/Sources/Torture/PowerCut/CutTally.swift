@@ -1,4 +1,4 @@
-/// What came out of the states of a run.
+/// The results of the states of a run.
 struct CutTally {
   /// Everything that is counted, by the name under which it is printed.
   private(set) var counts: [String: Int] = [:]

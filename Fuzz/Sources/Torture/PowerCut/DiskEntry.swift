@@ -37,7 +37,7 @@ enum DiskEntry {
         for line in text.split(separator: "\n") { entries.append(.mark(String(line))) }
       case 6: entries.append(.makeDirectory(path: text))
       case 7: entries.append(.syncDirectory(path: text))
-      default: throw TortureFailure("a call that no replay knows: \(text)")
+      default: throw TortureFailure("a call that no replay supports: \(text)")
       }
       position += 24 + length
     }

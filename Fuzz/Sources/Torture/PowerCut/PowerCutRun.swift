@@ -16,7 +16,7 @@ struct PowerCutRun {
   private let options: Options
   private let directory: WorkingDirectory
   private var tallies: [Durability: CutTally] = [:]
-  /// What came out where the checkers hid a part of what `relaxed` does.
+  /// The results where the checkers hid a part of the work of `relaxed`.
   private var controls: [String: CutTally] = [:]
 
   init(_ options: Options) throws {
@@ -116,8 +116,8 @@ struct PowerCutRun {
   ///   - log: The recording.
   ///   - seed: The seed of the workload.
   ///   - level: The level that it was recorded at.
-  ///   - hidden: What the states are made without: `slot`, `flush` or `nothing`.
-  /// - Returns: What came out of them.
+  ///   - hidden: The part that the states are made without: `slot`, `flush` or `nothing`.
+  /// - Returns: Their results.
   /// - Throws: ``TortureFailure`` when a process ends early.
   private func check(
     _ log: String, seed: UInt64, _ level: Durability, hiding hidden: String = "nothing"

@@ -19,7 +19,7 @@ struct ProcessesRun {
 
   private let options: Options
   private let directory: WorkingDirectory
-  /// What is wrong in the first process.
+  /// The mistake of the first process.
   private let control: ProcessSettings.Control?
   private var random: SeededGenerator
   private var processes: [ChildProcess] = []
@@ -30,7 +30,7 @@ struct ProcessesRun {
   private var looks = 0
   /// How many commits of others each process that was started has shown.
   private var othersCommits: [pid_t: Int] = [:]
-  /// Microseconds, of rounds in which nobody was killed or stopped.
+  /// Microseconds, of rounds in which no process was killed or stopped.
   private var delays: [Int] = []
 
   private var path: String { "\(directory.path)/store" }
@@ -116,7 +116,7 @@ struct ProcessesRun {
 
   /// Kills a process and starts another, stops one, or lets one go on.
   private mutating func disturb() throws {
-    // What is wrong in the first process is to be found.
+    // The check must find the mistake of the first process.
     let index = Int.random(in: (control == nil ? 0 : 1)..<processes.count, using: &random)
     switch Int.random(in: 0..<10, using: &random) {
     case 0..<3:
@@ -152,7 +152,7 @@ struct ProcessesRun {
     throw TortureFailure("process \(index) has not \(name) in time\n\(states())")
   }
 
-  /// What each process waits for.
+  /// The state that each process waits for.
   private func states() -> String {
     for process in processes { process.tell("state") }
     return processes.enumerated().map { index, process in
@@ -180,7 +180,7 @@ struct ProcessesRun {
     return """
       \(options.processes) processes made \(commits) commits and showed \(shown) times one of another; \
       \(kills) kills, \(stops) stops; \(looks) times all showed \
-      what is stored, and were told what leads to it; from a write to a delegate in another process \
+      what is stored, after changes that lead to it; from a write to a delegate in another process \
       \(delay(50)) ms in half of \(delays.count) cases, \(delay(99)) ms in 99 of 100
       """
   }

@@ -2,7 +2,7 @@ import Glibc
 
 /// Lets many processes write side by side, and one of them find all others between two writes.
 ///
-/// Two files are locked with `flock`: who wants quiet holds the first, so that nobody new comes in
+/// Two files are locked with `flock`: a thread that needs quiet holds the first, so that no new one comes in
 /// while those who write leave the second. Each user needs a lock of its own.
 final class QuietLock {
   private let door: CInt
@@ -26,7 +26,7 @@ final class QuietLock {
     return try await body()
   }
 
-  /// Runs `body` while nobody works.
+  /// Runs `body` while no other thread works.
   func quiet<Result>(_ body: () async throws -> Result) async throws -> Result {
     try await hold(door, LOCK_EX) {
       try await hold(room, LOCK_EX) { try await body() }

@@ -5,7 +5,7 @@ import Pando
 /// Each commit writes pages anew, and those that it replaces are used again as soon as no reader shows
 /// a version that needs them. So the file holds what is stored, and what the commits replace
 /// that are made while a reader stands: `verify`, or a reader that has died, whose slot a writer clears
-/// within a second. What a commit writes, and how many are made in such a time, is measured, as both depend on
+/// within a second. The bytes of a commit, and the number of commits in such a time, are measured, as both depend on
 /// the machine; with that the bound does not depend on how long the run is.
 struct SoakFile {
   /// The pages that one flush with several commits needs before it frees any.

@@ -1,7 +1,7 @@
 import Pando
 import Synchronization
 
-/// A provider of a list, and the length that the changes it was told of lead to.
+/// A provider of a list, and the length that its reported changes lead to.
 final class SoakList<T: Model & Equatable & Codable>: CollectionDataProviderDelegate {
   let provider: CollectionDataProvider<T>
   private let cacheKey: String
@@ -23,7 +23,7 @@ final class SoakList<T: Model & Equatable & Codable>: CollectionDataProviderDele
     follow(collectionChanges)
   }
 
-  /// Takes in what was told, or what an own call has returned.
+  /// Applies a reported change, or one that an own call has returned.
   func follow(_ change: CollectionChange?) {
     length.withLock { length in
       switch change {
@@ -52,7 +52,7 @@ final class SoakList<T: Model & Equatable & Codable>: CollectionDataProviderDele
       shown.count == stored.count, "\(cacheKey): \(shown.count) shown, \(stored.count) stored")
     try length.withLock { length in
       if let told = length {
-        try require(told == shown.count, "\(cacheKey): told of \(told) of \(shown.count) elements")
+        try require(told == shown.count, "\(cacheKey): reported \(told) of \(shown.count) elements")
       }
       length = shown.count
     }

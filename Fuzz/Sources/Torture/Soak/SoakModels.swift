@@ -33,7 +33,7 @@ enum SoakModels {
     var modelIdentifier: String? { id }
   }
 
-  /// What processes set through providers: each has one of its own and shows those of all.
+  /// A model that processes set through providers: each has one of its own and shows those of all.
   struct Note: Model, Codable, Equatable {
     var id: String
     var number: Int
@@ -58,7 +58,7 @@ extension SoakModels.Part {
 }
 
 extension SoakModels.Work {
-  /// What the tree of a task must be after a step.
+  /// Makes the expected tree of a task after a step.
   init?(_ workload: Workload, task: Int, step: Int) {
     let tree = workload.tree(task: task, step: step)
     guard let first = tree["first"]?.nodeValue else { return nil }

@@ -1,7 +1,7 @@
 import Glibc
 import Pando
 
-/// The processes of the soak run: each writes, reads and shows with several threads until told to
+/// The processes of the soak run: each writes, reads and shows with several threads until it has to
 /// stop.
 enum SoakRoles {
   /// Works on the store with several tasks of the workload, with one that writes through providers,
@@ -99,7 +99,7 @@ enum SoakRoles {
   /// The memory of this process that is no file.
   static func memoryInKibibytes() -> Int { number(in: "/proc/self/status", after: "RssAnon:") }
 
-  /// What this process has written to files.
+  /// The bytes that this process has written to files.
   static func bytesWritten() -> Int { number(in: "/proc/self/io", after: "wchar:") }
 
   private static func number(in path: String, after label: String) -> Int {

@@ -1,7 +1,7 @@
 import Pando
 import Synchronization
 
-/// A provider and what its delegate knows.
+/// A provider and the model that its delegate has got.
 final class SoakView<T: Model & Equatable & Codable>: DataProviderDelegate {
   let provider: DataProvider<T>
   private let identifier: String
@@ -23,7 +23,7 @@ final class SoakView<T: Model & Equatable & Codable>: DataProviderDelegate {
     known.withLock { $0 = provider.data }
   }
 
-  /// Sets the model by the provider itself, whose delegate is not told.
+  /// Sets the model by the provider itself, whose delegate is not called.
   func set(_ model: T) -> PendingWrite {
     let write = provider.setData(model)
     known.withLock { $0 = provider.data }
@@ -35,7 +35,7 @@ final class SoakView<T: Model & Equatable & Codable>: DataProviderDelegate {
     let shown = provider.data
     try require(shown == stored, "\(identifier): shown \(text(shown)), stored \(text(stored))")
     let told = known.withLock { $0 }
-    try require(told == shown, "\(identifier): told \(text(told)), shown \(text(shown))")
+    try require(told == shown, "\(identifier): reported \(text(told)), shown \(text(shown))")
   }
 
   private func text(_ model: T?) -> String { String("\(model, default: "nothing")".prefix(300)) }

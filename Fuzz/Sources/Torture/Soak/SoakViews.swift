@@ -77,7 +77,7 @@ final class SoakViews: Sendable {
     return steps
   }
 
-  /// What is committed now shows once it is asked for, whoever committed it.
+  /// A refresh shows all commits up to now, of any process.
   func checkFresh(_ store: ModelStore) async throws {
     let committed = try await store.read { [workload] in try workload.steps(in: $0) }
     try await manager.refresh()
@@ -92,7 +92,7 @@ final class SoakViews: Sendable {
     }
   }
 
-  /// While nobody writes, each provider shows what the store holds, and its delegate knows it.
+  /// While no process writes, each provider shows the stored model, and its delegate has got it.
   func checkQuiet(_ store: ModelStore) async throws {
     batch.isPaused = false
     for view in works { view.provider.isPaused = false }

@@ -29,7 +29,7 @@ final class ChildProcess {
   ///   - arguments: The role and its options.
   ///   - variables: Environment variables besides this process's own.
   ///   - marks: Where descriptor 3 of the process leads; nowhere if `nil`.
-  ///   - takesInput: Whether it is told lines; else it reads what this process does.
+  ///   - takesInput: Whether this process sends it lines; else it reads what this process does.
   /// - Throws: ``TortureFailure`` if the system refuses.
   init(
     _ arguments: [String], variables: [String: String] = [:], marks: String? = nil,

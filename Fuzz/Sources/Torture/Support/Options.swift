@@ -1,8 +1,8 @@
-/// What the command line asks for.
+/// The options of the command line.
 struct Options {
   /// The command, or the role of a process that another one started.
   var command = ""
-  /// What follows the command and is no option.
+  /// The arguments behind the command that are no options.
   var positional: [String] = []
   var rounds = 0
   /// Rounds go on until there were so many kills, or states whose level promises something.

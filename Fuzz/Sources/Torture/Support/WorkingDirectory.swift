@@ -10,8 +10,8 @@ struct WorkingDirectory {
   /// Makes a directory.
   ///
   /// - Parameters:
-  ///   - name: What it is for.
-  ///   - isInMemory: Whether a memory file system will do. What is killed may lie there: the page
+  ///   - name: The name of the run.
+  ///   - isInMemory: Whether a memory file system will do. Files of a killed process may lie there: the page
   ///     cache outlives a process either way.
   /// - Throws: The error of the system.
   init(_ name: String, isInMemory: Bool = true) throws {

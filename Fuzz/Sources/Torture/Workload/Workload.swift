@@ -21,7 +21,7 @@ struct Workload: Sendable {
 
   let seed: UInt64
   let taskCount: Int
-  /// The types of the nodes that others commit to the same store; none: nobody else does.
+  /// The types of the nodes that others commit to the same store; empty if there are no others.
   var otherTypes: [String] = []
   /// Whether the store may drop the older part of its change log, as it does on a full disk.
   var mayForgetChanges = false

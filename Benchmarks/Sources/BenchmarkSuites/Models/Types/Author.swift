@@ -1,6 +1,6 @@
 import Pando
 
-/// Who wrote a message.
+/// The author of a message.
 struct Author: Model, Codable, Equatable {
   let identifier: String
   let name: String

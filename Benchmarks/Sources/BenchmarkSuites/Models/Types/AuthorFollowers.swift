@@ -1,6 +1,6 @@
 import Pando
 
-/// What a counter knows of an ``Author``: a projection with one of its fields.
+/// An ``Author`` as a counter reads it: a projection with one of its fields.
 struct AuthorFollowers: Model, Codable, Equatable {
   let identifier: String
   let followerCount: Int

@@ -1,6 +1,6 @@
 import Pando
 
-/// What a message shows.
+/// The image of a message.
 struct Image: Model, Codable, Equatable {
   let identifier: String
   let url: String

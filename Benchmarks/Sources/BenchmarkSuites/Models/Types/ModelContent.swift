@@ -1,4 +1,4 @@
-/// What a person says, however it is coded.
+/// The fields of a person, however it is coded.
 protocol PersonContent {
   var identifier: String { get }
   var name: String { get }
@@ -10,14 +10,14 @@ protocol PersonContent {
   var isVerified: Bool { get }
 }
 
-/// What an author says, however it is coded.
+/// The fields of an author, however it is coded.
 protocol AuthorContent {
   var identifier: String { get }
   var name: String { get }
   var followerCount: Int { get }
 }
 
-/// What an image says, however it is coded.
+/// The fields of an image, however it is coded.
 protocol ImageContent {
   var identifier: String { get }
   var url: String { get }
@@ -25,7 +25,7 @@ protocol ImageContent {
   var height: Int { get }
 }
 
-/// What a message says, however it is coded.
+/// The fields of a message, however it is coded.
 protocol MessageContent {
   associatedtype Writer: AuthorContent
   associatedtype Picture: ImageContent
@@ -38,7 +38,7 @@ protocol MessageContent {
   var image: Picture? { get }
 }
 
-/// What a discussion says, however it is coded.
+/// The fields of a discussion, however it is coded.
 protocol DiscussionContent {
   associatedtype Post: MessageContent
 
