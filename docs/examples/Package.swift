@@ -57,7 +57,7 @@ let package = Package(
       name: "shop", dependencies: [.product(name: "Pando", package: "pando")],
       swiftSettings: settings),
 
-    // What Pando's own tests are helped by, in links to its folders.
+    // The helpers of Pando's own tests, in links to its folders.
     .target(name: "CPandoSpawn", path: "Tests/CPandoSpawn"),
     .target(
       name: "PandoFixtures",
@@ -66,7 +66,7 @@ let package = Package(
         .product(name: "PandoLMDB", package: "pando"),
       ],
       path: "Tests/PandoFixtures", swiftSettings: testSettings),
-    // What the tests of the services are helped by.
+    // The helpers of the services' tests.
     .target(
       name: "ServiceFixtures", dependencies: ["PandoFixtures"], path: "Tests/ServiceFixtures",
       swiftSettings: testSettings),

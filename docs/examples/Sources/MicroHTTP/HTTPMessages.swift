@@ -6,7 +6,7 @@ package struct HTTPRequest: Sendable, Equatable {
   package var method: String
   /// The parts of the path between slashes, decoded; empty for `/`.
   package var path: [String]
-  /// What follows the path's question mark, in its order, decoded.
+  /// The fields behind the path's question mark, in their order, decoded.
   package var query: [HTTPField] = []
   /// Header fields in the order in which they came, names in lower case.
   package var fields: [HTTPField] = []
@@ -32,7 +32,7 @@ package struct HTTPRequest: Sendable, Equatable {
 
   /// Reads the content as JSON.
   ///
-  /// - Parameter type: What it should be.
+  /// - Parameter type: The type of the value.
   /// - Returns: The value.
   /// - Throws: ``HTTPError`` with status 400 and a sentence that says what is wrong, and where.
   package func decoded<Value: Decodable>(as type: Value.Type) throws(HTTPError) -> Value {
@@ -63,7 +63,7 @@ package struct HTTPResponse: Sendable {
   package var status: Int
   /// Further header fields.
   package var fields: [HTTPField] = []
-  /// What the content is: a media type.
+  /// The media type of the content.
   package private(set) var type = "application/json"
   /// The content.
   package var body: [UInt8]
@@ -71,7 +71,7 @@ package struct HTTPResponse: Sendable {
   /// Answers with a value as JSON.
   ///
   /// - Parameters:
-  ///   - value: What JSON can hold; the names of its properties are sorted.
+  ///   - value: A value that JSON can hold; the names of its properties are sorted.
   ///   - status: The status code.
   package init(_ value: some Encodable, status: Int = 200) {
     let encoder = JSONEncoder()
@@ -120,7 +120,7 @@ package struct HTTPError: Error, Equatable {
 }
 
 extension DecodingError {
-  /// What is wrong with the JSON, for whoever sent it.
+  /// The mistake in the JSON, for its sender.
   fileprivate var sentence: String {
     switch self {
     case .keyNotFound(let key, let context):

@@ -10,7 +10,7 @@ import Synchronization
 /// ends, it resumes the connection, and the library's thread sends the answer. So handlers wait as long
 /// as they like, and everything of a connection but `MHD_resume_connection` happens on one thread.
 ///
-/// Any thread may use a server. It serves until ``stop()``, whoever holds it.
+/// Any thread may use a server. It serves until ``stop()``, also while no one retains it.
 @safe
 package final class HTTPServer: @unchecked Sendable {
   // Sendable because the pointer never changes, and the library may be called from any thread.
@@ -35,7 +35,7 @@ package final class HTTPServer: @unchecked Sendable {
   /// - Parameters:
   ///   - port: Where to listen; 0 for any free port.
   ///   - handler: Answers each request.
-  /// - Throws: ``PortError``, for example when somebody else listens there.
+  /// - Throws: ``PortError``, for example when another program listens there.
   package init(port: UInt16, handler: @escaping Handler) throws(PortError) {
     desk = RequestDesk(handler)
     // The library gets a reference of its own, which `stop` takes back after its last call.
@@ -54,7 +54,7 @@ package final class HTTPServer: @unchecked Sendable {
   /// Accepts nothing more, lets running handlers end and their answers reach the clients, then closes
   /// every connection.
   ///
-  /// *Precondition:* nobody has called this before.
+  /// *Precondition:* this was not called before.
   package func stop() async {
     let listener = unsafe MHD_quiesce_daemon(daemon)
     precondition(listener >= 0, "a server is stopped once")
@@ -164,7 +164,7 @@ private final class RequestDesk: Sendable {
   }
 }
 
-/// A request on its way, from its head to the last byte of its answer.
+/// A request under way, from its head to the last byte of its answer.
 ///
 /// The library holds it, as the state that it keeps for us with each request.
 @safe
@@ -175,7 +175,7 @@ private final class Exchange: @unchecked Sendable {
   var request: HTTPRequest
   var isTooLong = false
   var isRunning = false
-  /// What the handler has answered.
+  /// The handler's answer.
   let answer = Mutex<HTTPResponse?>(nil)
 
   init(_ connection: OpaquePointer, method: String, target: String) throws(HTTPError) {
@@ -225,7 +225,7 @@ private final class Exchange: @unchecked Sendable {
     413, "the content is longer than \(HTTPServer.bodyByteCountMaximum) bytes")
 }
 
-/// What the library calls on its thread: with the head of a request, then with each piece of its
+/// The library calls this on its thread: with the head of a request, then with each piece of its
 /// content, then without any when it is whole, and then once more when a suspended connection goes on.
 private let receive: MHD_AccessHandlerCallback = {
   context, connection, target, method, _, content, contentByteCount, slot in
@@ -240,7 +240,7 @@ private let receive: MHD_AccessHandlerCallback = {
       let exchange = try unsafe Exchange(
         connection, method: String(cString: method), target: String(cString: target))
       unsafe slot.pointee = Unmanaged.passRetained(exchange).toOpaque()
-      // A client that asks first learns it now; others have sent most of it, and are heard out.
+      // A client that asks first gets the refusal now; others have sent most of it, and are heard out.
       let asksFirst = !exchange.request.values(of: "expect").isEmpty
       return exchange.isTooLong && asksFirst
         ? unsafe desk.send(HTTPResponse(Exchange.tooLong), on: connection) : .YES
@@ -264,7 +264,7 @@ private let receive: MHD_AccessHandlerCallback = {
   return unsafe desk.send(HTTPResponse(HTTPError(503, "the service is ending")), on: connection)
 }
 
-/// What the library calls when it is done with a request, whatever became of it.
+/// The library calls this when it is done with a request, whatever became of it.
 private let complete: MHD_RequestCompletedCallback = { context, _, slot, _ in
   guard let context = unsafe context, let known = unsafe slot?.pointee else { return }
   unsafe slot?.pointee = nil

@@ -10,8 +10,8 @@ package enum StopSignal {
   /// Where the handler writes; set before the handler is installed, never changed, never closed.
   private nonisolated(unsafe) static var writeEnd: Int32 = -1
 
-  /// From now on the signals end nothing by themselves, until the second one comes: then somebody
-  /// insists.
+  /// From now on the signals end nothing by themselves, until the second one comes, which ends the
+  /// process.
   ///
   /// - Returns: The number of the first signal, once it has come.
   package static func catchFirst() -> Task<Int32, Never> {
@@ -23,7 +23,7 @@ package enum StopSignal {
     unsafe writeEnd = ends[1]
     let (numbers, continuation) = AsyncStream.makeStream(of: Int32.self)
     Thread.detachNewThread { [readEnd = ends[0]] in
-      // Whoever started the process may have blocked them; one thread that takes them is enough.
+      // The parent process may have blocked them; one thread that takes them is enough.
       var both = sigset_t()
       // The set lives until the calls return.
       unsafe sigemptyset(&both)

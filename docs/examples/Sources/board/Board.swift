@@ -12,7 +12,7 @@ struct Board {
 
   /// Runs what the arguments say.
   ///
-  /// - Parameter arguments: What follows the program's name.
+  /// - Parameter arguments: The arguments behind the program's name.
   /// - Returns: The status to exit with: 0 done, 1 failed, 2 wrong arguments.
   static func run(_ arguments: [String]) async -> Int32 {
     signal(SIGPIPE, SIG_IGN)
@@ -68,8 +68,8 @@ struct Board {
     }
     say("listens on http://127.0.0.1:\(server.port), process \(getpid()), store in \(path)")
     let number = await stop.value
-    say(number == SIGINT ? "was told to stop" : "got SIGTERM")
-    // Who waits for a change gets an answer now; then all that is under way ends; then the store.
+    say(number == SIGINT ? "got SIGINT" : "got SIGTERM")
+    // A client that waits for a change gets an answer now; then all that is under way ends; then the store.
     await service.endWatching()
     await server.stop()
     await service.close()
@@ -92,9 +92,9 @@ struct Board {
   }
 }
 
-/// What the command line says.
+/// The options of the command line.
 struct Options: Equatable {
-  /// What the program does.
+  /// The task of the program.
   enum Task: String { case story, make, ask, serve, help }
 
   var task = Task.story
@@ -106,7 +106,7 @@ struct Options: Equatable {
 
   /// Reads a command line.
   ///
-  /// - Parameter arguments: What follows the program's name.
+  /// - Parameter arguments: The arguments behind the program's name.
   /// - Throws: ``UsageError``.
   init(_ arguments: [String]) throws(UsageError) {
     var rest = arguments[...]
@@ -144,7 +144,7 @@ struct Options: Equatable {
     return text
   }
 
-  /// What `--help` prints.
+  /// The text of `--help`.
   static let help = """
     usage: board
            board make --store PATH [--issues N]
@@ -163,7 +163,7 @@ struct Options: Equatable {
     """
 }
 
-/// What is asked for makes no sense.
+/// The options make no sense.
 struct UsageError: Error, Equatable, CustomStringConvertible {
   let description: String
 

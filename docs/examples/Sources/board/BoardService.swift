@@ -2,13 +2,13 @@ import Foundation
 import MicroHTTP
 import Pando
 
-/// The service: a store, and what it answers to whom.
+/// The service: a store, and the answers to its clients.
 ///
-/// Any number of requests run at the same time. A read is one snapshot and waits for nobody; a change is
+/// Any number of requests run at the same time. A read is one snapshot and never waits; a change is
 /// one transaction, and those that queue share a flush.
 final class BoardService: Sendable {
   let store: ModelStore
-  /// Follows the columns that somebody watches.
+  /// Follows the columns that clients watch.
   private let live: DataModelManager
 
   /// Takes over a store, and makes the indexes that it lacks.

@@ -1,9 +1,9 @@
 import MicroHTTP
 import Pando
 
-/// What the service changes. Each change is one transaction: all of it is committed, or nothing.
+/// The changes of the service. Each change is one transaction: all of it is committed, or nothing.
 ///
-/// What a request names and the store lacks is an error, which ends the transaction.
+/// A model that a request names and the store lacks is an error, which ends the transaction.
 extension ModelTransaction {
   /// Adds an issue; it has a discussion from the start.
   mutating func add(_ request: NewIssue, at time: Int) throws -> Int {
@@ -65,13 +65,13 @@ extension ModelTransaction {
     return user
   }
 
-  /// What a request names.
+  /// Returns the model that a request names.
   private func required<M: Model & Codable>(_ key: Key<M>) throws -> M {
     guard let model = try snapshot[key] else { throw HTTPError.missing(key) }
     return model
   }
 
-  /// A number that nobody has yet.
+  /// A number that is not in use yet.
   private mutating func next(_ kind: WritableKeyPath<Numbers, Int>) throws -> Int {
     var numbers = try snapshot[Numbers.key] ?? Numbers()
     numbers[keyPath: kind] += 1

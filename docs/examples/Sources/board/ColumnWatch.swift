@@ -3,7 +3,7 @@ import Pando
 
 /// A request that waits for a change of a column.
 struct ColumnWatch {
-  /// How long it waits; whoever asks again with the tag that it answers misses nothing.
+  /// How long it waits; a client that asks again with the tag of the answer misses nothing.
   static let patience = Duration.seconds(25)
 
   private let column: Column
@@ -22,7 +22,7 @@ struct ColumnWatch {
   /// Waits until the column shows something else, until ``patience`` is at its end, or the service ends.
   ///
   /// - Parameter seen: The tag of what the client has; `nil` if it has nothing.
-  /// - Returns: What the column shows.
+  /// - Returns: The content of the column.
   /// - Throws: `DataProviderError` when the service has ended.
   func next(after seen: String?) async throws -> WatchedColumn {
     let present = try await provider.fetchDataFromCache(withCacheKey: column.cacheKey) ?? []
@@ -44,7 +44,7 @@ struct ColumnWatch {
   }
 }
 
-/// What a column shows, and a tag that another content has not.
+/// The content of a column, and a tag that another content has not.
 struct WatchedColumn: Codable, Sendable {
   let tag: String
   let column: ColumnContent

@@ -98,7 +98,7 @@ struct Measurement: Sendable {
   /// Asks all of them, and says what it found.
   ///
   /// - Parameter say: Gets a line for each.
-  /// - Throws: What a question throws.
+  /// - Throws: The error of a question.
   func run(_ say: (String) -> Void) async throws {
     let clock = ContinuousClock()
     for question in questions {

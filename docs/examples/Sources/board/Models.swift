@@ -1,19 +1,19 @@
 import Pando
 
-/// Somebody who reports issues, works on them and comments on them.
+/// A user who reports issues, works on them and comments on them.
 @Model struct User {
   @Key let id: Int
   var name: String
   @Unique var email: String
 }
 
-/// What an issue is about.
+/// The subject of an issue.
 @Model struct Label {
   @Key let id: Int
   var name: String
 }
 
-/// What an issue belongs to.
+/// The project of an issue.
 @Model struct Project {
   @Key let id: Int
   var name: String
@@ -50,7 +50,7 @@ struct Issue {
   var assignee: User?
 }
 
-/// What was said about an issue: the same node once more.
+/// The comments on an issue: the same node once more.
 ///
 /// Lists of issues need none of it, so it is a record of its own. The comments go with their issue.
 @Model(of: Issue.self) struct Discussion {
@@ -58,7 +58,7 @@ struct Issue {
   @Owned var comments: [Comment] = []
 }
 
-/// What somebody has said.
+/// One comment.
 @Model struct Comment {
   @Key let id: Int
   var text: String
@@ -75,7 +75,7 @@ struct Issue {
   var cacheKey: String { modelIdentifier }
 }
 
-/// The last number of each kind that was given to somebody.
+/// The last number of each kind that is in use.
 @Model(key: "last") struct Numbers {
   var issue = 0
   var comment = 0

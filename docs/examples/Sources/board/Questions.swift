@@ -28,7 +28,7 @@ extension IssueFilter {
   }
 }
 
-/// The questions of the service. Each is about one snapshot, so all that one answer says fits together.
+/// The questions of the service. Each reads one snapshot, so all parts of one answer fit together.
 extension ModelSnapshot {
   /// A page of issues, the newest first.
   func page(
@@ -67,7 +67,7 @@ extension ModelSnapshot {
 /// A page of issues.
 struct IssuePage: Codable, Sendable {
   let issues: [Issue]
-  /// What the next page comes after; `nil` if this is the last one.
+  /// The place behind which the next page begins; `nil` if this is the last one.
   let next: Int?
 }
 

@@ -1,7 +1,7 @@
 import MicroHTTP
 import Pando
 
-/// What `POST /issues` says.
+/// The content of `POST /issues`.
 struct NewIssue: Codable {
   var title: String
   var project: Int
@@ -11,12 +11,12 @@ struct NewIssue: Codable {
   var labels: [Int]?
 }
 
-/// What `PATCH /issues/ID` says; what is absent stays.
+/// The content of `PATCH /issues/ID`; absent fields stay.
 struct IssuePatch: Decodable {
   var title: String?
   var status: Issue.Status?
   var priority: Int?
-  /// `nil` if it stays, and of what is in it `nil` if it is to be nobody.
+  /// `nil` if it stays; the inner value is `nil` to unassign the issue.
   var assignee: Int??
 
   private enum CodingKeys: String, CodingKey { case title, status, priority, assignee }
@@ -32,25 +32,25 @@ struct IssuePatch: Decodable {
   }
 }
 
-/// What `POST /issues/ID/comments` says.
+/// The content of `POST /issues/ID/comments`.
 struct NewComment: Codable {
   var text: String
   var author: Int
 }
 
-/// What `POST /users` says.
+/// The content of `POST /users`.
 struct NewUser: Codable {
   var name: String
   var email: String
 }
 
-/// What `PATCH /users/ID` says; what is absent stays.
+/// The content of `PATCH /users/ID`; absent fields stay.
 struct UserPatch: Codable {
   var name: String?
   var email: String?
 }
 
-/// What `POST /columns/ID/move` says.
+/// The content of `POST /columns/ID/move`.
 struct Move: Codable {
   /// The issue.
   var card: Int
@@ -77,7 +77,7 @@ extension HTTPRequest {
     return number
   }
 
-  /// Refuses what follows the question mark, and nobody asks for.
+  /// Refuses other fields behind the question mark than these.
   func allow(_ names: String...) throws(HTTPError) {
     for field in query where !names.contains(field.name) {
       let known = names.isEmpty ? "nothing" : names.joined(separator: ", ")
@@ -117,10 +117,10 @@ extension HTTPRequest {
 }
 
 extension HTTPError {
-  /// What a path or a content names is not there.
+  /// The error for a path or a content that names a missing model.
   static func missing<M>(_ key: Key<M>) -> HTTPError { HTTPError(404, "there is no \(key)") }
 
-  /// What the store has refused, as far as it is the client's to know; else `nil`.
+  /// The refusal of the store, as far as it is for the client; else `nil`.
   init?(_ error: StoreError) {
     switch error.code {
     case .noSuchNode: self.init(404, "there is no \(error.subject)")

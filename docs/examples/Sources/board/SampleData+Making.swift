@@ -8,9 +8,9 @@ extension SampleData {
   /// Writes the data into a store.
   ///
   /// - Parameters:
-  ///   - store: The store; what it has of the same identifiers is replaced.
-  ///   - progress: Told how many issues are written, after each transaction.
-  /// - Throws: What the store throws.
+  ///   - store: The store; its models of the same identifiers are replaced.
+  ///   - progress: Called with the number of written issues, after each transaction.
+  /// - Throws: The error of the store.
   func make(in store: ModelStore, progress: (Int) -> Void = { _ in }) throws {
     try store.write { transaction in
       for number in 1...userCount { try transaction.set(user(number)) }

@@ -52,7 +52,7 @@ struct SampleData: Sendable {
       labels: labels.map(self.label))
   }
 
-  /// What was said about an issue: two comments on average.
+  /// The comments on an issue: two on average.
   func comments(onIssue number: Int) -> [Comment] {
     var random = Randomness(issue: number)
     random.skip(100)
@@ -95,7 +95,7 @@ struct SampleData: Sendable {
     "The reader", "An index", "The writer", "A cursor", "The list", "The cache", "A migration",
   ]
   private static let troubles = [
-    "waits too long", "is not documented", "forgets a row", "prints too much",
+    "waits too long", "is not documented", "loses a row", "prints too much",
     "can't be closed twice", "is slow on large stores", "has no example",
   ]
   private static let remarks = [

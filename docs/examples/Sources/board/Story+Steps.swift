@@ -63,13 +63,14 @@ extension Story {
       "PATCH /issues/1957", #"{"status": "closed", "assignee": null}"#)
     _ = try await (one, other)
     try await tell(
-      "GET /issues/1957", expecting: "200  Crash at start, closed, nobody, 2 comments", Self.thread)
+      "GET /issues/1957", expecting: "200  Crash at start, closed, unassigned, 2 comments",
+      Self.thread)
 
-    log.step("A third one says what she has seen: it has changed, and she is told")
+    log.step("A third one says what she has seen: it has changed, and she gets an error")
     let seen = try await service.send("GET /issues/1957").fields.first { $0.name == "ETag" }?.value
     try await tell(
       "POST /issues/1957/comments", body: #"{"author": 2, "text": "Still there."}"#,
-      expecting: "201  Crash at start, closed, nobody, 3 comments", Self.thread)
+      expecting: "201  Crash at start, closed, unassigned, 3 comments", Self.thread)
     try await tell(
       "PATCH /issues/1957", body: #"{"status": "open"}"#, ifMatch: seen,
       expecting:
@@ -79,7 +80,7 @@ extension Story {
 
   /// The board: a list of cards, and who watches it.
   func move() async throws {
-    log.step("A card moves while somebody watches the column: one commit, and the watcher is told")
+    log.step("A card moves while a client watches the column: one commit, and the client gets it")
     let first = try await service.send("GET /columns/2/watch")
     let seen = try JSONDecoder().decode(WatchedColumn.self, from: Data(first.body))
     let service = service
@@ -93,7 +94,7 @@ extension Story {
       "the watcher sees 51 cards, first Issue:2000")
     try await tell(
       "PATCH /issues/2000", body: #"{"title": "The board is slow"}"#,
-      expecting: "200  The board is slow, open, nobody, 0 comments", Self.thread)
+      expecting: "200  The board is slow, open, unassigned, 0 comments", Self.thread)
     try await tell("GET /board", expecting: "200  Doing: The board is slow") {
       (answer: [ColumnContent]) in "\(answer[1].name): \(answer[1].cards[0].title)"
     }
@@ -101,7 +102,7 @@ extension Story {
 
   /// Deletes: what is held stays, what is owned goes.
   func delete() async throws {
-    log.step("Who has to do with an issue can't be deleted; an issue takes its comments with it")
+    log.step("A user of an issue can't be deleted; an issue takes its comments with it")
     try await tell(
       "DELETE /users/1",
       expecting:
@@ -133,7 +134,7 @@ extension Story {
 
   private static func thread(_ thread: IssueThread) -> String {
     let issue = thread.issue
-    return "\(issue.title), \(issue.status.rawValue), \(issue.assignee?.name ?? "nobody"), "
+    return "\(issue.title), \(issue.status.rawValue), \(issue.assignee?.name ?? "unassigned"), "
       + "\(thread.comments.count) comments"
   }
 }

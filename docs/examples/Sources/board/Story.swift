@@ -13,8 +13,8 @@ struct Story {
 
   /// Opens a new store, which goes with the story.
   ///
-  /// - Parameter log: Where the story is told.
-  /// - Throws: What keeps the store from being opened.
+  /// - Parameter log: The log of the story.
+  /// - Throws: The reason why the store can't be opened.
   init(log: Log = Log()) throws {
     service = try BoardService(.temporary())
     self.log = log
@@ -37,9 +37,9 @@ struct Story {
   /// - Parameters:
   ///   - request: As in the first line of an HTTP message.
   ///   - body: JSON; empty for none.
-  ///   - tag: What `If-Match` says.
-  ///   - expected: What should be told.
-  ///   - text: What is told of an answer that is a success.
+  ///   - tag: The value of `If-Match`.
+  ///   - expected: The expected line.
+  ///   - text: Makes the line from an answer that is a success.
   /// - Throws: ``StoryError`` if it is another line.
   func tell<Answer: Decodable>(
     _ request: String, body: String = "", ifMatch tag: String? = nil, expecting expected: String,
@@ -56,7 +56,7 @@ struct Story {
     try log.tell("\(response.status)  \(answer)", expected)
   }
 
-  /// What an answer says that is no success.
+  /// An answer that is no success.
   private struct Failure: Decodable { let error: String }
 }
 
@@ -81,7 +81,7 @@ extension BoardService {
   }
 }
 
-/// What is told, line by line, and checked.
+/// The lines of the story, each checked.
 final class Log {
   private let prints: Bool
   private var title = ""
@@ -118,7 +118,7 @@ final class Log {
   }
 }
 
-/// A line of the story that is another one than told.
+/// A line of the story that differs from the expected one.
 struct StoryError: Error, Equatable, CustomStringConvertible {
   let description: String
 

@@ -13,7 +13,7 @@ struct Inbox {
 
   /// Runs what the arguments say.
   ///
-  /// - Parameter arguments: What follows the program's name.
+  /// - Parameter arguments: The arguments behind the program's name.
   /// - Returns: The status to exit with: 0 done, 1 failed, 2 wrong arguments.
   func run(_ arguments: [String]) async -> Int32 {
     signal(SIGPIPE, SIG_IGN)
@@ -63,7 +63,7 @@ struct Inbox {
     await service.dataModelManager.drain()
     log("Service", .service, "has fetched everything")
     let number = await stop.value
-    log("Service", .service, number == SIGINT ? "was told to stop" : "got SIGTERM")
+    log("Service", .service, number == SIGINT ? "got SIGINT" : "got SIGTERM")
     await service.close()
     await backend.stop()
   }
@@ -79,7 +79,7 @@ struct Inbox {
   }
 }
 
-/// What the command line says.
+/// The options of the command line.
 struct Options: Equatable {
   /// Where the store is; a temporary directory if nothing is said.
   var directory: String?
@@ -94,7 +94,7 @@ struct Options: Equatable {
 
   /// Reads a command line.
   ///
-  /// - Parameter arguments: What follows the program's name.
+  /// - Parameter arguments: The arguments behind the program's name.
   /// - Throws: A ``UsageError``.
   init(_ arguments: [String]) throws(UsageError) {
     var rest = arguments[...]
@@ -123,7 +123,7 @@ struct Options: Equatable {
     return text
   }
 
-  /// What `--help` prints.
+  /// The text of `--help`.
   static let help = """
     usage: inbox [--directory DIR] [--port N] [--serve [--offline]]
 

@@ -2,7 +2,7 @@ import MicroHTTP
 import Pando
 import PandoMetrics
 
-/// The service: a store, one manager for all live data, two views, and a server for whoever asks.
+/// The service: a store, one manager for all live data, two views, and a server for clients.
 @MainActor
 final class InboxService {
   /// The message that the service shows.
@@ -23,7 +23,7 @@ final class InboxService {
   /// Where the service listens; 0 before it does.
   var port: UInt16 { server?.port ?? 0 }
 
-  /// Opens the store; nothing is shown and nobody can ask yet.
+  /// Opens the store; nothing is shown and the server does not listen yet.
   ///
   /// - Parameters:
   ///   - directory: Where the store is; created when it is not there.
@@ -50,7 +50,7 @@ final class InboxService {
   /// Begins to listen for requests.
   ///
   /// - Parameter port: Where; 0 for any free port.
-  /// - Throws: ``PortError`` when somebody else listens there.
+  /// - Throws: ``PortError`` when another program listens there.
   func listen(onPort port: UInt16) throws(PortError) {
     server = try HTTPServer(port: port) { [weak self] request in
       guard let self else { throw HTTPError(503, "the service has ended") }
@@ -58,7 +58,7 @@ final class InboxService {
     }
   }
 
-  /// Ends in order: no more requests, then every change on its way to the disk, then the store.
+  /// Ends in order: no more requests, then every pending change to the disk, then the store.
   func close() async {
     await server?.stop()
     network.stop()
@@ -68,10 +68,10 @@ final class InboxService {
   }
 }
 
-/// What the service answers to whom, and what a request does to the data.
+/// The answers of the service, and the effect of a request on the data.
 ///
-/// None of this knows a view: a change is given to the manager, or to a collection by its key, and
-/// whoever shows it is told.
+/// None of this refers to a view: a change is given to the manager, or to a collection by its key,
+/// and every view that shows it is notified.
 extension InboxService {
   /// Answers a request; an ``HTTPError`` is an answer too.
   private func answer(_ request: HTTPRequest) async throws -> HTTPResponse {
@@ -129,7 +129,7 @@ extension InboxService {
     return try await commit(dataModelManager.updateModel(person, context: "PUT /people/\(id)"))
   }
 
-  /// What a request says about a person whom its path names.
+  /// The content of a request about the person of its path.
   private struct PersonContent: Decodable {
     let name: String
     let isOnline: Bool
@@ -145,7 +145,7 @@ extension InboxService {
     return HTTPResponse(CommitAnswer(changeSet))
   }
 
-  /// A push knows no view and no provider: the key of the list is enough.
+  /// A push refers to no view and no provider: the key of the list is enough.
   private func push(_ request: HTTPRequest) async throws -> HTTPResponse {
     let people = try request.decoded(as: [Person].self)
     return try await commit(
@@ -169,7 +169,7 @@ extension InboxService {
   }
 }
 
-/// What a change has led to, as the client learns it.
+/// The result of a change, for the client.
 struct CommitAnswer: Encodable {
   /// The number of the commit; absent if nothing has changed.
   var commit: UInt64?

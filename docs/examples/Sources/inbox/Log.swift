@@ -1,9 +1,9 @@
 import Foundation
 
-/// What happens, line by line: who was told what, by which path, in which context.
+/// The events, line by line: each names a view, its path and its context.
 @MainActor
 final class Log {
-  /// How something came to whom it came.
+  /// How an event came.
   enum Path: String {
     /// It was asked for.
     case asks
@@ -11,13 +11,13 @@ final class Log {
     case cache
     /// The network's answer.
     case network
-    /// The view's own change, shown before anybody has stored it.
+    /// The view's own change, shown before it is stored.
     case own
-    /// Somebody else's change, told to the delegate.
-    case told
-    /// A commit, told to the listener of all updates.
+    /// The change of another writer, given to the delegate.
+    case notified
+    /// A commit, given to the listener of all updates.
     case commit
-    /// What the service as a whole does.
+    /// An event of the service as a whole.
     case service
   }
 

@@ -17,7 +17,7 @@ extension Message: CustomStringConvertible {
   }
 }
 
-/// Somebody who writes messages and stands in the list of contacts.
+/// A person who writes messages and stands in the list of contacts.
 @Model struct Person {
   @Key let id: Int
   var name: String

@@ -4,7 +4,7 @@ import MicroHTTP
 
 /// Fetches from the network.
 final class Network: Sendable {
-  /// How long nothing may come; whoever runs on this machine answers, however busy it is.
+  /// How long an answer may take; a server on this machine answers, however busy it is.
   private static let timeoutInSeconds = 600.0
 
   private let session: URLSession
@@ -72,8 +72,8 @@ struct NetworkError: Error, CustomStringConvertible {
 
 /// The far side of the network: the server that the service fetches its data from.
 ///
-/// It knows one message and a list of contacts. The two do not agree about Ada, who came online after
-/// the message was written; that is what the story is about.
+/// It has one message and a list of contacts. The two do not agree about Ada, who came online after
+/// the message was written; the story shows what follows from that.
 final class Backend: Sendable {
   /// Holds its answers back.
   let gate = Gate()
@@ -126,7 +126,7 @@ extension Backend {
   static let contacts = [Person(id: ada.id, name: ada.name, isOnline: true), grace, alan]
 }
 
-/// Holds answers of the network back until somebody lets them go.
+/// Holds answers of the network back until the story releases them.
 ///
 /// With it, who comes first is decided and not left to chance.
 actor Gate {

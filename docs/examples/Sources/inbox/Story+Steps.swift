@@ -44,16 +44,16 @@ extension Story {
     ])
   }
 
-  /// The list of contacts knows that Ada is online; so does the message, from now on.
+  /// In the list of contacts Ada is online; so she is in the message, from now on.
   func openContacts(_ service: InboxService, _ backend: Backend) async throws {
-    step("A contacts view opens and learns that Ada is online: the message view is told")
+    step("A contacts view opens, where Ada is online: the message view is notified")
     await openCacheFirst("/contacts", backend) { await service.contactsView.open() }
     await service.dataModelManager.drain()
     try expect([
       Expectation("ContactsView", .asks, "contacts"),
       Expectation("ContactsView", .cache),
       Expectation("ContactsView", .network, "Ada (online)", context: "the network"),
-      Expectation("MessageView", .told, "from Ada (online)", context: "the network"),
+      Expectation("MessageView", .notified, "from Ada (online)", context: "the network"),
       Expectation("Store", .commit, "Person:12", context: "the network"),
     ])
   }
@@ -85,27 +85,27 @@ extension Story {
     let linus = [Person(id: Backend.linus.id, name: Backend.linus.name, isOnline: true)]
     try await send("POST", "/push", JSONEncoder().encode(linus), to: service)
     try expect([
-      Expectation("MessageView", .told, "Linus (online)", context: "a push"),
-      Expectation("ContactsView", .told, "row 3 inserted", "Linus (online)", context: "a push"),
+      Expectation("MessageView", .notified, "Linus (online)", context: "a push"),
+      Expectation("ContactsView", .notified, "row 3 inserted", "Linus (online)", context: "a push"),
       Expectation("Store", .commit, "Person:15", "contacts", context: "a push"),
     ])
   }
 
-  /// The view changes a row: it shows that at once, and only others are told.
+  /// The view changes a row: it shows that at once, and only others are notified.
   func edit(_ service: InboxService) async throws {
-    step("The contacts view renames Ada: it shows that at once, and the message view is told")
+    step("The contacts view renames Ada: it shows that at once, and the message view is notified")
     service.contactsView.rename(row: 0, to: "Ada Lovelace")
     await service.dataModelManager.drain()
     try expect([
       Expectation("ContactsView", .own, "row 0 updated", "Ada Lovelace (online)", context: "a tap"),
-      Expectation("MessageView", .told, "from Ada Lovelace (online)", context: "a tap"),
+      Expectation("MessageView", .notified, "from Ada Lovelace (online)", context: "a tap"),
       Expectation("Store", .commit, "updated Person:12", context: "a tap"),
     ])
   }
 
   /// Two processes have the store open: what one commits, the other shows, without being asked.
   func shareWithAnotherProcess(_ service: InboxService) async throws {
-    step("A second process on the same store takes Ada offline: both views here are told")
+    step("A second process on the same store takes Ada offline: both views here are notified")
     let second = try await SecondService(directory: directory)
     let network = Network(port: second.port)
     defer { network.stop() }
@@ -115,38 +115,38 @@ extension Story {
       "PUT", "/people/12", Data(#"{"name": "Ada Lovelace", "isOnline": false}"#.utf8))
     await told
     try expect([
-      Expectation("MessageView", .told, "from Ada Lovelace (offline)"),
-      Expectation("ContactsView", .told, "row 0 updated", "Ada Lovelace (offline)"),
+      Expectation("MessageView", .notified, "from Ada Lovelace (offline)"),
+      Expectation("ContactsView", .notified, "row 0 updated", "Ada Lovelace (offline)"),
       Expectation("Store", .commit, "updated Person:12"),
     ])
-    step("Here she comes back: the second process has told its views when it says so")
+    step("Here she is online again: the second process has notified its views when it says so")
     let ada = Person(id: Backend.ada.id, name: "Ada Lovelace", isOnline: true)
     service.dataModelManager.updateModel(ada, context: "a push")
     try await second.says("row 0 updated: shows Ada Lovelace (online)")
     await service.dataModelManager.drain()
     try await second.stop()
     try expect([
-      Expectation("MessageView", .told, "from Ada Lovelace (online)", context: "a push"),
-      Expectation("ContactsView", .told, "row 0 updated", context: "a push"),
+      Expectation("MessageView", .notified, "from Ada Lovelace (online)", context: "a push"),
+      Expectation("ContactsView", .notified, "row 0 updated", context: "a push"),
       Expectation("Store", .commit, "updated Person:12", context: "a push"),
     ])
   }
 
-  /// Who is deleted is gone from everything that held her.
+  /// A deleted person is gone from everything that held her.
   func delete(_ service: InboxService) async throws {
     step("Grace is deleted: the list loses a row, the message a reader")
     try await send("DELETE", "/people/\(Backend.grace.id)", to: service)
     let context = "DELETE /people/\(Backend.grace.id)"
     try expect([
-      Expectation("MessageView", .told, "read by Linus", context: context),
-      Expectation("ContactsView", .told, "row 1 deleted", context: context),
+      Expectation("MessageView", .notified, "read by Linus", context: context),
+      Expectation("ContactsView", .notified, "row 1 deleted", context: context),
       Expectation("Store", .commit, "deleted Person:13", context: context),
     ])
     let isGone = !service.messageView.content.contains("Grace")
     guard isGone else { throw StoryError("the message is still read by Grace") }
   }
 
-  /// Sends a request to the service, as curl would, and waits until everybody has been told.
+  /// Sends a request to the service, as curl would, and waits until all views have been notified.
   private func send(
     _ method: String, _ path: String, _ body: Data = Data(), to service: InboxService
   ) async throws {
@@ -159,9 +159,9 @@ extension Story {
 
 /// The end of a service, and its next start.
 extension Story {
-  /// A change that is on its way when SIGTERM comes is not lost.
+  /// A change that is pending when SIGTERM comes is not lost.
   func terminate(_ service: InboxService) async throws {
-    step("SIGTERM comes while a change is on its way: it reaches the disk before the store closes")
+    step("SIGTERM comes while a change is pending: it reaches the disk before the store closes")
     let stop = StopSignal.catchFirst()
     let barbara = Person(id: 16, name: "Barbara", isOnline: true)
     CollectionDataProvider.append(
@@ -171,7 +171,8 @@ extension Story {
     _ = await stop.value
     await service.close()
     try expect([
-      Expectation("ContactsView", .told, "row 3 inserted", "Barbara", context: "the last change"),
+      Expectation(
+        "ContactsView", .notified, "row 3 inserted", "Barbara", context: "the last change"),
       Expectation("Store", .commit, "contacts", context: "the last change"),
       Expectation("Service", .service, "closed"),
     ])
@@ -200,9 +201,9 @@ extension Story {
   }
 }
 
-/// A cache that is no Pando store: it holds one model, and answers when it is let go.
+/// A cache that is no Pando store: it holds one model, and answers when it is released.
 ///
-/// Any class that can get and set by key can be a manager's cache; this one forgets what it is given.
+/// Any class that can get and set by key can be a manager's cache; this one keeps nothing.
 final class SlowCache: CacheDelegate {
   /// Holds the answers back; there is one path.
   let gate = Gate()

@@ -1,7 +1,7 @@
 /// Tells the story of the data flow, in a service of its own, and checks each step of it.
 ///
-/// Nothing in it is left to chance or to time: what comes first is held back or let go by the story,
-/// and after each step everything that is on its way is waited for.
+/// Nothing in it is left to chance or to time: the story holds back or releases each answer,
+/// and after each step it waits for everything that is pending.
 @MainActor
 final class Story {
   let directory: String
@@ -14,9 +14,9 @@ final class Story {
   /// Makes a story.
   ///
   /// - Parameters:
-  ///   - directory: Where its store is; what is in it is shown first.
+  ///   - directory: Where its store is; its contents are shown first.
   ///   - port: Where its service listens; 0 for any free port.
-  ///   - log: Where it is told.
+  ///   - log: The log of the story.
   init(directory: String, port: UInt16, log: Log = Log()) {
     self.log = log
     self.directory = directory
@@ -79,9 +79,9 @@ struct Expectation: CustomStringConvertible {
   /// Describes a line.
   ///
   /// - Parameters:
-  ///   - who: Who says it.
+  ///   - who: The view or service of the line.
   ///   - path: How it came there.
-  ///   - parts: What its text contains.
+  ///   - parts: The parts of its text.
   ///   - context: The context it has; `nil` for none.
   init(_ who: String, _ path: Log.Path, _ parts: String..., context: String? = nil) {
     self.who = who
@@ -102,7 +102,7 @@ struct Expectation: CustomStringConvertible {
   }
 }
 
-/// A step of the story that went otherwise than told.
+/// A step of the story that went otherwise than expected.
 struct StoryError: Error, Equatable, CustomStringConvertible {
   private let reason: String
 

@@ -23,7 +23,7 @@ final class MessageView: DataProviderDelegate {
     dataProvider.delegate = self
   }
 
-  /// Asks cache and network at the same time; who answers first is shown first.
+  /// Asks cache and network at the same time; the first answer is shown first.
   func open() async {
     log(name, .asks, "the cache and the network for \(Message.key(id))")
     async let cached: Void = showCached()
@@ -55,10 +55,10 @@ final class MessageView: DataProviderDelegate {
   nonisolated func dataProviderHasUpdatedData<T>(
     _ dataProvider: DataProvider<T>, context: (any Sendable)?
   ) {
-    MainActor.assumeIsolated { log(name, .told, content, context: context as? String) }
+    MainActor.assumeIsolated { log(name, .notified, content, context: context as? String) }
   }
 
-  /// What would be drawn.
+  /// The content that a screen would draw.
   var content: String {
     dataProvider.data.map { "shows \($0)" } ?? "shows nothing"
   }
@@ -83,7 +83,7 @@ final class ContactsView: CollectionDataProviderDelegate {
     dataProvider.delegate = self
   }
 
-  /// Asks cache and network at the same time; who answers first is shown first.
+  /// Asks cache and network at the same time; the first answer is shown first.
   func open() async {
     log(name, .asks, "the cache and the network for \(Self.cacheKey)")
     async let cached: Void = showCached()
@@ -91,7 +91,7 @@ final class ContactsView: CollectionDataProviderDelegate {
     _ = await (cached, fetched)
   }
 
-  /// Gives a person another name, as somebody would who has tapped on the row.
+  /// Gives a person another name, as a user would who has tapped on the row.
   ///
   /// - Parameters:
   ///   - row: The person's row.
@@ -129,16 +129,16 @@ final class ContactsView: CollectionDataProviderDelegate {
   ) {
     MainActor.assumeIsolated {
       let content = Self.content(data.compactMap { $0 as? Person })
-      log(name, .told, Self.rows(collectionChanges) + content, context: context as? String)
+      log(name, .notified, Self.rows(collectionChanges) + content, context: context as? String)
     }
   }
 
-  /// What would be drawn.
+  /// The content that a screen would draw.
   var content: String { Self.content(dataProvider.data) }
 
   private static func content(_ people: [Person]) -> String {
     let people = people.map(\.description).joined(separator: ", ")
-    return people.isEmpty ? "shows nobody" : "shows \(people)"
+    return people.isEmpty ? "shows no person" : "shows \(people)"
   }
 
   /// The rows that would be redrawn.
@@ -156,7 +156,7 @@ final class ContactsView: CollectionDataProviderDelegate {
   }
 }
 
-/// Logs every commit: a listener that is told of all updates, whoever made them.
+/// Logs every commit: a listener that is called for all updates, of any writer.
 @MainActor
 final class CommitLog: ConsistencyManagerUpdatesListener {
   private let log: Log
@@ -190,7 +190,7 @@ extension ChangeSet {
   }
 }
 
-/// Logs what goes wrong: calls on providers don't throw, the manager's delegate is told instead.
+/// Logs failures: calls on providers don't throw, the manager's delegate is called instead.
 final class FailureLog: DataModelManagerDelegate {
   private let log: Log
 

@@ -18,7 +18,7 @@ final class Companion: @unchecked Sendable {
   /// Starts the process.
   ///
   /// - Parameter arguments: The role.
-  /// - Throws: What keeps it from starting.
+  /// - Throws: The reason why it can't start.
   init(_ arguments: String...) throws {
     process.executableURL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
     process.arguments = arguments
@@ -47,7 +47,7 @@ final class Companion: @unchecked Sendable {
     }
   }
 
-  /// Gives a command whose answer nobody waits for.
+  /// Gives a command without waiting for its answer.
   func tell(_ command: String) throws {
     try input.fileHandleForWriting.write(contentsOf: Data("\(command)\n".utf8))
   }

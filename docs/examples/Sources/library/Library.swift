@@ -12,7 +12,7 @@ struct Library {
 
   /// Runs what the arguments say.
   ///
-  /// - Parameter arguments: What follows the program's name.
+  /// - Parameter arguments: The arguments behind the program's name.
   /// - Returns: The status to exit with: 0 done, 1 failed, 2 wrong arguments.
   func run(_ arguments: [String]) async -> Int32 {
     signal(SIGPIPE, SIG_IGN)
@@ -70,9 +70,9 @@ struct Library {
   }
 }
 
-/// What the command line says.
+/// The options of the command line.
 struct Options: Equatable {
-  /// What the process is.
+  /// The role of the process.
   enum Role: Equatable {
     /// The story, which starts the two others.
     case story
@@ -80,18 +80,18 @@ struct Options: Equatable {
     case session(port: UInt16)
     /// The server, on a port; 0 for any free one. It may keep its answer to a request back.
     case server(port: UInt16, held: String?)
-    /// Whoever explains the rest.
+    /// The explanation of the options.
     case help
   }
 
-  /// What the process is.
+  /// The role of the process.
   var role = Role.story
   /// Where the data is; a temporary directory if nothing is said.
   var directory: String?
 
   /// Reads a command line.
   ///
-  /// - Parameter arguments: What follows the program's name.
+  /// - Parameter arguments: The arguments behind the program's name.
   /// - Throws: ``UsageError``.
   init(_ arguments: [String]) throws(UsageError) {
     var rest = arguments[...]
@@ -127,7 +127,7 @@ struct Options: Equatable {
     return port
   }
 
-  /// What `--help` prints.
+  /// The text of `--help`.
   static let help = """
     usage: library [--directory DIR]
            library --server PORT --directory DIR [--hold REQUEST]
@@ -147,7 +147,7 @@ struct Options: Equatable {
     """
 }
 
-/// What is asked for makes no sense.
+/// The options make no sense.
 struct UsageError: Error, Equatable, CustomStringConvertible {
   let description: String
 

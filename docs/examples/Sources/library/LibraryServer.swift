@@ -4,9 +4,9 @@ import MicroHTTP
 /// The server of the library: authors, books and loans, each with a number that it gives.
 ///
 /// A process of its own, which can be killed and started again: what it has is in a file. It says what
-/// it is asked, and keeps an answer back when it is told to.
+/// it is asked, and keeps an answer back when an option says so.
 actor LibraryServer {
-  /// What it has, and what it has made for whom.
+  /// Its books, authors and loans, and the results of earlier requests.
   private struct Contents: Codable {
     var tables: [String: [Int: [String: Column]]] = [
       "authors": [1: ["name": .text("Jane Austen")], 2: ["name": .text("Frank Herbert")]],
@@ -16,7 +16,7 @@ actor LibraryServer {
       ],
       "loans": [1: ["book": .number(1), "reader": .text("Alan")]],
     ]
-    /// What requests to make something have led to, by their keys.
+    /// The results of requests to make something, by their keys.
     var made: [String: Int] = [:]
   }
 
@@ -34,7 +34,7 @@ actor LibraryServer {
   ///   - path: The file of what it has.
   ///   - target: A request whose answer is kept back, for example `POST /books`.
   ///   - say: Takes a line for each request.
-  /// - Throws: What keeps the file from being read.
+  /// - Throws: The reason why the file can't be read.
   init(
     _ path: String, holding target: String? = nil, say: @escaping @Sendable (String) -> Void
   ) throws {

@@ -15,7 +15,7 @@ extension Book: CustomStringConvertible {
   var description: String { "\(title) (\(id.number))" }
 }
 
-/// Who writes books.
+/// An author of books.
 @Model struct Author: PersistentEntity, MutableEntity {
   typealias RemoteID = Int
   var id: EntityIdentifier<Author>
@@ -33,7 +33,7 @@ extension EntityIdentifier where E.RemoteID == Int {
   var number: String { remoteID.map { "no. \($0)" } ?? "new" }
 }
 
-/// Who has which book.
+/// A loan: a book and its reader.
 @Model struct Loan: PersistentEntity, MutableEntity {
   typealias RemoteID = Int
   var id: EntityIdentifier<Loan>

@@ -22,7 +22,7 @@ final class Session {
   /// - Parameters:
   ///   - directory: Where its store is.
   ///   - server: Where the server is, if it is there.
-  /// - Throws: What keeps the store from being opened.
+  /// - Throws: The reason why the store can't be opened.
   init(directory: String, server: URL) throws {
     let (endings, continuation) = AsyncStream.makeStream(of: Void.self)
     self.endings = endings
@@ -92,7 +92,7 @@ final class Session {
     return failed.isEmpty ? "nothing waits any more" : failed.joined(separator: ", ")
   }
 
-  /// What waits for the server, in order.
+  /// The requests that wait for the server, in order.
   func waiting() throws -> String {
     let requests = try queue.requests().map { "\($0.request)" }
     return requests.isEmpty ? "nothing waits" : requests.joined(separator: ", ")
@@ -111,7 +111,7 @@ final class Session {
   }
 }
 
-/// What is done at the desk of the library, with or without a server.
+/// The work at the desk of the library, with or without a server.
 extension Session {
   /// Enters an author.
   func addAuthor(_ name: String) async throws -> String {

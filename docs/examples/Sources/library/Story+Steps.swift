@@ -1,6 +1,6 @@
 /// The steps of the story.
 extension Story {
-  /// What the server has is stored here, and every view shows it.
+  /// The contents of the server are stored here, and every view shows them.
   func fetch(_ server: Companion, _ session: Companion) async throws {
     log.step("The library opens, and fetches what the server has")
     try log.tell(await session.ask("fetch"), "Desk|has 2 authors, 2 books, 1 loans")
@@ -43,7 +43,7 @@ extension Story {
       await session.ask("queue"), "Queue|POST /authors, POST /books, POST /loans, PUT /books/2")
   }
 
-  /// The server has made a book, and nobody has heard its answer.
+  /// The server has made a book, and its answer has not arrived.
   func interrupt(_ server: Companion, _ session: Companion) async throws {
     log.step("The server is back, and slow: the process is killed while it waits for an answer")
     try session.tell("drain")
@@ -58,7 +58,7 @@ extension Story {
 
   /// The rest is sent in order, nothing is made twice, and the server's numbers are everywhere.
   func finish(_ server: Companion, _ session: Companion) async throws {
-    log.step("It starts again: the request on its way is sent again, the rest follows")
+    log.step("It starts again: the interrupted request is sent again, the rest follows")
     try log.tell(await session.ask("drain"), "Queue|nothing waits any more")
     try log.tell(
       await server.ask("sync"),
@@ -69,7 +69,7 @@ extension Story {
       "Authors|Jane Austen (no. 1), Frank Herbert (no. 2), Mary Shelley (no. 3)",
       "Catalogue|Dune (no. 1), Emma, annotated (no. 2), Frankenstein (no. 3)",
       "Loans|Alan has Dune by Frank Herbert, Ada has Frankenstein by Mary Shelley")
-    log.step("What the server has is what is here")
+    log.step("The contents here are those of the server")
     try log.tell(await session.ask("fetch"), "Desk|has 3 authors, 3 books, 2 loans")
     try log.tell(
       await server.ask("sync"),
@@ -82,7 +82,7 @@ extension Story {
     try log.tell(await session.ask("verify"), "Store|the store is whole")
   }
 
-  /// What the server refuses is taken back, and no more than that.
+  /// A refused write is undone, and no more than that.
   func refuse(_ server: Companion, _ session: Companion) async throws {
     let (title, longTitle) = ("Emma, annotated", "Emma, annotated and illustrated")
     log.step("The server takes its time, and refuses: that change is taken back, a later one stays")

@@ -3,7 +3,7 @@ import Foundation
 /// Tells how the library goes on without its server, and checks each line of it.
 ///
 /// Server and session are processes of their own. Nothing is left to chance or to time: each command is
-/// carried out to its end before the next, and what comes first is held back or let go by the story.
+/// carried out to its end before the next, and the story holds back or releases each answer.
 @MainActor
 struct Story {
   private let directory: String
@@ -13,7 +13,7 @@ struct Story {
   ///
   /// - Parameters:
   ///   - directory: Where server and session keep their data; a new one.
-  ///   - log: Where it is told.
+  ///   - log: The log of the story.
   init(directory: String, log: Log = Log()) {
     self.directory = directory
     self.log = log
@@ -56,7 +56,7 @@ struct Story {
   }
 }
 
-/// What is told, line by line, and checked step by step.
+/// The lines of the story, checked step by step.
 @MainActor
 final class Log {
   private let prints: Bool
@@ -77,7 +77,7 @@ final class Log {
   /// Tells lines, each of which has to be the one that is expected.
   ///
   /// - Parameters:
-  ///   - lines: Who says what, with a bar between.
+  ///   - lines: The lines, each a speaker and a text with a bar between.
   ///   - expected: The same, as it should be.
   /// - Throws: ``StoryError`` at the first line that is another one.
   func tell(_ lines: [String], _ expected: String...) throws(StoryError) {
@@ -105,7 +105,7 @@ final class Log {
   }
 }
 
-/// A step of the story that went otherwise than told.
+/// A step of the story that went otherwise than expected.
 struct StoryError: Error, Equatable, CustomStringConvertible {
   let description: String
 

@@ -3,7 +3,7 @@ import Pando
 /// Something on the screen that follows entities by itself.
 @MainActor
 protocol ContentView: AnyObject {
-  /// What stands above it.
+  /// The title above it.
   var title: String { get }
 
   /// Waits until it shows what a plain read gives.
@@ -24,10 +24,10 @@ final class View<Value: Sendable>: ContentView {
   /// Makes a view.
   ///
   /// - Parameters:
-  ///   - title: What stands above it.
-  ///   - sequence: What it follows.
+  ///   - title: The title above it.
+  ///   - sequence: The sequence that it follows.
   ///   - read: Reads the same once.
-  ///   - text: What it shows of a value.
+  ///   - text: Makes the shown text of a value.
   init(
     _ title: String, _ sequence: some AsyncSequence<Value, any Error> & Sendable,
     read: @escaping () async throws -> Value, text: @escaping (Value) -> String

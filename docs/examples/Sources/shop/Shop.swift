@@ -26,7 +26,7 @@ struct Shop: Sendable {
   }
 }
 
-/// An order that a customer wants.
+/// An order of a customer, before it is placed.
 struct OrderRequest: Sendable {
   var customer: Key<Customer>
   /// How many of which product, each at least 1.
@@ -42,7 +42,7 @@ struct ShopError: Error, Equatable {
   enum Code { case emptyOrder, notThere, notForSale, outOfStock, wrongStatus }
 
   let code: Code
-  /// What the refusal is about.
+  /// The subject of the refusal.
   let subject: String
 
   init(_ code: Code, _ subject: String) {
@@ -170,14 +170,14 @@ extension Shop {
     return try await store.read { try $0.first(query) }
   }
 
-  /// What the orders of a day add up to.
+  /// The sum of the orders of a day.
   func turnover(on day: String) async throws -> Money {
     let query = Query(
       filter: \.tenant == tenant && \Order.day == day && \Order.status != .cancelled)
     return Money(rawValue: try await store.answer(.sum(\.total), to: query))
   }
 
-  /// What happened to a node, the oldest first.
+  /// The changes of a node, the oldest first.
   func history<M>(of key: Key<M>) async throws -> [AuditEntry] {
     let query = Query(filter: \AuditEntry.node == key.rawValue, order: [.ascending(\.at)])
     return try await store.read { try $0.find(query).entities }

@@ -68,7 +68,7 @@ import Testing
     }
   }
 
-  @Test func `who has made an issue, is to do it, or has commented on one is kept, and others go`()
+  @Test func `a user of an issue can't be deleted, and others can`()
     async throws
   {
     try await withBoard { service in
@@ -102,7 +102,7 @@ import Testing
     }
   }
 
-  @Test func `once the service ends nobody waits for a change, and the rest is answered`()
+  @Test func `when the service ends, waiting clients get an answer, and the rest is answered`()
     async throws
   {
     try await withBoard { service in
@@ -117,7 +117,7 @@ import Testing
     }
   }
 
-  @Test func `what can't be done changes nothing, and the answer says why`() async throws {
+  @Test func `a request that fails changes nothing, and the answer says why`() async throws {
     try await withBoard { service in
       let before = try await service.store.read { try $0.commitNumber }
       for (request, body, status, reason) in [

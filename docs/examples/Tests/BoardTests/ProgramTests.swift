@@ -21,7 +21,7 @@ import Testing
     #expect(told.lines.last == "The story holds: 22 lines, each as it should be.")
   }
 
-  @Test func `what is made can be asked, and each question is answered`() async throws {
+  @Test func `sample data can be queried, and each question is answered`() async throws {
     try await withTemporaryDirectory { directory in
       let store = "\(directory)/store"
       let made = try await run("make", "--store", store, "--issues", "300")
@@ -35,7 +35,7 @@ import Testing
     }
   }
 
-  @Test func `what can't be done is one line on standard error`() async throws {
+  @Test func `a failure is one line on standard error`() async throws {
     for (arguments, status) in [
       (["dance"], 2), (["serve"], 2), (["make", "--store"], 2), (["--colour"], 2),
       (["make", "--store", "x", "--issues", "0"], 2),

@@ -7,7 +7,7 @@ import Testing
 
 @testable import board
 
-/// What many clients do at once, over the network.
+/// The effect of many clients at once, over the network.
 @Suite struct ServerTests {
   @Test func `of eight changes at once to different fields of two issues none is lost`()
     async throws
@@ -37,7 +37,7 @@ import Testing
     }
   }
 
-  @Test func `of eight changes that expect one version one wins, and the others are told`()
+  @Test func `of eight changes that expect one version one wins, and the others get an error`()
     async throws
   {
     try await withServer { server in
@@ -65,7 +65,7 @@ import Testing
     }
   }
 
-  @Test func `a card that moves is in one column, whoever looks`() async throws {
+  @Test func `a card that moves is in one column for every reader`() async throws {
     try await withServer { server in
       try await withThrowingTaskGroup(of: Void.self) { group in
         let isDone = Locked()
@@ -90,7 +90,7 @@ import Testing
     }
   }
 
-  @Test func `who watches a column is told of a move, of an issue and of a user`() async throws {
+  @Test func `a watching client is notified of a move, of an issue and of a user`() async throws {
     try await withServer { server in
       var seen = try await server.ask("/columns/1/watch", as: WatchedColumn.self)
       #expect(seen.column == ColumnContent(data.column(1), data.cards(ofColumn: 1)))
@@ -113,7 +113,7 @@ import Testing
     }
   }
 
-  @Test func `who watches when the service ends gets an answer, and what was told is stored`()
+  @Test func `a service that ends answers a watching client, and has stored the new issue`()
     async throws
   {
     try await withTemporaryDirectory { directory in

@@ -17,7 +17,7 @@ let allIssues = (1...data.issueCount).reversed().map(data.issue)
 /// Runs `body` with a service over a store of its own with the data.
 ///
 /// - Parameter body: Gets the service.
-/// - Throws: What `body` throws.
+/// - Throws: The error of `body`.
 func withBoard(_ body: (BoardService) async throws -> Void) async throws {
   let service = try BoardService(ModelStore.temporary(configuration: .forTests))
   try data.make(in: service.store)
@@ -33,7 +33,7 @@ func withBoard(_ body: (BoardService) async throws -> Void) async throws {
 /// Runs `body` with `board serve` as a process of its own, which is ended by SIGTERM afterwards.
 ///
 /// - Parameter body: Gets the process.
-/// - Throws: What `body` throws.
+/// - Throws: The error of `body`.
 func withServer(_ body: (ServiceProcess) async throws -> Void) async throws {
   try await withTemporaryDirectory { directory in
     try await makeBoard(in: directory)

@@ -30,7 +30,7 @@ import Testing
       #expect(try await service.ask("GET", "/contacts").hasPrefix("200 [\(changed),"))
       try await service.output(containing: "row 0 updated")
       let told = service.log.split(separator: "\n").filter { $0.contains("← PUT /people/12") }
-      #expect(told.map { $0.contains(" told ") } == [true, true, false])
+      #expect(told.map { $0.contains(" notified ") } == [true, true, false])
     }
   }
 
@@ -49,8 +49,7 @@ import Testing
     }
   }
 
-  @Test func `a message goes with its author, and is shown again when it comes back`() async throws
-  {
+  @Test func `a message goes with its author, and can be stored again`() async throws {
     try await withService { service, _ in
       let message = try await service.ask("GET", "/inbox/34").dropFirst(4)
       let answer = try await service.ask("DELETE", "/people/12")
@@ -64,7 +63,7 @@ import Testing
     }
   }
 
-  @Test func `what Prometheus collects has the service's figures`() async throws {
+  @Test func `the metrics for Prometheus have the service's figures`() async throws {
     try await withService { service, _ in
       _ = try await service.ask("PUT", "/people/12", #"{"name":"Ada L.","isOnline":false}"#)
       let text = try await service.ask("GET", "/metrics")
@@ -75,7 +74,7 @@ import Testing
     }
   }
 
-  @Test func `a bad request changes nothing and is told why`() async throws {
+  @Test func `a bad request changes nothing and gets the reason`() async throws {
     try await withService { service, _ in
       let before = try await service.ask("GET", "/contacts")
       for (method, path, body, status, reason) in [
@@ -128,7 +127,7 @@ import Testing
 
   /// Puts many people, several at a time, until the service is gone.
   ///
-  /// - Returns: Whom it has acknowledged.
+  /// - Returns: The identifiers of the people that it has acknowledged.
   private func putPeople(_ service: ServiceProcess) async -> [Int] {
     await withTaskGroup(of: [Int].self) { group in
       for writer in 0..<8 {
@@ -147,7 +146,7 @@ import Testing
     }
   }
 
-  @Test func `what was acknowledged before SIGTERM is there at the next start`() async throws {
+  @Test func `a change acknowledged before SIGTERM is there at the next start`() async throws {
     try await withTemporaryDirectory { directory in
       let service = try await ServiceProcess(directory: directory)
       let writers = Task { await putPeople(service) }
@@ -165,7 +164,7 @@ import Testing
     }
   }
 
-  @Test func `a port that somebody else has is one line on standard error`() async throws {
+  @Test func `a port of another program is one line on standard error`() async throws {
     try await withService { service, _ in
       let run = try await Shell.run("inbox --serve --port \(service.port)")
       #expect(run.status == 1)

@@ -30,7 +30,7 @@ enum Shell {
 /// Runs `body` with a service that is ended by SIGTERM afterwards, which it must do in order.
 ///
 /// - Parameter body: Gets the service and the directory of its store.
-/// - Throws: What `body` throws.
+/// - Throws: The error of `body`.
 func withService(
   _ body: (ServiceProcess, String) async throws -> Void
 ) async throws {

@@ -14,7 +14,7 @@ import Testing
     }
   }
 
-  @Test func `the story is told in the order of the data flow, and holds`() async throws {
+  @Test func `the story follows the order of the data flow, and holds`() async throws {
     let run = try await Shell.run("inbox")
     #expect(run.status == 0 && run.errors.isEmpty, "\(run)")
     let lines = numbered(run)
@@ -23,14 +23,14 @@ import Testing
       lines.map { "\($0[1]) \($0[2])" } == [
         "MessageView asks", "MessageView cache", "MessageView network", "Store commit",
         "SlowView asks", "SlowView network", "SlowCache cache", "SlowView cache",
-        "ContactsView asks", "ContactsView cache", "ContactsView network", "MessageView told",
+        "ContactsView asks", "ContactsView cache", "ContactsView network", "MessageView notified",
         "Store commit",
-        "MessageView told", "ContactsView told", "Store commit",
-        "ContactsView own", "MessageView told", "Store commit",
-        "MessageView told", "ContactsView told", "Store commit",
-        "MessageView told", "ContactsView told", "Store commit",
-        "MessageView told", "ContactsView told", "Store commit",
-        "ContactsView told", "Store commit", "Service service",
+        "MessageView notified", "ContactsView notified", "Store commit",
+        "ContactsView own", "MessageView notified", "Store commit",
+        "MessageView notified", "ContactsView notified", "Store commit",
+        "MessageView notified", "ContactsView notified", "Store commit",
+        "MessageView notified", "ContactsView notified", "Store commit",
+        "ContactsView notified", "Store commit", "Service service",
         "MessageView asks", "MessageView cache", "MessageView network",
         "ContactsView asks", "ContactsView cache", "ContactsView network", "Service service",
       ])
@@ -77,7 +77,7 @@ import Testing
     ("--colour", 2), ("--port 70000", 2), ("--directory", 2), ("--directory /dev/null/store", 1),
     ("--directory /proc/store", 1),
   ])
-  func `what can't be done is one line on standard error`(
+  func `a failure is one line on standard error`(
     arguments: String, status: Int32
   ) async throws {
     let run = try await Shell.run("inbox \(arguments)")
@@ -100,23 +100,24 @@ import Testing
   @Test func `a step that goes otherwise ends the story with the line in question`() throws {
     let story = Story(directory: "unused", port: 0, log: Log(prints: false))
     let expected = [
-      Expectation("View", .told, "online", context: "a push"), Expectation("Store", .commit),
+      Expectation("View", .notified, "online", context: "a push"), Expectation("Store", .commit),
     ]
-    story.log("View", .told, "not of this step")
+    story.log("View", .notified, "not of this step")
     story.step("A step")
-    story.log("View", .told, "Ada (online)", context: "a push")
+    story.log("View", .notified, "Ada (online)", context: "a push")
     #expect(throws: StoryError("“A step”: Store, commit is missing at its end")) {
       try story.expect(expected)
     }
     story.log("Store", .commit, "number 1")
     try story.expect(expected)
-    story.log("View", .told, "again")
+    story.log("View", .notified, "again")
     #expect(throws: StoryError("“A step”: line 4 should not be there")) {
       try story.expect(expected)
     }
     story.step("Another step")
-    story.log("View", .told, "Ada (online)", context: "a tap")
-    #expect(throws: StoryError("“Another step”: line 5 should be View, told, online, ← a push")) {
+    story.log("View", .notified, "Ada (online)", context: "a tap")
+    #expect(throws: StoryError("“Another step”: line 5 should be View, notified, online, ← a push"))
+    {
       try story.expect(expected)
     }
   }

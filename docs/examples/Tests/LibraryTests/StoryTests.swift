@@ -23,7 +23,7 @@ import Testing
     #expect(run.lines.last { $0.contains("Catalogue") }?.contains("Frankenstein (no. 3)") == true)
   }
 
-  @Test func `what the server refuses is taken back, and the later change is sent without it`()
+  @Test func `a refused change is undone, and the later change is sent without it`()
     async throws
   {
     let run = try await Library.run()
@@ -48,7 +48,7 @@ import Testing
     (["--colour"], 2), (["--server", "70000"], 2), (["--session", "1"], 2),
     (["--directory", "/dev/null/library"], 1),
   ])
-  func `what can't be done is one line on standard error`(
+  func `a failure is one line on standard error`(
     arguments: [String], status: Int
   ) async throws {
     let run = try await Library.run(arguments)
@@ -87,9 +87,9 @@ enum Library {
   ///
   /// - Parameters:
   ///   - arguments: Its arguments.
-  ///   - environment: What is different in its environment.
-  /// - Returns: What it printed and how it ended.
-  /// - Throws: What keeps it from being run.
+  ///   - environment: The additional variables of its environment.
+  /// - Returns: Its output and its end.
+  /// - Throws: The reason why it can't be run.
   static func run(
     _ arguments: [String] = [], environment: [String: String] = [:]
   ) async throws -> ChildProcess.Run {

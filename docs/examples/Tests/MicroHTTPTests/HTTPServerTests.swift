@@ -36,7 +36,7 @@ import Testing
     await server.stop()
   }
 
-  /// Sends bytes as they are and returns all that comes back until the server closes.
+  /// Sends bytes as they are and returns all bytes of the answer until the server closes.
   private func exchange(_ port: UInt16, _ text: String) async throws -> String {
     let connection = try RawConnection(port: port)
     try connection.write(text)
@@ -76,7 +76,7 @@ import Testing
     }
   }
 
-  @Test func `what a handler throws is the answer`() async throws {
+  @Test func `the error of a handler is the answer`() async throws {
     try await withServer { port in
       let missing = try await exchange(port, last("GET /missing"))
       #expect(missing.hasPrefix("HTTP/1.1 404 Not Found\r\n"))
@@ -106,7 +106,7 @@ import Testing
     let body = String(repeating: "a", count: HTTPServer.bodyByteCountMaximum + excess)
     try await withServer { port in
       let whole = try await exchange(port, last("PUT /length", body: body))
-      // The same in two chunks, so that nobody knows beforehand how much it will be.
+      // The same in two chunks, so that the length is unknown beforehand.
       let half = body.utf8.count / 2
       let chunks = [body.prefix(half), body.dropFirst(half)].map {
         String($0.utf8.count, radix: 16) + "\r\n\($0)\r\n"
@@ -124,7 +124,7 @@ import Testing
     }
   }
 
-  @Test func `a client that asks before it sends is told at once`() async throws {
+  @Test func `a client that asks before it sends gets an answer at once`() async throws {
     try await withServer { port in
       let refused = try await exchange(
         port, last("PUT /", "Expect: 100-continue\r\nContent-Length: 2000000\r\n"))
@@ -159,7 +159,7 @@ import Testing
     }
   }
 
-  @Test func `clients that go away in the middle harm nobody`() async throws {
+  @Test func `clients that go away in the middle harm no other client`() async throws {
     try await withServer { port in
       for text in ["", "GE", "PUT / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\nabc"] {
         try RawConnection(port: port).write(text)
@@ -170,7 +170,7 @@ import Testing
     }
   }
 
-  @Test func `a client that goes away while its handler runs harms nobody`() async throws {
+  @Test func `a client that goes away while its handler runs harms no other client`() async throws {
     let (hasBegun, mayEnd) = (Event(), Event())
     try await withServer { request in
       if request.path == ["slow"] {
@@ -219,7 +219,7 @@ import Testing
     try client.write("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
     await blocking { hasBegun.wait() }
     async let stopped: Void = server.stop()
-    // While the answer is under way, the port takes nobody any more.
+    // While the answer is under way, the port takes no new connection.
     await blocking { while (try? RawConnection(port: server.port)) != nil { sched_yield() } }
     mayEnd.signal()
     await stopped

@@ -2,7 +2,7 @@ import Foundation
 
 /// A section of the README of the examples.
 public struct READMESection {
-  /// What stands between its title and the next one.
+  /// The text between its title and the next one.
   public let text: String
 
   /// Reads a section.

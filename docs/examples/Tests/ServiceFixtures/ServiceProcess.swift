@@ -5,7 +5,7 @@ import PandoFixtures
 
 /// A running service, in a process of its own.
 ///
-/// What it prints is read on a thread of its own and can be waited for.
+/// Its output is read on a thread of its own and can be waited for.
 public final class ServiceProcess: @unchecked Sendable {
   // Sendable because the text is used under the condition's lock only; the rest is set once.
   private let condition = NSCondition()
@@ -19,8 +19,8 @@ public final class ServiceProcess: @unchecked Sendable {
   ///
   /// - Parameters:
   ///   - program: The name of a program that was built beside the tests.
-  ///   - arguments: What follows the program's name.
-  ///   - sign: What it prints when it is ready, behind where it listens.
+  ///   - arguments: The arguments behind the program's name.
+  ///   - sign: The text that it prints when it is ready, behind its address.
   /// - Throws: When it can't be started, or ends before.
   public init(_ program: String, _ arguments: [String], until sign: String) async throws {
     process = try ChildProcess(program, arguments)
@@ -119,7 +119,7 @@ public final class ServiceProcess: @unchecked Sendable {
 
 /// A service that does not do what every service does.
 public struct ServiceError: Error, CustomStringConvertible {
-  /// What it does not.
+  /// The missing effect.
   public let description: String
 
   init(_ description: String) { self.description = description }
