@@ -63,11 +63,13 @@ extension Int8: KeyPart {}
 extension Int16: KeyPart {}
 extension Int32: KeyPart {}
 extension Int64: KeyPart {}
+extension Int128: KeyPart {}
 extension UInt: KeyPart {}
 extension UInt8: KeyPart {}
 extension UInt16: KeyPart {}
 extension UInt32: KeyPart {}
 extension UInt64: KeyPart {}
+extension UInt128: KeyPart {}
 extension Key: KeyPart {}
 
 extension UUID: KeyPart {

@@ -19,6 +19,14 @@ import Testing
 }
 
 @Embedded private enum Region: String { case north, south }
+@Embedded private enum Kind { case star, galaxy }
+
+@Model private struct Body {
+  @Key var kind: Kind
+  @Key var low: Int128
+  @Key var high: UInt128
+  var name: String
+}
 
 @Suite struct KeyTests {
   private let store: ModelStore
@@ -38,6 +46,17 @@ import Testing
     let names = try store.read { try $0[keys].map(\.name) }
     #expect(names == ["Ben", "Ada"])
     #expect(try store.read { try $0.contains(Member.key(2)) })
+  }
+
+  @Test func `a key has integers of any size and an enum by the name of its case`() throws {
+    let body = Body(kind: .galaxy, low: .min, high: .max, name: "M31")
+    try set([body, Body(kind: .galaxy, low: .max, high: 0, name: "M33")])
+    #expect(
+      body.key.rawValue == "Body:galaxy/-170141183460469231731687303715884105728"
+        + "/340282366920938463463374607431768211455")
+    #expect(try store.get(Body.key(.galaxy, .min, .max)) == body)
+    #expect(try store.get(Body.key(.galaxy, .max, 0))?.name == "M33")
+    #expect(try store.get(Body.key(.star, .min, .max)) == nil)
   }
 
   @Test func `a model is inserted once`() throws {
