@@ -21,11 +21,23 @@ extension CoreManager {
   ///   ``search(withQuery:in:)``.
   public func answer<Answer>(
     _ question: Question<E, Answer>, to query: Query<E>, in context: ReadContext<E> = .local
-  ) async throws -> Answer {
-    let told = try await fromDisk(query, context) { try $0.answer(question, to: query) }
-    if let told { return told }
-    return try question.answer(try await search(withQuery: query, in: context).entities)
-  }
+  ) async throws -> Answer { try await answer(to: query, question, context) }
+
+  /// Answers a grouped question, as ``answer(_:to:in:)`` any other one.
+  ///
+  /// If a caller expects a dictionary of another type, the error of the compiler names both types.
+  ///
+  /// - Parameters:
+  ///   - question: The question.
+  ///   - query: The query for its entities.
+  ///   - context: The stores to read.
+  /// - Returns: The answer of each group.
+  /// - Throws: As for any other question.
+  /// - Complexity: As for any other question.
+  public func answer<Key: Hashable & Sendable, Value: Sendable>(
+    _ question: Question<E, [Key: Value]>, to query: Query<E>,
+    in context: ReadContext<E> = .local
+  ) async throws -> [Key: Value] { try await answer(to: query, question, context) }
 
   /// Returns the identifiers of the entities that match a query, in its order.
   ///
@@ -67,6 +79,14 @@ extension CoreManager {
     try query.validate()
     let whole = try await read(EntityRead(searching: query, after: entity), in: context)
     return try query.window(of: whole.entities, after: entity)
+  }
+
+  private func answer<Answer>(
+    to query: Query<E>, _ question: Question<E, Answer>, _ context: ReadContext<E>
+  ) async throws -> Answer {
+    let told = try await fromDisk(query, context) { try $0.answer(question, to: query) }
+    if let told { return told }
+    return try question.answer(try await search(withQuery: query, in: context).entities)
   }
 
   /// Answers from a snapshot of the disk; `nil` if only a search gives the right answer.

@@ -23,6 +23,24 @@ extension ModelSnapshot {
   ///   without decoding.
   public func answer<E: Queryable, Answer>(
     _ question: Question<E, Answer>, to query: Query<E>
+  ) throws -> Answer { try answer(to: query, question) }
+
+  /// Answers a grouped question, as ``answer(_:to:)`` any other one.
+  ///
+  /// If a caller expects a dictionary of another type, the error of the compiler names both types.
+  ///
+  /// - Parameters:
+  ///   - question: The question.
+  ///   - query: The query for its entities.
+  /// - Returns: The answer of each group.
+  /// - Throws: As for any other question.
+  /// - Complexity: As for any other question.
+  public func answer<E: Queryable, Key: Hashable & Sendable, Value: Sendable>(
+    _ question: Question<E, [Key: Value]>, to query: Query<E>
+  ) throws -> [Key: Value] { try answer(to: query, question) }
+
+  private func answer<E: Queryable, Answer>(
+    to query: Query<E>, _ question: Question<E, Answer>
   ) throws -> Answer {
     let query = try resolved(query)
     guard try isToldByRows(query, isInOrder: query.hasWindow) else {

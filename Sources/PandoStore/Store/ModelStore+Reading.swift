@@ -99,4 +99,34 @@ extension ModelStore {
   ) async throws -> Answer {
     try await read { try $0.answer(question, to: query) }
   }
+
+  /// Answers a grouped question, as ``answer(_:to:)`` any other one.
+  ///
+  /// If a caller expects a dictionary of another type, the error of the compiler names both types.
+  ///
+  /// - Parameters:
+  ///   - question: The question.
+  ///   - query: The query for its entities.
+  /// - Returns: The answer of each group.
+  /// - Throws: As for any other question.
+  /// - Complexity: As for any other question.
+  public func answer<E: Queryable, Key: Hashable & Sendable, Value: Sendable>(
+    _ question: Question<E, [Key: Value]>, to query: Query<E>
+  ) throws -> [Key: Value] {
+    try read { try $0.answer(question, to: query) }
+  }
+
+  /// Answers a grouped question, as ``answer(_:to:)`` any other one; reads on a reader thread.
+  ///
+  /// - Parameters:
+  ///   - question: The question.
+  ///   - query: The query for its entities.
+  /// - Returns: The answer of each group.
+  /// - Throws: As for any other question.
+  /// - Complexity: As for any other question.
+  public func answer<E: Queryable, Key: Hashable & Sendable, Value: Sendable>(
+    _ question: Question<E, [Key: Value]>, to query: Query<E>
+  ) async throws -> [Key: Value] {
+    try await read { try $0.answer(question, to: query) }
+  }
 }

@@ -59,6 +59,16 @@ import Testing
     ("Int", ".max(\\.id)", "value of type 'Int?' to specified type 'Int'"),
     ("[String]", ".distinct(\\.id)", "value of type '[Int]' to type '[String]'"),
     ("Int", ".count.grouped(by: \\.id)", "'[Int : Int]'"),
+    ("[String: Int]", ".count.grouped(by: \\.id)", "('Int' and 'String') are expected to be equal"),
+    (
+      "[Int: String]", ".sum(\\.id).grouped(by: \\.id)",
+      "inferred as 'Question<Trip, [Int : String]>'"
+    ),
+    ("[String]", ".count.grouped(by: \\.id)", "'[Int : Int]' to specified type '[String]'"),
+    (
+      "[Int: [String: Int]]", ".count.grouped(by: \\.id).grouped(by: \\.id)",
+      "('Int' and 'String') are expected to be equal"
+    ),
   ])
   func `an answer of a wrong type is an error that names the type`(
     type: String, question: String, message: String
