@@ -9,9 +9,12 @@ struct EmbeddedMacro {
   ///
   /// - Returns: `nil` if it has a mistake.
   private static func read(
-    _ declaration: some DeclGroupSyntax, _ node: AttributeSyntax, _ mistakes: inout Mistakes
+    _ declaration: some DeclGroupSyntax, _ node: AttributeSyntax, _ mistakes: inout Mistakes,
+    in context: some MacroExpansionContext
   ) -> Declaration? {
-    guard let declaration = mistakes.read(declaration, node, "@Embedded", "a struct or an enum")
+    guard
+      let declaration = mistakes.read(
+        declaration, node, "@Embedded", "a struct or an enum", in: context)
     else { return nil }
     for field in declaration.fields {
       for marker in [Marker.key, .indexed, .unique, .restrict, .owned] {
@@ -34,10 +37,11 @@ extension EmbeddedMacro: MemberMacro {
     var mistakes = Mistakes()
     if let value = declaration.as(EnumDeclSyntax.self) {
       mistakes.refuseActor(of: value)
+      mistakes.refusePrivate(value, in: context)
       mistakes.report(in: context)
       return mistakes.diagnostics.isEmpty ? EmbeddedEnum(value).members.declarations : []
     }
-    guard let declaration = read(declaration, node, &mistakes) else {
+    guard let declaration = read(declaration, node, &mistakes, in: context) else {
       mistakes.report(in: context)
       return []
     }
@@ -56,12 +60,14 @@ extension EmbeddedMacro: ExtensionMacro {
     in context: some MacroExpansionContext
   ) throws -> [ExtensionDeclSyntax] {
     let missing = protocols.map(\.lastName)
+    var mistakes = Mistakes()
     if let value = declaration.as(EnumDeclSyntax.self) {
+      mistakes.refusePrivate(value, in: context)
+      if !mistakes.diagnostics.isEmpty { return [] }
       let left = EmbeddedEnum(value).absentConformances
       return [try ExtensionDeclSyntax(of: type, missing.filter { !left.contains($0) }, [])]
     }
-    var mistakes = Mistakes()
-    guard let declaration = read(declaration, node, &mistakes) else { return [] }
+    guard let declaration = read(declaration, node, &mistakes, in: context) else { return [] }
     var expansion = Expansion(declaration)
     var left: Set = ["QueryRepresentable", "KeyPart", "CaseNamed"]
     if expansion.isCodedByHand { left.insert("FieldCodable") } else { expansion.addFieldCoding() }

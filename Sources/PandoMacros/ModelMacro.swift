@@ -9,11 +9,11 @@ struct ModelMacro {
   ///
   /// - Returns: `nil` if it has a mistake.
   private static func read(
-    _ declaration: some DeclGroupSyntax, _ node: AttributeSyntax, _ mistakes: inout Mistakes
+    _ declaration: some DeclGroupSyntax, _ node: AttributeSyntax, _ mistakes: inout Mistakes,
+    in context: some MacroExpansionContext
   ) -> (declaration: Declaration, arguments: ModelArguments)? {
-    guard let declaration = mistakes.read(declaration, node, "@Model", "a struct") else {
-      return nil
-    }
+    guard let declaration = mistakes.read(declaration, node, "@Model", "a struct", in: context)
+    else { return nil }
     let arguments = ModelArguments(node, declaration, &mistakes)
     declaration.requireKey(arguments, &mistakes)
     return mistakes.diagnostics.isEmpty ? (declaration, arguments) : nil
@@ -26,7 +26,8 @@ extension ModelMacro: MemberMacro {
     conformingTo protocols: [TypeSyntax], in context: some MacroExpansionContext
   ) throws -> [DeclSyntax] {
     var mistakes = Mistakes()
-    guard let (declaration, arguments) = read(declaration, node, &mistakes) else {
+    guard let (declaration, arguments) = read(declaration, node, &mistakes, in: context)
+    else {
       mistakes.report(in: context)
       return []
     }
@@ -48,7 +49,8 @@ extension ModelMacro: ExtensionMacro {
     in context: some MacroExpansionContext
   ) throws -> [ExtensionDeclSyntax] {
     var mistakes = Mistakes()
-    guard let (value, _) = read(declaration, node, &mistakes) else {
+    guard let (value, _) = read(declaration, node, &mistakes, in: context)
+    else {
       // An enum loses the conformance that it has of itself, and the compiler would tell of nothing else.
       return declaration.is(EnumDeclSyntax.self)
         ? [try ExtensionDeclSyntax(of: type, ["Equatable"], [])] : []
@@ -72,9 +74,10 @@ extension Mistakes {
   /// - Returns: `nil` if it stands at something else, which is a mistake.
   mutating func read(
     _ declaration: some DeclGroupSyntax, _ attribute: AttributeSyntax, _ macro: String,
-    _ kinds: String
+    _ kinds: String, in context: some MacroExpansionContext
   ) -> Declaration? {
     refuseActor(of: declaration)
+    refusePrivate(declaration, in: context)
     if let type = declaration.as(StructDeclSyntax.self) { return Declaration(type, &self) }
     refuse(declaration, attribute, "\(macro) belongs to \(kinds)")
     return nil
@@ -93,6 +96,22 @@ extension Mistakes {
     }
   }
 
+  /// Notes a private type inside another one: the extension that a macro adds is outside of both.
+  mutating func refusePrivate(
+    _ declaration: some DeclGroupSyntax, in context: some MacroExpansionContext
+  ) {
+    guard let modifier = declaration.modifiers.first(where: { $0.name.text == "private" }),
+      let name = declaration.asProtocol((any NamedDeclSyntax).self)?.name.text,
+      context.lexicalContext.contains(where: { $0.isType && !$0.isType(named: name) })
+    else { return }
+    var repaired = modifier
+    repaired.name.tokenKind = .keyword(.fileprivate)
+    add(
+      modifier,
+      "the extension of a macro does not see a private type inside another type; write fileprivate",
+      Repair.replace(modifier, by: repaired, "write fileprivate"))
+  }
+
   private mutating func refuse(
     _ declaration: some DeclGroupSyntax, _ attribute: AttributeSyntax, _ message: String
   ) {
@@ -105,6 +124,16 @@ extension Mistakes {
     } else {
       add(attribute, message)
     }
+  }
+}
+
+extension Syntax {
+  /// True for a type or an extension, which encloses members.
+  fileprivate var isType: Bool { asProtocol((any DeclGroupSyntax).self) != nil }
+
+  /// True for the declaration of a type of this name.
+  fileprivate func isType(named name: String) -> Bool {
+    asProtocol((any NamedDeclSyntax).self)?.name.text == name
   }
 }
 

@@ -41,7 +41,8 @@ struct Expanded {
     let expanded = file.expand(
       macroSpecs: specs,
       contextGenerator: { node in
-        BasicMacroExpansionContext(sharingWith: context, lexicalContext: [node])
+        BasicMacroExpansionContext(
+          sharingWith: context, lexicalContext: node.allMacroLexicalContexts())
       }, indentationWidth: .spaces(2))
     text = expanded.description
     errors = context.diagnostics.map { diagnostic in

@@ -125,6 +125,25 @@ import Testing
       ])
   }
 
+  @Test(arguments: [
+    "@Model private struct Person { @Key var id: Int }",
+    "@Embedded private struct Person { var id: Int }",
+    "@Embedded private enum Person { case open }",
+  ])
+  func `a private type inside another type`(source: String) {
+    #expect(errors(source).isEmpty)
+    for outer in ["struct Suite", "enum Suite", "extension Suite"] {
+      #expect(
+        errors("\(outer) {\n  \(source)\n}") == [
+          Mistaken(
+            line: 2,
+            message: "the extension of a macro does not see a private type inside another type; "
+              + "write fileprivate",
+            repaired: source.replacing("private", with: "fileprivate"))
+        ])
+    }
+  }
+
   @Test func `a property without a type`() {
     let found = errors(
       """

@@ -34,6 +34,10 @@ import Testing
         @Model struct Person { @Key var id: Int; var face: Face }
         """, message: "a stored property has a type that is Codable and Equatable"),
     Case(
+      name: "a private model inside another type",
+      source: "enum Models { @Model private struct Person { @Key var id: Int } }",
+      message: "write fileprivate"),
+    Case(
       name: "a model of the main actor",
       source: "@MainActor @Model struct Person { @Key var id: Int }",
       message: "remove @MainActor"),
