@@ -1,11 +1,11 @@
 import Pando
 
 /// A child that many live trees share.
-struct LiveAuthor: Model, Codable, Equatable {
+@Model struct LiveAuthor {
   let identifier: String
   let number: Int
 
-  var modelIdentifier: String? { identifier }
+  var modelIdentifier: String { identifier }
 }
 
 /// The common fields of live trees.

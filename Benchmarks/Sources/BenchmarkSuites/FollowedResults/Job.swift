@@ -1,9 +1,9 @@
 import Pando
 
 /// An entity that is found by two fields, of which one tells hardly anything.
-struct Job: PersistentEntity {
+@Model struct Job: PersistentEntity {
   /// How far it has come.
-  enum State: String, Codable, QueryRepresentable {
+  @Embedded enum State: String {
     case open
     case done
   }
@@ -14,10 +14,6 @@ struct Job: PersistentEntity {
   var assignee: Int
   var state: State
   var effort: Int
-
-  static let fields: [Field<Job>] = [
-    .field(\.assignee, "assignee"), .field(\.state, "state"), .field(\.effort, "effort"),
-  ]
 
   /// How many jobs each assignee has; half of them are open.
   static let countPerAssignee = 4

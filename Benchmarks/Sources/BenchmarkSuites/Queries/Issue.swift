@@ -1,20 +1,14 @@
 import Pando
 
 /// An entity with an index of three fields and two of one.
-struct Issue: PersistentEntity {
+@Model(indexed: [\.status, \.author, \.created]) struct Issue: PersistentEntity {
   var id: EntityIdentifier<Issue>
   var title: String
   var author: String
   var status: Int
   var created: Int
-  var label: Int
-  var milestone: Int
-
-  static let fields: [Field<Issue>] = [
-    .field(\.author, "author"), .field(\.status, "status"), .field(\.created, "created"),
-    .indexed(\.label, "label"), .indexed(\.milestone, "milestone"),
-  ]
-  static let indexes: [FieldIndex<Issue>] = [.indexed(\.status, \.author, \.created)]
+  @Indexed var label: Int
+  @Indexed var milestone: Int
 }
 
 /// A question about issues that all systems are asked.

@@ -58,12 +58,12 @@ extension QuerySuite {
   }
 }
 
-private struct HeldAuthor: PersistentEntity {
+@Model private struct HeldAuthor: PersistentEntity {
   var id: EntityIdentifier<HeldAuthor>
   var name: String
 }
 
-private struct HeldIssue: PersistentEntity {
+@Model private struct HeldIssue: PersistentEntity {
   var id: EntityIdentifier<HeldIssue>
   var title: String
   var author: HeldAuthor

@@ -201,11 +201,9 @@ private final class QueuedRequests: Sendable {
     }
   }
 
-  private struct Book: PersistentEntity, MutableEntity {
+  @Model fileprivate struct Book: PersistentEntity, MutableEntity {
     var id: EntityIdentifier<Book>
     var title: String
-
-    func withIdentifier(_ id: EntityIdentifier<Book>) -> Book { Book(id: id, title: title) }
   }
 
   private let store: ModelStore

@@ -5,12 +5,10 @@ import Synchronization
 
 /// A write that a server refuses after others have been queued behind it.
 struct RefusedWrite {
-  private struct Book: PersistentEntity, MutableEntity {
+  @Model fileprivate struct Book: PersistentEntity, MutableEntity {
     var id: EntityIdentifier<Book>
     var title: String
     var year = 0
-
-    func withIdentifier(_ id: EntityIdentifier<Book>) -> Book { self }
   }
 
   /// Refuses the first request when the test says so, and can't be reached afterwards.

@@ -9,11 +9,11 @@
   /// A store that follows a log, as a machine of its own would.
   final class Machine: Sendable {
     /// The model that machines write.
-    struct Reading: Model, Codable, Equatable {
+    @Model struct Reading {
       var identifier: String
       var number: Int
       var text: String
-      var modelIdentifier: String? { identifier }
+      var modelIdentifier: String { identifier }
     }
 
     let stream: String

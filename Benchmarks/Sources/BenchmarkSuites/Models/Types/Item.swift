@@ -1,10 +1,10 @@
 import Pando
 
 /// An element of a list.
-struct Item: Model, Codable, Equatable {
+@Model struct Item {
   let identifier: String
   let title: String
   let number: Int
 
-  var modelIdentifier: String? { identifier }
+  var modelIdentifier: String { identifier }
 }
