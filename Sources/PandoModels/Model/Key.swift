@@ -13,7 +13,8 @@ public import FoundationEssentials
 /// ```
 ///
 /// A key is coded as its text, also as a key of a dictionary. A key of an untyped identifier is
-/// made by ``init(rawValue:)``.
+/// made by ``init(rawValue:)``. Keys are equal if the bytes of their texts are, as identifiers of a store
+/// are: two spellings of one character are two keys.
 public struct Key<Node>: RawRepresentable, Hashable, Sendable, Codable, CodingKeyRepresentable {
   /// The identifier of the node, as in ``SimpleModel/modelIdentifier``.
   public let rawValue: String
@@ -22,6 +23,31 @@ public struct Key<Node>: RawRepresentable, Hashable, Sendable, Codable, CodingKe
   ///
   /// - Parameter rawValue: The identifier.
   public init(rawValue: String) { self.rawValue = rawValue }
+}
+
+extension Key {
+  /// Compares the texts byte by byte.
+  ///
+  /// - Parameters:
+  ///   - left: A key.
+  ///   - right: A key.
+  /// - Returns: Whether they name the same node.
+  public static func == (left: Key, right: Key) -> Bool {
+    left.rawValue.hasSameBytes(as: right.rawValue)
+  }
+
+  /// Compares the texts byte by byte; the operator for raw values would not.
+  ///
+  /// - Parameters:
+  ///   - left: A key.
+  ///   - right: A key.
+  /// - Returns: Whether they name different nodes.
+  public static func != (left: Key, right: Key) -> Bool { !(left == right) }
+
+  /// Adds the bytes of the text to a hasher.
+  ///
+  /// - Parameter hasher: The hasher.
+  public func hash(into hasher: inout Hasher) { rawValue.hashBytes(into: &hasher) }
 }
 
 extension Key: CustomStringConvertible {
@@ -36,8 +62,8 @@ extension Key: CustomStringConvertible {
 /// Station.key(.north, 7)  // "Station:north/7"
 /// ```
 ///
-/// Equal values have equal texts, and different values different ones. A type with raw values needs
-/// only the conformance.
+/// Different values have different texts. Texts are compared by their bytes, so two spellings of one
+/// character are different values. A type with raw values needs only the conformance.
 public protocol KeyPart {
   /// The text of the value in an identifier.
   var keyText: String { get }

@@ -133,6 +133,19 @@ import Testing
     }
   }
 
+  @Test func `keys are compared by the bytes of their texts`() throws {
+    // Swift's `==` takes both spellings as one text; the store has two nodes.
+    let names = ["\u{e9}", "e\u{301}"]
+    try set(names.map { Squad(region: .north, name: $0) })
+    let keys = names.map { Squad.key(.north, $0) }
+    #expect(keys[0] != keys[1])
+    #expect(!(keys[0] == keys[1]))
+    #expect(Set(keys).count == 2)
+    #expect(keys[0] == Squad.key(.north, "\u{e9}"))
+    #expect(Set(keys).contains(Squad.key(.north, "e\u{301}")))
+    #expect(try store.read { try $0[keys].map(\.name.utf8.count) } == [2, 3])
+  }
+
   @Test func `a key is coded as its text`() throws {
     let squad = Squad(region: .south, name: "s", lead: nil, ranks: [Member.key(3): 1])
     let json = try JSONEncoder().encode(squad)
