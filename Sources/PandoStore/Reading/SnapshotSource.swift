@@ -37,28 +37,42 @@ import PandoRecords
 
   /// Makes or reuses a source; call ``end(_:)`` before the reader's snapshot ends.
   static func begin(_ reader: borrowing StoreReader) -> SnapshotSource {
-    var source = slot.take()
-    if let found = source, found.directory !== reader.directory { source = nil }
-    let ready = source ?? SnapshotSource(tables: reader.tables, directory: reader.directory)
-    unsafe ready.handle = reader.snapshot.unsafeHandle
-    unsafe ready.pending = reader.pending
-    unsafe ready.childCount = 0
-    if reader.isCommitted {
-      ready.cursor.begin(reader.snapshot.unsafeHandle)
-      ready.identifiers.begin(reader.snapshot.unsafeHandle)
+    if let source = slot.take(), source.directory === reader.directory {
+      source.start(reader)
+      return source
     }
-    return ready
+    let source = SnapshotSource(tables: reader.tables, directory: reader.directory)
+    source.start(reader)
+    return source
+  }
+
+  /// Uses a snapshot; nothing is retained in it for a committed version.
+  private func start(_ reader: borrowing StoreReader) {
+    let handle = reader.snapshot.unsafeHandle
+    unsafe self.handle = handle
+    unsafe childCount = 0
+    if reader.isCommitted {
+      cursor.begin(handle)
+      identifiers.begin(handle)
+    } else {
+      unsafe pending = reader.pending
+    }
   }
 
   /// Ends the reads from the snapshot.
   ///
   /// - Parameter source: The only reference to it, except those that models keep.
   static func end(_ source: inout SnapshotSource) {
-    unsafe source.handle = nil
-    unsafe source.pending = nil
-    source.cursor.end()
-    source.identifiers.end()
+    source.stop()
     if isKnownUniquelyReferenced(&source) { slot.put(source) }
+  }
+
+  /// Uses no snapshot any longer.
+  private func stop() {
+    unsafe handle = nil
+    if unsafe pending != nil { unsafe pending = nil }
+    cursor.end()
+    identifiers.end()
   }
 
   var hasEnded: Bool { unsafe handle == nil }
