@@ -268,6 +268,7 @@ extension Expansion {
     if declaration.isEntity { return addEntityMembers(arguments) }
     if let key = arguments.key {
       let make = "makeIdentifier(\(key.literal))"
+      addNamespace("Self")
       add("modelIdentifier", ["var modelIdentifier: Swift.String { Self.\(make) }"])
       add(
         "static key",
@@ -280,6 +281,7 @@ extension Expansion {
     if keys.isEmpty || declaration.members.contains("modelIdentifier") { return }
     let parts = keys.map { "self.\($0.member)" }.joined(separator: ", ")
     let make = "\(arguments.nodeType).makeIdentifier"
+    addNamespace(arguments.nodeType)
     add("modelIdentifier", ["var modelIdentifier: Swift.String { \(make)(\(parts)) }"])
     let parameters = keys.map { "_ \($0.declaredName): \($0.type.text)" }.joined(separator: ", ")
     let names = keys.map(\.declaredName).joined(separator: ", ")
@@ -290,6 +292,13 @@ extension Expansion {
         "static func key(\(parameters)) -> PandoStore.Key<\(declaration.name)> {",
         "  PandoStore.Key(rawValue: \(start)makeIdentifier(\(names)))", "}",
       ])
+  }
+
+  /// Adds what all identifiers of the type begin with.
+  private mutating func addNamespace(_ nodeType: String) {
+    add(
+      "static nodeNamespace",
+      ["static var nodeNamespace: Swift.String? { \(nodeType).modelTypeName }"])
   }
 
   fileprivate mutating func addFields() {

@@ -24,6 +24,10 @@ import Testing
             "Person"
           }
 
+          public static var nodeNamespace: Swift.String? {
+            Self.modelTypeName
+          }
+
           public var modelIdentifier: Swift.String {
             Self.makeIdentifier(self.id)
           }

@@ -11,8 +11,8 @@ extension ModelStore {
   /// let byName = Query(order: [.ascending(\Person.name)])
   /// for try await people in store.follow(byName) { show(people.entities) }
   /// ```
-  /// A query over a type that is no `Entity` checks each changed node, because identifiers don't tell the
-  /// type.
+  /// A query over a type without a `nodeNamespace` checks each changed node, because identifiers don't tell
+  /// the type.
   ///
   /// - Parameters:
   ///   - query: The query; an invalid one ends iterations with a `QueryError`.

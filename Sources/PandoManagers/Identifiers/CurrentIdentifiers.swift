@@ -4,7 +4,7 @@ import PandoStore
 extension Query {
   /// The same query with the present identifiers of its entities.
   func current(in snapshot: ModelSnapshot) throws -> Query {
-    guard let identifiers = nodeIdentifiers, E.nodeNamespace != nil,
+    guard let identifiers = nodeIdentifiers, E.identifierType != nil,
       identifiers.contains(where: { $0.contains(":local:") })
     else { return self }
     return try naming { try snapshot.currentIdentifier(of: $0) }

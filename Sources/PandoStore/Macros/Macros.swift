@@ -45,8 +45,8 @@
   @attached(
     member, names: named(modelTypeName), named(modelIdentifier), named(key), named(fields),
     named(indexes), named(deletionRules), named(fieldDefaults), named(formerFieldNames),
-    named(CodingKeys), named(RemoteID), named(identifierNamespace), named(withIdentifier),
-    named(relationships))
+    named(CodingKeys), named(RemoteID), named(identifierNamespace), named(nodeNamespace),
+    named(withIdentifier), named(relationships))
   @attached(
     extension,
     conformances: Model, KeyedModel, Codable, Equatable, Queryable, FieldCodable, DeletionRuled,
@@ -77,8 +77,8 @@
   @attached(
     member, names: named(modelTypeName), named(modelIdentifier), named(key), named(fields),
     named(indexes), named(deletionRules), named(fieldDefaults), named(formerFieldNames),
-    named(CodingKeys), named(RemoteID), named(identifierNamespace), named(withIdentifier),
-    named(relationships))
+    named(CodingKeys), named(RemoteID), named(identifierNamespace), named(nodeNamespace),
+    named(withIdentifier), named(relationships))
   @attached(
     extension,
     conformances: Model, KeyedModel, Codable, Equatable, Queryable, FieldCodable, DeletionRuled,

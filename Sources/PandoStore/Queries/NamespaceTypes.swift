@@ -1,11 +1,11 @@
 import PandoModels
 import PandoSystem
 
-/// The entity types that show the nodes of one namespace, as far as this process has used them.
+/// The types that show the nodes of one namespace, as far as this process has used them.
 package enum NamespaceTypes {
   private struct Entry: Sendable {
     let type: ObjectIdentifier
-    /// `nil` for a type that is no entity and so shares no nodes.
+    /// `nil` for a type that shares no nodes.
     let namespace: String?
     let name: String
     var others: [String]
@@ -44,6 +44,8 @@ package enum NamespaceTypes {
         guard let namespace, entry.namespace?.hasSameBytes(as: namespace) == true else { continue }
         // Another thread has added the type.
         if entry.type == type { return entry.others }
+        // Another Swift type with the same records.
+        if entry.name == name { continue }
         if !others.contains(entry.name) { others.append(entry.name) }
         if !entry.others.contains(name) { entries[index].others.append(name) }
       }

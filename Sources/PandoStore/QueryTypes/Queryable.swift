@@ -28,6 +28,13 @@ public protocol Queryable: Model, Codable, Equatable, FieldDeclaring {
   ///
   /// Every `Entity` has its `EntityIdentifier`. Other types do not declare it.
   static var identifierType: (any QueryRepresentable.Type)? { get }
+
+  /// The text before the colon in the identifiers of all nodes of the type: `Book` of `Book:7`.
+  ///
+  /// Types with one namespace show the same nodes: queries of a type also find the nodes that were
+  /// written as another one, if they have what the type requires. `@Model` generates it with the key; it is
+  /// `nil` by default.
+  static var nodeNamespace: String? { get }
 }
 
 extension Queryable {
@@ -44,6 +51,9 @@ extension Queryable {
 
   /// None.
   public static var identifierType: (any QueryRepresentable.Type)? { nil }
+
+  /// The namespace of the typed identifiers; `nil` if there are none.
+  public static var nodeNamespace: String? { typedIdentifier?.namespace }
 
   /// Compares by `==`.
   ///
@@ -70,9 +80,6 @@ extension Queryable {
     guard let type = identifierType else { return nil }
     return type as? any TypedIdentifier.Type
   }
-
-  /// The common prefix of the identifiers of nodes, without a colon; `nil` if there is none.
-  package static var nodeNamespace: String? { typedIdentifier?.namespace }
 
   /// The identifier of the node with a value of ``QueryField/identifier``.
   static func nodeIdentifier(of value: QueryValue) -> String? {
