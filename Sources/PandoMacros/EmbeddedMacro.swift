@@ -64,11 +64,15 @@ extension EmbeddedMacro: ExtensionMacro {
     if let value = declaration.as(EnumDeclSyntax.self) {
       mistakes.refusePrivate(value, in: context)
       if !mistakes.diagnostics.isEmpty { return [] }
+      mistakes.requireEquatable(value, protocols)
+      mistakes.report(in: context)
       let left = EmbeddedEnum(value).absentConformances
       return [try ExtensionDeclSyntax(of: type, missing.filter { !left.contains($0) }, [])]
     }
-    guard let declaration = read(declaration, node, &mistakes, in: context) else { return [] }
-    var expansion = Expansion(declaration)
+    guard let value = read(declaration, node, &mistakes, in: context) else { return [] }
+    mistakes.requireEquatable(declaration, protocols)
+    mistakes.report(in: context)
+    var expansion = Expansion(value)
     var left: Set = ["QueryRepresentable", "KeyPart", "CaseNamed"]
     if expansion.isCodedByHand { left.insert("FieldCodable") } else { expansion.addFieldCoding() }
     let conformances = missing.filter { !left.contains($0) }

@@ -55,6 +55,8 @@ extension ModelMacro: ExtensionMacro {
       return declaration.is(EnumDeclSyntax.self)
         ? [try ExtensionDeclSyntax(of: type, ["Equatable"], [])] : []
     }
+    mistakes.requireEquatable(declaration, protocols)
+    mistakes.report(in: context)
     var expansion = Expansion(value)
     var left: Set<String> = value.hasDeletionRules ? [] : ["DeletionRuled"]
     if value.isEntity { left.insert("KeyedModel") }
@@ -96,6 +98,31 @@ extension Mistakes {
     }
   }
 
+  /// Notes an own `==` that would not count: for a conformance that a macro adds, the compiler
+  /// synthesizes another one.
+  mutating func requireEquatable(_ declaration: some DeclGroupSyntax, _ added: [TypeSyntax]) {
+    guard added.contains(where: { $0.lastName == "Equatable" }),
+      let type = declaration.asProtocol((any NamedDeclSyntax).self),
+      let equality = declaration.memberBlock.members.lazy
+        .compactMap({ $0.decl.as(FunctionDeclSyntax.self) })
+        .first(where: { $0.isEquality(of: type.name.text) })
+    else { return }
+    let stated = declaration.inheritanceClause?.inheritedTypes.map(\.type.lastName) ?? []
+    if stated.contains(where: { ["Equatable", "Hashable", "Comparable"].contains($0) }) { return }
+    add(
+      equality.name, "this == counts only if the declaration of \(type.name.text) names Equatable",
+      declaration.inheritanceClause.map { clause in
+        let types = clause.inheritedTypes.trimmedDescription
+        return Repair.replace(
+          clause, by: TokenSyntax.identifier(": \(types), Equatable", trailingTrivia: .space),
+          "name Equatable")
+      }
+        ?? Repair.replace(
+          type.name,
+          by: TokenSyntax.identifier("\(type.name.text): Equatable", trailingTrivia: .space),
+          "name Equatable"))
+  }
+
   /// Notes a private type inside another one: the extension that a macro adds is outside of both.
   mutating func refusePrivate(
     _ declaration: some DeclGroupSyntax, in context: some MacroExpansionContext
@@ -124,6 +151,14 @@ extension Mistakes {
     } else {
       add(attribute, message)
     }
+  }
+}
+
+extension FunctionDeclSyntax {
+  /// True for an operator that compares two values of a type.
+  fileprivate func isEquality(of name: String) -> Bool {
+    let types = signature.parameterClause.parameters.map(\.type.lastName)
+    return self.name.text == "==" && types.allSatisfy { [name, "Self"].contains($0) }
   }
 }
 

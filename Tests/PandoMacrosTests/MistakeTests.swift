@@ -125,6 +125,29 @@ import Testing
       ])
   }
 
+  // The compiler synthesized another == for the conformance that the macro added.
+  @Test(arguments: [
+    ("@Model struct Person", " { @Key var id: Int; "),
+    ("@Model struct Person: Named", " { @Key var id: Int; "),
+    ("@Embedded struct Person", " { var id: Int; "),
+    ("@Embedded enum Person", " { case open; "),
+    ("@Embedded enum Person: String", " { case open; "),
+  ])
+  func `an own equality of a type that does not name Equatable`(type: String, members: String) {
+    let rest = members + "static func == (a: Self, b: Self) -> Bool { true } }"
+    let start = type + (type.contains(":") ? ", " : ": ")
+    #expect(
+      errors(type + rest) == [
+        Mistaken(
+          line: 1, message: "this == counts only if the declaration of Person names Equatable",
+          repaired: start + "Equatable" + rest)
+      ])
+    for named in ["Equatable", "Hashable", "Swift.Comparable"] {
+      #expect(errors(start + named + rest).isEmpty)
+    }
+    #expect(errors(type + rest.replacing("b: Self", with: "b: Int")).isEmpty)
+  }
+
   @Test(arguments: [
     "@Model private struct Person { @Key var id: Int }",
     "@Embedded private struct Person { var id: Int }",

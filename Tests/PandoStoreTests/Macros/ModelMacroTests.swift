@@ -53,6 +53,13 @@ private struct Product {
   @Transient var isSelected = false
 }
 
+/// Two writers are equal if their names are.
+@Model private struct Writer: Equatable {
+  @Key var id: Int
+  var name: String
+  static func == (left: Writer, right: Writer) -> Bool { left.name == right.name }
+}
+
 /// Types inside a type, with names of others.
 private enum First {
   @Embedded struct Line { var text: String }
@@ -77,6 +84,13 @@ private enum First {
       tenant: "ac/me", id: UUID(uuid: (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16)),
       sku: sku, title: "T", price: price, tags: ["a", "b"], maker: Author(id: 1, name: "Ada"),
       address: Address(street: "S", city: city))
+  }
+
+  @Test func `an own equality counts everywhere`() {
+    func areEqual<Value: Equatable>(_ left: Value, _ right: Value) -> Bool { left == right }
+    let (ada, other) = (Writer(id: 1, name: "Ada"), Writer(id: 2, name: "Ada"))
+    #expect(areEqual(ada, other))
+    #expect(ada.isEqual(to: other))
   }
 
   @Test func `a type inside another one, and a projection of it`() throws {

@@ -38,6 +38,14 @@ import Testing
       source: "enum Models { @Model private struct Person { @Key var id: Int } }",
       message: "write fileprivate"),
     Case(
+      name: "an own equality of a model",
+      source: """
+        @Model struct Person {
+          @Key var id: Int
+          static func == (left: Person, right: Person) -> Bool { left.id == right.id }
+        }
+        """, message: "names Equatable"),
+    Case(
       name: "a model of the main actor",
       source: "@MainActor @Model struct Person { @Key var id: Int }",
       message: "remove @MainActor"),
