@@ -38,6 +38,7 @@ extension EmbeddedMacro: MemberMacro {
     if let value = declaration.as(EnumDeclSyntax.self) {
       mistakes.refuseActor(of: value)
       mistakes.refusePrivate(value, in: context)
+      mistakes.refuseEquality(value)
       mistakes.report(in: context)
       return mistakes.diagnostics.isEmpty ? EmbeddedEnum(value).members.declarations : []
     }
@@ -63,16 +64,13 @@ extension EmbeddedMacro: ExtensionMacro {
     var mistakes = Mistakes()
     if let value = declaration.as(EnumDeclSyntax.self) {
       mistakes.refusePrivate(value, in: context)
+      mistakes.refuseEquality(value)
       if !mistakes.diagnostics.isEmpty { return [] }
-      mistakes.requireEquatable(value, protocols)
-      mistakes.report(in: context)
       let left = EmbeddedEnum(value).absentConformances
       return [try ExtensionDeclSyntax(of: type, missing.filter { !left.contains($0) }, [])]
     }
-    guard let value = read(declaration, node, &mistakes, in: context) else { return [] }
-    mistakes.requireEquatable(declaration, protocols)
-    mistakes.report(in: context)
-    var expansion = Expansion(value)
+    guard let declaration = read(declaration, node, &mistakes, in: context) else { return [] }
+    var expansion = Expansion(declaration)
     var left: Set = ["QueryRepresentable", "KeyPart", "CaseNamed"]
     if expansion.isCodedByHand { left.insert("FieldCodable") } else { expansion.addFieldCoding() }
     let conformances = missing.filter { !left.contains($0) }

@@ -55,8 +55,6 @@ extension ModelMacro: ExtensionMacro {
       return declaration.is(EnumDeclSyntax.self)
         ? [try ExtensionDeclSyntax(of: type, ["Equatable"], [])] : []
     }
-    mistakes.requireEquatable(declaration, protocols)
-    mistakes.report(in: context)
     var expansion = Expansion(value)
     var left: Set<String> = value.hasDeletionRules ? [] : ["DeletionRuled"]
     if value.isEntity { left.insert("KeyedModel") }
@@ -80,6 +78,7 @@ extension Mistakes {
   ) -> Declaration? {
     refuseActor(of: declaration)
     refusePrivate(declaration, in: context)
+    refuseEquality(declaration)
     if let type = declaration.as(StructDeclSyntax.self) { return Declaration(type, &self) }
     refuse(declaration, attribute, "\(macro) belongs to \(kinds)")
     return nil
@@ -98,29 +97,18 @@ extension Mistakes {
     }
   }
 
-  /// Notes an own `==` that would not count: for a conformance that a macro adds, the compiler
-  /// synthesizes another one.
-  mutating func requireEquatable(_ declaration: some DeclGroupSyntax, _ added: [TypeSyntax]) {
-    guard added.contains(where: { $0.lastName == "Equatable" }),
-      let type = declaration.asProtocol((any NamedDeclSyntax).self),
+  /// Notes an `==` in the declaration, which would not count.
+  ///
+  /// The compiler finds it twice in a type with a macro, and then synthesizes another one.
+  mutating func refuseEquality(_ declaration: some DeclGroupSyntax) {
+    guard let name = declaration.asProtocol((any NamedDeclSyntax).self)?.name.text,
       let equality = declaration.memberBlock.members.lazy
         .compactMap({ $0.decl.as(FunctionDeclSyntax.self) })
-        .first(where: { $0.isEquality(of: type.name.text) })
+        .first(where: { $0.isEquality(of: name) })
     else { return }
-    let stated = declaration.inheritanceClause?.inheritedTypes.map(\.type.lastName) ?? []
-    if stated.contains(where: { ["Equatable", "Hashable", "Comparable"].contains($0) }) { return }
     add(
-      equality.name, "this == counts only if the declaration of \(type.name.text) names Equatable",
-      declaration.inheritanceClause.map { clause in
-        let types = clause.inheritedTypes.trimmedDescription
-        return Repair.replace(
-          clause, by: TokenSyntax.identifier(": \(types), Equatable", trailingTrivia: .space),
-          "name Equatable")
-      }
-        ?? Repair.replace(
-          type.name,
-          by: TokenSyntax.identifier("\(type.name.text): Equatable", trailingTrivia: .space),
-          "name Equatable"))
+      equality.name,
+      "this == does not count; write it in an extension: “extension \(name): Equatable { … }”")
   }
 
   /// Notes a private type inside another one: the extension that a macro adds is outside of both.

@@ -54,10 +54,19 @@ private struct Product {
 }
 
 /// Two writers are equal if their names are.
-@Model private struct Writer: Equatable {
+@Model private struct Writer {
   @Key var id: Int
   var name: String
-  static func == (left: Writer, right: Writer) -> Bool { left.name == right.name }
+}
+
+extension Writer: Equatable {
+  fileprivate static func == (left: Writer, right: Writer) -> Bool { left.name == right.name }
+}
+
+@Embedded private enum Mood { case happy, merry }
+
+extension Mood: Equatable {
+  fileprivate static func == (left: Mood, right: Mood) -> Bool { true }
 }
 
 /// Types inside a type, with names of others.
@@ -91,6 +100,7 @@ private enum First {
     let (ada, other) = (Writer(id: 1, name: "Ada"), Writer(id: 2, name: "Ada"))
     #expect(areEqual(ada, other))
     #expect(ada.isEqual(to: other))
+    #expect(areEqual(Mood.happy, Mood.merry))
   }
 
   @Test func `a type inside another one, and a projection of it`() throws {

@@ -44,7 +44,7 @@ import Testing
           @Key var id: Int
           static func == (left: Person, right: Person) -> Bool { left.id == right.id }
         }
-        """, message: "names Equatable"),
+        """, message: "extension Person: Equatable"),
     Case(
       name: "a model of the main actor",
       source: "@MainActor @Model struct Person { @Key var id: Int }",
