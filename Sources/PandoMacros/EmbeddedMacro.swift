@@ -38,7 +38,7 @@ extension EmbeddedMacro: MemberMacro {
     if let value = declaration.as(EnumDeclSyntax.self) {
       mistakes.refuseActor(of: value)
       mistakes.refusePrivate(value, in: context)
-      mistakes.refuseEquality(value)
+      mistakes.refuseOperators(value)
       mistakes.report(in: context)
       return mistakes.diagnostics.isEmpty ? EmbeddedEnum(value).members.declarations : []
     }
@@ -64,7 +64,7 @@ extension EmbeddedMacro: ExtensionMacro {
     var mistakes = Mistakes()
     if let value = declaration.as(EnumDeclSyntax.self) {
       mistakes.refusePrivate(value, in: context)
-      mistakes.refuseEquality(value)
+      mistakes.refuseOperators(value)
       if !mistakes.diagnostics.isEmpty { return [] }
       let left = EmbeddedEnum(value).absentConformances
       return [try ExtensionDeclSyntax(of: type, missing.filter { !left.contains($0) }, [])]

@@ -78,7 +78,7 @@ extension Mistakes {
   ) -> Declaration? {
     refuseActor(of: declaration)
     refusePrivate(declaration, in: context)
-    refuseEquality(declaration)
+    refuseOperators(declaration)
     if let type = declaration.as(StructDeclSyntax.self) { return Declaration(type, &self) }
     refuse(declaration, attribute, "\(macro) belongs to \(kinds)")
     return nil
@@ -97,18 +97,20 @@ extension Mistakes {
     }
   }
 
-  /// Notes an `==` in the declaration, which would not count.
+  /// Notes operators of protocols in the declaration, which would not count.
   ///
-  /// The compiler finds it twice in a type with a macro, and then synthesizes another one.
-  mutating func refuseEquality(_ declaration: some DeclGroupSyntax) {
-    guard let name = declaration.asProtocol((any NamedDeclSyntax).self)?.name.text,
-      let equality = declaration.memberBlock.members.lazy
-        .compactMap({ $0.decl.as(FunctionDeclSyntax.self) })
-        .first(where: { $0.isEquality(of: name) })
-    else { return }
-    add(
-      equality.name,
-      "this == does not count; write it in an extension: “extension \(name): Equatable { … }”")
+  /// The compiler finds them twice in a type with a macro. It then synthesizes another `==`, and no `<`.
+  mutating func refuseOperators(_ declaration: some DeclGroupSyntax) {
+    guard let name = declaration.asProtocol((any NamedDeclSyntax).self)?.name.text else { return }
+    for member in declaration.memberBlock.members {
+      guard let function = member.decl.as(FunctionDeclSyntax.self), function.compares(name),
+        let conformance = ["==": "Equatable", "<": "Comparable"][function.name.text]
+      else { continue }
+      add(
+        function.name,
+        "this \(function.name.text) does not count; "
+          + "write it in an extension: “extension \(name): \(conformance) { … }”")
+    }
   }
 
   /// Notes a private type inside another one: the extension that a macro adds is outside of both.
@@ -143,10 +145,9 @@ extension Mistakes {
 }
 
 extension FunctionDeclSyntax {
-  /// True for an operator that compares two values of a type.
-  fileprivate func isEquality(of name: String) -> Bool {
-    let types = signature.parameterClause.parameters.map(\.type.lastName)
-    return self.name.text == "==" && types.allSatisfy { [name, "Self"].contains($0) }
+  /// True if all parameters are values of a type.
+  fileprivate func compares(_ type: String) -> Bool {
+    signature.parameterClause.parameters.allSatisfy { [type, "Self"].contains($0.type.lastName) }
   }
 }
 

@@ -125,22 +125,25 @@ import Testing
       ])
   }
 
-  // The compiler synthesized another == and used it in generic code.
+  // The compiler synthesized another == and used it in generic code; it used no <.
   @Test(arguments: [
     "@Model struct Person { @Key var id: Int; ",
     "@Embedded struct Person: Hashable { var id: Int; ",
     "@Embedded enum Person { case open; ", "@Embedded enum Person: String { case open; ",
   ])
-  func `an equality in the declaration`(start: String) {
-    for type in ["Self", "Person"] {
-      let equality = "static func == (a: \(type), b: \(type)) -> Bool { true }"
-      #expect(
-        errors(start + equality + " }").map(\.message) == [
-          "this == does not count; "
-            + "write it in an extension: “extension Person: Equatable { … }”"
-        ])
+  func `a comparison in the declaration`(start: String) {
+    for (name, conformance) in ["==": "Equatable", "<": "Comparable"] {
+      for type in ["Self", "Person"] {
+        let function = "static func \(name) (a: \(type), b: \(type)) -> Bool { true }"
+        #expect(
+          errors(start + function + " }").map(\.message) == [
+            "this \(name) does not count; "
+              + "write it in an extension: “extension Person: \(conformance) { … }”"
+          ])
+      }
+      #expect(errors(start + "static func \(name) (a: Self, b: Int) -> Bool { true } }").isEmpty)
     }
-    #expect(errors(start + "static func == (a: Self, b: Int) -> Bool { true } }").isEmpty)
+    #expect(errors(start + "static func + (a: Self, b: Self) -> Self { a } }").isEmpty)
   }
 
   @Test(arguments: [

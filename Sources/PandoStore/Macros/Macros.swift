@@ -22,8 +22,8 @@
   /// filters can compare, the indexes, the deletion rules, the defaults and former names, and the
   /// coding of records (`FieldCodable`). Records have the bytes of synthesized `Codable`, so a type may
   /// adopt the macro, or drop it, at any time. A member that the type declares itself is not generated;
-  /// with a coding of its own, only `@Indexed` fields are declared. An `==` of its own counts only in an
-  /// `extension Product: Equatable`.
+  /// with a coding of its own, only `@Indexed` fields are declared. An `==` or a `<` of its own counts only in
+  /// an extension that names the protocol, as `extension Product: Equatable`.
   ///
   /// A type whose `id` is an `EntityIdentifier` is an entity, and needs no `@Key`. It names its protocols,
   /// such as `PersistentEntity`. The macro also generates `withIdentifier(_:)`, the `relationships` of

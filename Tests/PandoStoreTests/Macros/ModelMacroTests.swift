@@ -63,7 +63,11 @@ extension Writer: Equatable {
   fileprivate static func == (left: Writer, right: Writer) -> Bool { left.name == right.name }
 }
 
-@Embedded private enum Mood { case happy, merry }
+@Embedded private enum Mood: Int { case happy, merry }
+
+extension Mood: Comparable {
+  fileprivate static func < (left: Mood, right: Mood) -> Bool { left.rawValue > right.rawValue }
+}
 
 extension Mood: Equatable {
   fileprivate static func == (left: Mood, right: Mood) -> Bool { true }
@@ -101,6 +105,7 @@ private enum First {
     #expect(areEqual(ada, other))
     #expect(ada.isEqual(to: other))
     #expect(areEqual(Mood.happy, Mood.merry))
+    #expect([Mood.happy, .merry].max()?.rawValue == 0)
   }
 
   @Test func `a type inside another one, and a projection of it`() throws {
