@@ -60,7 +60,7 @@ final class LiveRun {
     case 4:
       let key = operations.trees.pick(
         TreeMaker.identifiers(of: operations.trees.pick(TreeMaker.types)))
-      try expect(manager.deleteModel(Named(key: key)), .delete(key), &run)
+      try expect(manager.deleteModel(Named(name: key)), .delete(key), &run)
     case 5: pause(operations.trees.chance(50))
     case 6: try fetch(&operations)
     default:
@@ -199,8 +199,8 @@ final class LiveRun {
   }
 
   /// Only names a node; it is deleted whatever its type.
-  private struct Named: Model, Codable, Equatable {
-    var key: String
-    var modelIdentifier: String? { key }
+  @Model fileprivate struct Named {
+    var name: String
+    var modelIdentifier: String { name }
   }
 }

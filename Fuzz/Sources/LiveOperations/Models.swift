@@ -5,13 +5,11 @@ import Pando
 /// Each content has a number of its own, and newer content has a higher one.
 enum Models {
   /// A model that trees and lists share.
-  struct Item: PersistentEntity {
+  @Model struct Item: PersistentEntity {
     typealias RemoteID = Int
-    static let modelTypeName = "Item"
-    static let fields: [Field<Item>] = [.indexed(\.title, "title"), .indexed(\.year, "year")]
     var id: EntityIdentifier<Item>
-    var title: String
-    var year: Int?
+    @Indexed var title: String
+    @Indexed var year: Int?
 
     init(_ name: Int, _ number: Int) {
       id = .remote(name)
@@ -21,12 +19,10 @@ enum Models {
   }
 
   /// Shows an item with other fields.
-  struct Card: Model, Codable, Equatable {
-    static let modelTypeName = "Card"
-    var id: EntityIdentifier<Item>
+  @Model(of: Item.self) struct Card: PersistentEntity {
+    var id: EntityIdentifier<Card>
     var title: String
     var note: String?
-    var modelIdentifier: String? { id.modelIdentifier }
 
     init(_ name: Int, _ number: Int) {
       id = .remote(name)
@@ -36,9 +32,8 @@ enum Models {
   }
 
   /// A tree that can do without each of its items.
-  struct Shelf: PersistentEntity {
+  @Model struct Shelf: PersistentEntity {
     typealias RemoteID = Int
-    static let modelTypeName = "Shelf"
     var id: EntityIdentifier<Shelf>
     var name: String
     var books: [Item]
@@ -46,23 +41,18 @@ enum Models {
   }
 
   /// A tree that can't do without its item.
-  struct Box: Model, Codable, Equatable {
-    static let modelTypeName = "Box"
-    var name: Int
+  @Model struct Box {
+    @Key var name: Int
     var item: Item
     var card: Card?
-    var modelIdentifier: String? { "Box:\(name)" }
   }
 
   /// Counts commits that change it, and says of the last of them who made it and when.
-  struct Clock: Model, Codable, Equatable {
-    static let modelTypeName = "Clock"
-    static let identifier = "clock"
+  @Model(key: "main") struct Clock {
     var count: Int
     var process: Int
     /// Nanoseconds since the machine was started.
     var time: Int
-    var modelIdentifier: String? { Self.identifier }
   }
 
   /// Digits of one length, so that texts are ordered as numbers.

@@ -21,7 +21,7 @@ final class ClockWatch: Sendable {
   init(_ manager: DataModelManager, _ process: Int, _ ledger: Ledger) {
     self.process = process
     self.ledger = ledger
-    tree = TreeWatch(manager, Models.Clock.identifier, ledger, seesOrder: true)
+    tree = TreeWatch(manager, Models.Clock.key.rawValue, ledger, seesOrder: true)
     tree.whenTold { [weak self] in self?.note() }
   }
 

@@ -100,7 +100,7 @@ final class ProcessViews: Sendable {
     try ledger.throwFinding()
     let stored = try await store.read { [self] snapshot in
       try views.checkStored(snapshot)
-      clock.tree.checkStored(try snapshot.get(Models.Clock.identifier, as: Models.Clock.self))
+      clock.tree.checkStored(try snapshot[Models.Clock.key])
       let stored = try lists.map { try snapshot.collection($0.key, as: Models.Item.self) ?? [] }
       pausing.checkStored(
         try snapshot.collection(LiveNames.sharedList, as: Models.Item.self) ?? [])

@@ -25,9 +25,7 @@ struct ProcessWriter {
 
   /// The number of the clock.
   func count() throws -> Int {
-    try views.store.read {
-      try $0.get(Models.Clock.identifier, as: Models.Clock.self)?.count ?? 0
-    }
+    try views.store.read { try $0[Models.Clock.key]?.count ?? 0 }
   }
 
   /// Writes once.
@@ -37,8 +35,7 @@ struct ProcessWriter {
     try await views.store.write { [settings] transaction in
       // The closure may run again.
       var choices = Choices(seed: seed)
-      let clock = try transaction.snapshot.get(
-        Models.Clock.identifier, as: Models.Clock.self)
+      let clock = try transaction.snapshot[Models.Clock.key]
       var number = (clock?.count ?? 0) + 1
       if settings.control == .turnsBack, number > 3, choices.chance(20) { number -= 2 }
       for _ in 0...choices.below(3) { try Self.act(number, &choices, &transaction) }

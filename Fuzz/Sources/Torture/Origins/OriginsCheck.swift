@@ -106,7 +106,7 @@ struct OriginsCheck {
   ) throws {
     let counters = Dictionary(grouping: marks.values, by: \.counter)
     for (id, marks) in counters {
-      let count = try snapshot.get("counter:\(id)", as: OriginsModels.Counter.self)?.count
+      let count = try snapshot[OriginsModels.Counter.key(id)]?.count
       let listed = try snapshot.collection(OriginsWrite.journal(id), as: Mark.self) ?? []
       try require(
         count == marks.count && listed.count == marks.count,

@@ -90,9 +90,8 @@ struct OriginsMachine {
     defer { store.close() }
     return try store.read { snapshot in
       for task in record.endedCounts.indices {
-        let identifier = "mark:\(record.untold(task: task).mark)"
-        let mark = try snapshot.get(identifier, as: OriginsModels.Mark.self)
-        if mark != nil { return true }
+        let key = OriginsModels.Mark.key(record.untold(task: task).mark)
+        if try snapshot.contains(key) { return true }
       }
       return false
     }

@@ -3,26 +3,23 @@ import Pando
 /// The models of the processes of `torture origins`.
 enum OriginsModels {
   /// Counts the writes that have come to it; each reads it, and sets it to one more.
-  struct Counter: Model, Codable, Equatable {
-    var id: String
+  @Model struct Counter {
+    @Key var id: String
     var count = 0
-    var modelIdentifier: String? { "counter:\(id)" }
   }
 
   /// The mark of a write.
-  struct Mark: Model, Codable, Equatable {
-    var id: String
+  @Model struct Mark {
+    @Key var id: String
     var counter: String
     /// The value of its counter after it: no two writes of a counter have the same.
     var value: Int
-    var modelIdentifier: String? { "mark:\(id)" }
   }
 
   /// A content that makes an entry so large that it goes in parts.
-  struct Ballast: Model, Codable, Equatable {
-    var id: String
+  @Model struct Ballast {
+    @Key var id: String
     var text: String
-    var modelIdentifier: String? { "ballast:\(id)" }
   }
 }
 
@@ -50,7 +47,7 @@ struct OriginsWrite: Hashable, Sendable {
       random.chance(40)
       ? Self.sharedCounters.randomElement(using: &random) ?? "a" : "of \(machine)"
     var counter =
-      try transaction.snapshot.get("counter:\(id)", as: OriginsModels.Counter.self)
+      try transaction.snapshot[OriginsModels.Counter.key(id)]
       ?? OriginsModels.Counter(id: id)
     counter.count += 1
     try transaction.set(counter)

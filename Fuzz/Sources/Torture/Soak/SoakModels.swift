@@ -2,50 +2,49 @@ import Pando
 
 /// The trees of the workload as Swift values, and what the soak's processes set through providers.
 enum SoakModels {
-  struct Part: Model, Codable, Equatable {
+  @Model struct Part {
     var id: String
     var version: Int
     var text: String
-    var modelIdentifier: String? { id }
+    var modelIdentifier: String { id }
   }
 
-  struct Extra: Model, Codable, Equatable {
+  @Model struct Extra {
     var id: String
     var version: Int
-    var modelIdentifier: String? { id }
+    var modelIdentifier: String { id }
   }
 
   /// The tree of a task.
-  struct Work: Model, Codable, Equatable {
-    static let modelTypeName = "Task"
+  @Model("Task") struct Work {
     var id: String
     var version: Int
     var text: String
     var first: Part
     var extra: Extra?
     var parts: [Part]
-    var modelIdentifier: String? { id }
+    var modelIdentifier: String { id }
   }
 
-  struct Shared: Model, Codable, Equatable {
+  @Model struct Shared {
     var id: String
     var count: Int
-    var modelIdentifier: String? { id }
+    var modelIdentifier: String { id }
   }
 
   /// A model that processes set through providers: each has one of its own and shows those of all.
-  struct Note: Model, Codable, Equatable {
+  @Model struct Note {
     var id: String
     var number: Int
     var mark: Mark?
-    var modelIdentifier: String? { id }
+    var modelIdentifier: String { id }
   }
 
   /// A child of notes, and an element of a list that all processes change.
-  struct Mark: Model, Codable, Equatable {
+  @Model struct Mark {
     var id: String
     var number: Int
-    var modelIdentifier: String? { id }
+    var modelIdentifier: String { id }
   }
 }
 
