@@ -18,7 +18,7 @@ public struct ModelSnapshot: ~Escapable {
   let path: String
 
   @_lifetime(copy reader)
-  init(_ reader: StoreReader, path: String) {
+  init(_ reader: consuming StoreReader, path: String) {
     self.reader = reader
     self.path = path
   }

@@ -168,9 +168,10 @@ extension ModelStore {
   public func read<Result>(_ body: (ModelSnapshot) throws -> Result) throws -> Result {
     do {
       return try core.environment.read { snapshot in
-        let reader = StoreReader(
-          snapshot, tables: core.tables, directory: core.directory, pending: nil)
-        return try body(ModelSnapshot(reader, path: core.path))
+        return try body(
+          ModelSnapshot(
+            StoreReader(snapshot, tables: core.tables, directory: core.directory, pending: nil),
+            path: core.path))
       }
     } catch let error as LMDBError where error.code == .closed {
       throw core.closed
