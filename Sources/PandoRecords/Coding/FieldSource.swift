@@ -11,8 +11,8 @@ import PandoModels
 ///
 /// It lives as long as the initializer that receives it, on the thread of that call.
 @safe public struct FieldSource: ~Copyable {
-  /// Open as long as this value lives.
-  unowned(unsafe) private let session: DecodingSession
+  /// Open as long as this value lives, so that calls need not retain it.
+  private let session: Unmanaged<DecodingSession>
   /// Before the key of a field; before its value while that is read.
   private var cursor: FieldCursor
   private let type: Any.Type
@@ -24,7 +24,7 @@ import PandoModels
   init(_ value: CBORReader, of type: Any.Type, in session: __shared DecodingSession, level: Int)
     throws
   {
-    unsafe self.session = session
+    unsafe self.session = Unmanaged.passUnretained(session)
     self.type = type
     self.level = level
     cursor = try FieldCursor(value)
@@ -119,7 +119,9 @@ extension FieldSource {
   ) throws -> Value {
     guard try find(name) else { return try absent(name) }
     do {
-      return try unsafe session.decode(type, from: &cursor.reader, level: level)
+      return try unsafe session._withUnsafeGuaranteedRef {
+        try $0.decode(type, from: &cursor.reader, level: level)
+      }
     } catch {
       throw located(error, name)
     }
@@ -138,7 +140,9 @@ extension FieldSource {
     guard try find(name) else { return try defaultValue(name) }
     do {
       if cursor.reader.takeNull() { return nil }
-      return try unsafe session.decode(Value.self, from: &cursor.reader, level: level)
+      return try unsafe session._withUnsafeGuaranteedRef {
+        try $0.decode(Value.self, from: &cursor.reader, level: level)
+      }
     } catch {
       throw located(error, name)
     }
@@ -152,7 +156,9 @@ extension FieldSource {
   public mutating func read<Value: FieldCodable>(_ name: StaticString) throws -> Value {
     guard try find(name) else { return try absent(name) }
     do {
-      return try unsafe session.decodeFields(Value.self, from: &cursor.reader, level: level)
+      return try unsafe session._withUnsafeGuaranteedRef {
+        try $0.decodeFields(Value.self, from: &cursor.reader, level: level)
+      }
     } catch {
       throw located(error, name)
     }
@@ -167,7 +173,9 @@ extension FieldSource {
     guard try find(name) else { return try defaultValue(name) }
     do {
       if cursor.reader.takeNull() { return nil }
-      return try unsafe session.decodeFields(Value.self, from: &cursor.reader, level: level)
+      return try unsafe session._withUnsafeGuaranteedRef {
+        try $0.decodeFields(Value.self, from: &cursor.reader, level: level)
+      }
     } catch {
       throw located(error, name)
     }
@@ -181,7 +189,9 @@ extension FieldSource {
   public mutating func read<Element: FieldCodable>(_ name: StaticString) throws -> [Element] {
     guard try find(name) else { return try absent(name) }
     do {
-      return try unsafe session.decodeElementsByFields(from: &cursor.reader, level: level)
+      return try unsafe session._withUnsafeGuaranteedRef {
+        try $0.decodeElementsByFields(from: &cursor.reader, level: level)
+      }
     } catch {
       throw located(error, name)
     }
