@@ -1,7 +1,7 @@
 public import Observation
 import PandoSystem
 
-/// The newest value of a followed query, entity or model, as a value that Observation tracks.
+/// The newest value of a followed query, model, answer or list, as a value that Observation tracks.
 ///
 /// ```swift
 /// let open = Followed(store.follow(Query(filter: \Order.status == .placed)))
@@ -51,7 +51,8 @@ public final class Followed<Value: Sendable>: Observable, Sendable {
     return state.withLock { $0.value }
   }
 
-  /// The reason why following has ended; `nil` while it continues.
+  /// The error that has ended the sequence; `nil` while it continues, and if it ended without an error, as that
+  /// of a provider does that is released.
   public var error: (any Error)? {
     registrar.access(self, keyPath: \.error)
     return state.withLock { $0.error }

@@ -1,4 +1,4 @@
-/// The states of something followed, as an asynchronous sequence: of a model, query, graph or provider.
+/// The states of something followed, as an asynchronous sequence: a model, an answer, a list, a graph or a provider.
 ///
 /// ```swift
 /// for try await message in provider.values {
