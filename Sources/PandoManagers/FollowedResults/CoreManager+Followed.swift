@@ -99,9 +99,34 @@ extension CoreManager {
   /// - Returns: The present answer, and the answer after each change that differs.
   public func follow<Answer: Equatable>(
     _ question: Question<E, Answer>, of query: Query<E>, in context: ReadContext<E> = .local
+  ) -> FollowedSequence<Answer> { follow(question, of: query, in: context, isSame: ==) }
+
+  /// Follows the answers to several questions about the entities of a query.
+  ///
+  /// - Parameters:
+  ///   - questions: The questions, as in the form for a single one.
+  ///   - query: The query for the entities; an invalid one ends iterations with a `QueryError`.
+  ///   - context: The stores to read.
+  /// - Returns: The present answers, and all of them after each change by which one differs.
+  @_disfavoredOverload
+  public func follow<each Answer: Equatable & Sendable>(
+    _ questions: repeat Question<E, each Answer>, of query: Query<E>,
+    in context: ReadContext<E> = .local
+  ) -> FollowedSequence<(repeat each Answer)> {
+    follow(Question.combined(repeat each questions), of: query, in: context) { old, new in
+      for (old, new) in repeat (each old, each new) {
+        guard old == new else { return false }
+      }
+      return true
+    }
+  }
+
+  private func follow<Answer>(
+    _ question: Question<E, Answer>, of query: Query<E>, in context: ReadContext<E>,
+    isSame: @escaping @Sendable (Answer, Answer) -> Bool
   ) -> FollowedSequence<Answer> {
     guard context.contract == nil, feed == nil else {
-      return follow(query, in: context).answers(to: question)
+      return follow(query, in: context).answers(to: question, isSame: isSame)
     }
     let line = Result<FollowedSource<LiveAnswer<E, Answer>>.Line, any Error> {
       let hub = try storeHub("no store in memory or on disk tells of changes of this type")
@@ -114,7 +139,7 @@ extension CoreManager {
       try query.validate()
       return LiveAnswer(question, of: query)
     }
-    return source.answers(to: question)
+    return source.answers(to: question, isSame: isSame)
   }
 }
 

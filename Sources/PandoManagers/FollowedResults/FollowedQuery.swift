@@ -56,12 +56,12 @@ public struct FollowedQuery<E: Queryable>: AsyncSequence, Sendable {
   }
 
   /// The answers to a question about the results, each made of the whole result.
-  func answers<Answer: Equatable>(
-    to question: Question<E, Answer>
+  func answers<Answer>(
+    to question: Question<E, Answer>, isSame: @escaping @Sendable (Answer, Answer) -> Bool
   ) -> FollowedSequence<Answer> {
     elements { result, previous, _ in
       let answer = try question.answer(result.entities)
-      if let previous, answer == (try question.answer(previous.entities)) { return nil }
+      if let previous, isSame(try question.answer(previous.entities), answer) { return nil }
       return answer
     }
   }

@@ -69,6 +69,33 @@ extension ModelStore {
   ///   while it is followed. A commit costs O(log *n*) for each touched entity, an element O(*g*) for *g* groups.
   public func follow<M: Queryable, Answer: Equatable>(
     _ question: Question<M, Answer>, of query: Query<M>
+  ) -> FollowedSequence<Answer> { follow(question, of: query, isSame: ==) }
+
+  /// Follows the answers to several questions about the entities of a query.
+  ///
+  /// ```swift
+  /// for try await (count, hours) in store.follow(.count, .sum(\Issue.hours), of: open) { … }
+  /// ```
+  /// - Parameters:
+  ///   - questions: The questions, as in the form for a single one.
+  ///   - query: The query for the entities; an invalid one ends iterations with a `QueryError`.
+  /// - Returns: The present answers, and all of them after each change by which one differs.
+  /// - Complexity: As the form for a single question.
+  @_disfavoredOverload
+  public func follow<M: Queryable, each Answer: Equatable & Sendable>(
+    _ questions: repeat Question<M, each Answer>, of query: Query<M>
+  ) -> FollowedSequence<(repeat each Answer)> {
+    follow(Question.combined(repeat each questions), of: query) { old, new in
+      for (old, new) in repeat (each old, each new) {
+        guard old == new else { return false }
+      }
+      return true
+    }
+  }
+
+  private func follow<M: Queryable, Answer>(
+    _ question: Question<M, Answer>, of query: Query<M>,
+    isSame: @escaping @Sendable (Answer, Answer) -> Bool
   ) -> FollowedSequence<Answer> {
     let line = Result<FollowedSource<LiveAnswer<M, Answer>>.Line, any Error> {
       let hub = try StoreHub.hub(of: self)
@@ -78,14 +105,14 @@ extension ModelStore {
       try query.validate()
       return LiveAnswer(question, of: query)
     }
-    return source.answers(to: question)
+    return source.answers(to: question, isSame: isSame)
   }
 }
 
 extension FollowedSource {
   /// The answers that differ from the last one.
-  func answers<E, Answer: Equatable>(
-    to question: Question<E, Answer>
+  func answers<E, Answer>(
+    to question: Question<E, Answer>, isSame: @escaping @Sendable (Answer, Answer) -> Bool
   ) -> FollowedSequence<Answer> where Live == LiveAnswer<E, Answer> {
     FollowedSequence(
       FollowedObservation(source: self) {
@@ -94,7 +121,7 @@ extension FollowedSource {
         return { value, _ in
           let answer =
             self.allows(access) ? try value.answer(to: question) : try question.answer([])
-          if let seen, seen == answer { return nil }
+          if let seen, isSame(seen, answer) { return nil }
           seen = answer
           return answer
         }

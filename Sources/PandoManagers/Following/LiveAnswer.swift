@@ -61,7 +61,7 @@ final class LiveAnswer<E: Queryable, Answer: Sendable>: LiveView {
     let query = try followed.query.current(in: snapshot)
     if isAskedAgain { return .answer(try snapshot.answer(question, to: query)) }
     let source = try AnswerParts(question, of: query, snapshot)
-    let table = PartTable(source.tally)
+    let table = PartTable(source.measure)
     try source.forEach(in: snapshot) { table.insert($0, $1) }
     return .parts(table, source)
   }
@@ -142,15 +142,17 @@ final class PartTable: Sendable {
     var parts: [ByteString: [QueryValue]] = [:]
     /// The changes of parts that the tally lacks.
     var staged: [Change] = []
-    var tally: RunningTally
+    let tally: RunningTally
   }
 
   private let state: Locked<State>
 
   /// Makes a table without entities.
   ///
-  /// - Parameter tally: The tally of no entities.
-  init(_ tally: RunningTally) { state = Locked(State(tally: tally)) }
+  /// - Parameter measure: The measure; its fields are positions in a part.
+  init(_ measure: NumberedMeasure<some Sendable>) {
+    state = Locked(State(tally: RunningTally(measure)))
+  }
 
   /// Counts an entity.
   func insert(_ identifier: ByteString, _ part: [QueryValue]) {
@@ -167,7 +169,7 @@ final class PartTable: Sendable {
   func contains(_ node: ByteString) -> Bool { state.withLock { $0.parts[node] != nil } }
 
   /// The tally of the shown entities.
-  var tally: Tally { state.withLock { $0.tally }.tally }
+  var tally: Tally { state.withLock { $0.tally.tally } }
 
   /// Stages the parts of touched nodes.
   ///
@@ -179,12 +181,21 @@ final class PartTable: Sendable {
     state.withLock { state in
       for (node, new) in parts {
         let old = state.parts[node]
-        if old == new { continue }
+        if PartTable.areSame(old, new) { continue }
         state.parts[node] = new
         if old == nil || new == nil { moved.append(node) }
         state.staged.append(Change(old: old, new: new))
       }
       return !state.staged.isEmpty
+    }
+  }
+
+  /// Whether two parts add the same to an answer; as values, all lists are equal.
+  private static func areSame(_ old: [QueryValue]?, _ new: [QueryValue]?) -> Bool {
+    guard let old, let new else { return old == nil && new == nil }
+    return zip(old, new).allSatisfy { old, new in
+      guard case .elements(let old) = old, case .elements(let new) = new else { return old == new }
+      return old == new
     }
   }
 

@@ -39,6 +39,23 @@ extension CoreManager {
     in context: ReadContext<E> = .local
   ) async throws -> [Key: Value] { try await answer(to: query, question, context) }
 
+  /// Answers several questions about the entities that match a query, in one pass.
+  ///
+  /// - Parameters:
+  ///   - questions: The questions.
+  ///   - query: The query for the entities.
+  ///   - context: The stores to read.
+  /// - Returns: The answers, in the order of the questions.
+  /// - Throws: As ``answer(_:to:in:)`` for each of them.
+  /// - Complexity: As ``answer(_:to:in:)``.
+  @_disfavoredOverload
+  public func answer<each Answer: Sendable>(
+    _ questions: repeat Question<E, each Answer>, to query: Query<E>,
+    in context: ReadContext<E> = .local
+  ) async throws -> (repeat each Answer) {
+    try await answer(Question.combined(repeat each questions), to: query, in: context)
+  }
+
   /// Returns the identifiers of the entities that match a query, in its order.
   ///
   /// - Parameters:

@@ -9,8 +9,8 @@ package final class AnswerParts<E: Queryable>: Sendable {
   }
 
   private let query: Query<E>
-  private let measure: Measure<QueryField<E>>
-  private let fields: [QueryField<E>]
+  /// The measure by positions in a part.
+  package let measure: NumberedMeasure<QueryField<E>>
   /// `nil` if entities have to be decoded, because records of other types tell of them too.
   private var prepared: Prepared? {
     // Another type of the namespace may be written later.
@@ -29,8 +29,7 @@ package final class AnswerParts<E: Queryable>: Sendable {
     _ question: Question<E, some Sendable>, of query: Query<E>, _ snapshot: ModelSnapshot
   ) throws {
     self.query = query
-    measure = question.measure
-    fields = measure.fields
+    measure = NumberedMeasure(question.measure)
     guard try snapshot.isToldByRows(query, isInOrder: false) else {
       ownRecords = nil
       return
@@ -38,9 +37,6 @@ package final class AnswerParts<E: Queryable>: Sendable {
     let (stored, asked) = try snapshot.proven(query) { $0.question(question.measure) }
     ownRecords = Prepared(query: stored, question: asked)
   }
-
-  /// Counts nothing yet.
-  package var tally: RunningTally { RunningTally(measure) }
 
   /// Passes the part of each entity.
   ///
@@ -79,5 +75,5 @@ package final class AnswerParts<E: Queryable>: Sendable {
     query.matches(entity) ? values(of: entity) : nil
   }
 
-  private func values(of entity: E) -> [QueryValue] { fields.map { $0.value(entity) } }
+  private func values(of entity: E) -> [QueryValue] { measure.fields.map { $0.value(entity) } }
 }

@@ -50,4 +50,19 @@ extension ModelSnapshot {
     return try question.answer(
       try answer(asked, to: stored.query, as: E.self) { stored.value($0, of: $1) })
   }
+
+  /// Answers several questions about the entities that a query gives, in one pass.
+  ///
+  /// - Parameters:
+  ///   - questions: The questions.
+  ///   - query: The query for the entities.
+  /// - Returns: The answers, in the order of the questions.
+  /// - Throws: As ``answer(_:to:)`` for each of them.
+  /// - Complexity: As ``find(_:)``, usually without decoding; a single question may cost less.
+  @_disfavoredOverload
+  public func answer<E: Queryable, each Answer: Sendable>(
+    _ questions: repeat Question<E, each Answer>, to query: Query<E>
+  ) throws -> (repeat each Answer) {
+    try answer(Question.combined(repeat each questions), to: query)
+  }
 }

@@ -61,4 +61,18 @@ extension ModelStore {
   public func explain<E: Queryable>(_ query: Query<E>) throws -> QueryPlan {
     try read { try $0.explain(query) }
   }
+
+  /// Says how a question about the entities of a query would be answered now.
+  ///
+  /// - Parameters:
+  ///   - question: The question.
+  ///   - query: The query for its entities.
+  /// - Returns: The plan.
+  /// - Throws: As ``answer(_:to:)``.
+  /// - Complexity: As `ModelSnapshot.explain(_:)`.
+  public func explain<E: Queryable, Answer>(
+    _ question: Question<E, Answer>, to query: Query<E>
+  ) throws -> QueryPlan {
+    try read { try $0.explain(question, to: query) }
+  }
 }

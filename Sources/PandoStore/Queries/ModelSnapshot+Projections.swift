@@ -57,12 +57,12 @@ extension ModelSnapshot {
       return QueryPlan(
         typeName: plan.typeName, recordCount: plan.recordCount,
         access: .identifiers(count: identifierCount), isSorted: plan.isSorted,
-        isToldByIndex: false)
+        reading: .models)
     }
     let scan = QueryPlan.Access.projection(count: count)
     return QueryPlan(
       typeName: plan.typeName, recordCount: plan.recordCount,
       access: plan.access == .nothing ? scan : .union([plan.access, scan]), isSorted: true,
-      isToldByIndex: false)
+      reading: .models)
   }
 }

@@ -85,7 +85,12 @@ extension ModelSnapshot {
 
   /// Returns the plan of a question about the records of a query.
   package func plan(for question: RecordQuestion, to query: RecordQuery) throws -> QueryPlan {
-    try AnswerRun.run(question, query, reader).plan
+    let run = try AnswerRun.run(question, query, reader)
+    var plan = run.plan
+    if plan.reading == .models {
+      plan.reading = question.fields.isEmpty && run.hasExactNodes ? .indexRows : .recordFields
+    }
+    return plan
   }
 
   /// Answers a question about the result of a query without computed fields.

@@ -1,3 +1,17 @@
+/// Rows of an index that have the values of fields; all properties are constant.
+final class CoveringRows {
+  let index: StoredIndex
+  let ranges: [IndexRange]
+  /// The place of each field among those of the index.
+  let positions: [Int]
+
+  init(_ index: StoredIndex, _ ranges: [IndexRange], _ positions: [Int]) {
+    self.index = index
+    self.ranges = ranges
+    self.positions = positions
+  }
+}
+
 /// Rows of an index in the order of a query; all properties are constant.
 final class OrderedRows {
   let index: StoredIndex

@@ -38,6 +38,28 @@ extension QueryPlanner {
     return best
   }
 
+  /// The rows of an index that has all fields and decides the filter; `nil` if there is none.
+  func coveringRows(
+    _ paths: [FieldPath], _ alternatives: [QueryCandidates]
+  ) -> CoveringRows? {
+    var best: CoveringRows?
+    for index in indexes {
+      let positions = paths.compactMap { index.fields.firstIndex(of: $0) }
+      guard positions.count == paths.count else { continue }
+      // Each row of a record is one combination of its elements, so that there may be one list, and a condition
+      // for elements would leave others of the record out.
+      let lists = index.fields.filter(\.hasElements)
+      guard lists.allSatisfy({ paths.contains($0) }), lists.count < 2,
+        !lists.contains(where: { list in query.filter.fields.contains { $0.path == list } })
+      else { continue }
+      let use = use(of: index, alternatives)
+      guard use.isExact else { continue }
+      let rows = CoveringRows(index, use.ranges, positions)
+      if best.map({ index.fields.count < $0.index.fields.count }) ?? true { best = rows }
+    }
+    return best
+  }
+
   private func orderedRows(
     of index: StoredIndex, _ alternatives: [QueryCandidates], _ order: [RecordOrder]
   ) -> OrderedRows? {

@@ -25,8 +25,10 @@ enum QueryPurpose: Equatable {
   case count
   /// The sum of a field.
   case sum(FieldPath)
-  /// The values of a field, sorted.
-  case values(FieldPath)
+  /// The number of records for each value of a field.
+  case counts(FieldPath)
+  /// The values of fields of each record; of the elements of a list, each different one.
+  case values([FieldPath])
 }
 
 /// Decides how a query is answered.
@@ -85,8 +87,10 @@ struct QueryPlanner {
     case all
     /// Rows that are only counted.
     case counted(StoredIndex, [IndexRange])
-    /// Rows of which only the values are read.
+    /// Rows of which each value is counted.
     case valued(OrderedRows)
+    /// Rows that have all values.
+    case covered(CoveringRows)
     case scan
   }
 
@@ -210,12 +214,14 @@ struct QueryPlanner {
         }
       }
       return nil
-    case .values(let path):
-      guard query.limit == nil, query.offset == 0,
-        let rows = orderedRows(alternatives, [.field(.named(path), isDescending: false)]),
-        rows.isExact, !rows.index.hasElements
-      else { return nil }
-      return .valued(rows)
+    case .counts(let path):
+      guard query.limit == nil, query.offset == 0 else { return nil }
+      let rows = orderedRows(alternatives, [.field(.named(path), isDescending: false)])
+      if let rows, rows.isExact, !rows.index.hasElements { return .valued(rows) }
+      return coveringRows([path], alternatives).map { .covered($0) }
+    case .values(let paths):
+      guard query.limit == nil, query.offset == 0 else { return nil }
+      return coveringRows(paths, alternatives).map { .covered($0) }
     }
   }
 

@@ -20,20 +20,26 @@ struct AnswerRun {
     _ question: RecordQuestion, to query: RecordQuery, _ reader: borrowing StoreReader
   ) throws -> Tally {
     var run = try Self.run(question, query, reader)
-    if question.groups.isEmpty, question.field == nil { return .count(try count(&run, reader)) }
-    if case .counted(let index, let ranges) = run.choice,
-      case .sum(.named(let path)) = question.kind,
+    if case .counted(let index, let ranges) = run.choice, let path = question.summed,
       let place = index.sumPlace(of: path)
     {
       var sum = NumberSum()
       for range in ranges { sum.add(try reader.total(of: index, in: range).sums[place]) }
       return .sum(sum)
     }
-    if case .valued(let rows) = run.choice {
-      if let counts = try valueCounts(rows, reader) { return .groups(counts) }
-      // The index has cut off some values.
-      run = try QueryRun(Self.unordered(query), reader)
+    switch question.measure {
+    case .count, .exists: return .count(try count(&run, reader))
+    default: break
     }
+    let fromRows: Tally? =
+      switch run.choice {
+      case .valued(let rows): try valueCounts(rows, reader).map { .groups($0) }
+      case .covered(let rows): try tally(question, rows, reader)
+      default: nil
+      }
+    if let fromRows { return fromRows }
+    // The index has cut off some values.
+    if run.isToldByRows { run = try QueryRun(Self.unordered(query), reader) }
     return try tally(question, &run, reader)
   }
 
@@ -45,28 +51,37 @@ struct AnswerRun {
       let run = try QueryRun(first, reader)
       if case .scan = run.choice {} else { return run }
     }
+    if let path = question.summed,
+      try reader.directory.catalog.type(named: query.typeName, in: reader).indexes
+        .contains(where: { $0.sumPlace(of: path) != nil })
+    {
+      let run = try QueryRun(unordered(query), reader, .sum(path))
+      if case .counted = run.choice { return run }
+    }
     var query = query
     var purpose = QueryPurpose.records
-    switch (question.kind, question.groups.first) {
-    case (.count, nil): purpose = .count
-    case (.exists, nil):
+    switch question.measure {
+    case .count: purpose = .count
+    case .exists:
       query.limit = min(query.limit ?? 1, 1)
       purpose = .count
-    case (.sum(.named(let path)), nil): purpose = .sum(path)
-    case (.count, .named(let path)?) where question.groups.count == 1 && !path.hasElements:
-      purpose = .values(path)
-    default: break
+    default:
+      let paths = question.fields.compactMap(\.path)
+      guard paths.count == question.fields.count, question.isAnsweredByRows,
+        !question.measure.sums.contains(where: { $0.form == .unknown })
+      else { break }
+      purpose = question.countsValues ? .counts(paths[0]) : .values(paths)
     }
     return try QueryRun(unordered(query), reader, purpose)
   }
 
   /// The query of the one record at an end of an index, if the rest of the filter allows it.
   private static func endOfIndex(_ question: RecordQuestion, _ query: RecordQuery) -> RecordQuery? {
-    if !question.groups.isEmpty { return nil }
     var isMaximum = true
-    if case .minimum = question.kind { isMaximum = false }
-    switch question.kind {
-    case .minimum(let field), .maximum(let field):
+    if case .minimum = question.measure { isMaximum = false }
+    switch question.measure {
+    case .minimum(let number), .maximum(let number):
+      let field = question.fields[number]
       guard case .named(let path) = field, !path.hasElements, query.limit == nil, query.offset == 0,
         query.uniqueBy.isEmpty,
         query.after == nil
@@ -121,13 +136,58 @@ struct AnswerRun {
   private func tally(
     _ question: RecordQuestion, _ run: inout QueryRun, _ reader: borrowing StoreReader
   ) throws -> Tally {
-    var tally = question.tally()
+    let node = question.makeNode(isRunning: false)
+    var part = Array(repeating: QueryValue.null, count: question.fields.count)
     for match in try run.find(reader, source, computing: computing) {
       var body = unsafe match.body
-      try question.add(to: &tally) { field in
-        try unsafe value(of: field, RecordKey(type: run.type, node: match.node), &body, reader)
+      for (position, field) in question.fields.enumerated() {
+        part[position] = try unsafe value(
+          of: field, RecordKey(type: run.type, node: match.node), &body, reader)
+      }
+      node.change(part, isAdded: true)
+    }
+    return node.tally(isWhole: false)
+  }
+
+  /// Counts by the rows of an index.
+  ///
+  /// - Returns: `nil` if some values were cut off, or different elements are one key.
+  @inline(never)
+  private func tally(
+    _ question: RecordQuestion, _ rows: CoveringRows, _ reader: borrowing StoreReader
+  ) throws -> Tally? {
+    let node = question.makeNode(isRunning: false)
+    var part = Array(repeating: QueryValue.null, count: question.fields.count)
+    let isElement = rows.positions.map { rows.index.fields[$0].hasElements }
+    var forms: [NumberForm?] = Array(repeating: nil, count: question.fields.count)
+    for sum in question.measure.sums { forms[sum.field] = sum.form }
+    let fieldCount = (rows.positions.max() ?? -1) + 1
+    var isWhole = true
+    for range in rows.ranges where isWhole {
+      try reader.forEachRow(of: rows.index, in: range) { key in
+        let row = StoredIndex.value(ofRow: key)
+        var start = 0
+        for field in 0..<fieldCount {
+          let end = IndexValue.end(ofValueIn: row, from: start).place
+          for (place, position) in rows.positions.enumerated() where position == field {
+            let found = end <= row.count ? IndexValue.value(row.extracting(start..<end)) : nil
+            let form = forms[place]
+            guard let value = form == nil ? found : found.flatMap({ form?.restored($0) }) else {
+              isWhole = false
+              return false
+            }
+            part[place] = isElement[place] ? .elements([value]) : value
+          }
+          start = end
+        }
+        node.change(part, isAdded: true)
+        return true
       }
     }
+    guard isWhole else { return nil }
+    let tally = node.tally(isWhole: false)
+    // Elements that are one key would count their record more than once.
+    if isElement.contains(true), question.sharesKeys(tally) { return nil }
     return tally
   }
 
@@ -191,8 +251,8 @@ struct AnswerRun {
   /// - Returns: `nil` if some values were cut off.
   private func valueCounts(
     _ rows: OrderedRows, _ reader: borrowing StoreReader
-  ) throws -> [QueryValue: Tally]? {
-    var counts: [QueryValue: Tally] = [:]
+  ) throws -> [GroupValues: Tally]? {
+    var counts: [GroupValues: Tally] = [:]
     var isWhole = true
     for range in rows.ranges {
       var lower: [UInt8]? = range.lower
@@ -207,7 +267,7 @@ struct AnswerRun {
             isWhole = false
             return
           }
-          counts[value, default: .count(0)].add(.count(count))
+          counts[.one(value), default: .count(0)].add(.count(count))
           count = 0
         }
         try reader.forEachRow(of: rows.index, in: IndexRange(lower: start, upper: range.upper)) {

@@ -50,10 +50,24 @@ struct QueryRun {
     choice = recordCount == 0 ? .nothing : try QueryPlanner(query, type, purpose).choice(reader)
   }
 
+  /// Whether the rows of an index have the values of an answer.
+  var isToldByRows: Bool {
+    switch choice {
+    case .valued, .covered: true
+    default: false
+    }
+  }
+
+  /// Whether the matching nodes are known without their records.
+  var hasExactNodes: Bool {
+    guard case .candidates(_, _, isExact: true) = choice else { return false }
+    return query.order.isEmpty && query.uniqueBy.isEmpty
+  }
+
   /// The plan of the query.
   var plan: QueryPlan {
     var isSorted = !query.order.isEmpty
-    var isToldByIndex = false
+    var reading = QueryPlan.Reading.models
     let access: QueryPlan.Access
     switch choice {
     case .nothing:
@@ -65,20 +79,24 @@ struct QueryRun {
       isSorted = !rows.isComplete
     case .all:
       access = .recordCount
-      isToldByIndex = true
+      reading = .indexRows
       isSorted = false
     case .counted(let index, let ranges):
       access = .index(field: index.name, rangeCount: ranges.count, isOrdered: false)
-      isToldByIndex = true
+      reading = .indexRows
       isSorted = false
     case .valued(let rows):
       access = .index(field: rows.index.name, rangeCount: rows.ranges.count, isOrdered: true)
-      isToldByIndex = true
+      reading = .indexRows
+    case .covered(let rows):
+      access = .index(field: rows.index.name, rangeCount: rows.ranges.count, isOrdered: false)
+      reading = .indexRows
+      isSorted = false
     case .scan: access = .scan
     }
     return QueryPlan(
       typeName: query.typeName, recordCount: recordCount, access: access, isSorted: isSorted,
-      isToldByIndex: isToldByIndex, reason: reason)
+      reading: reading, reason: reason)
   }
 
   /// The reason why an index of a field of the query can't be used.
@@ -106,7 +124,8 @@ struct QueryRun {
   ) throws -> ArraySlice<QueryMatch> {
     switch choice {
     case .nothing: return []
-    case .all, .counted, .valued: preconditionFailure("a result that rows give is not searched for")
+    case .all, .counted, .valued, .covered:
+      preconditionFailure("a result that rows give is not searched for")
     case .scan:
       try scan(reader, source, computing)
       reader.directory.catalog.tell {

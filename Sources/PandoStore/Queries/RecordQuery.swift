@@ -85,7 +85,17 @@ package struct RecordPlace: Sendable {
 }
 
 /// A question about the records of a query, in place of the records.
-package typealias RecordQuestion = Measure<RecordField>
+package typealias RecordQuestion = NumberedMeasure<RecordField>
+
+extension NumberedMeasure<RecordField> {
+  /// The field that it sums up over all entities; `nil` for another question.
+  var summed: FieldPath? {
+    guard case .sum(let number, _) = measure, case .named(let path) = fields[number] else {
+      return nil
+    }
+    return path
+  }
+}
 
 /// The plan of a query.
 ///
@@ -122,6 +132,21 @@ public struct QueryPlan: Sendable, Hashable, CustomStringConvertible {
     case recordCount
   }
 
+  /// The part of each record that an answer or a result reads.
+  ///
+  /// ```swift
+  /// let plan = try store.explain(.sum(\.total), to: Query(filter: \Order.day == "2026-05-01"))
+  /// if plan.reading != .indexRows { print("an index of day and total would cover the answer:", plan) }
+  /// ```
+  public enum Reading: Sendable, Hashable {
+    /// Nothing: the rows of an index, or the stored number of records, give the answer.
+    case indexRows
+    /// The fields of the question, without decoding a model.
+    case recordFields
+    /// The whole record, which is decoded.
+    case models
+  }
+
   /// The queried type.
   public let typeName: String
   /// The number of records of the type.
@@ -130,8 +155,10 @@ public struct QueryPlan: Sendable, Hashable, CustomStringConvertible {
   public let access: Access
   /// Whether the records have to be sorted.
   public let isSorted: Bool
+  /// The part of each record that is read.
+  public package(set) var reading: Reading
   /// Whether index rows alone give the answer, and no record is read.
-  public let isToldByIndex: Bool
+  public var isToldByIndex: Bool { reading == .indexRows }
   /// The reason why an index of a field of the query can't be used; `nil` if all are usable.
   ///
   /// The store may lack a declared index, or have one with other former names and defaults:
@@ -141,8 +168,19 @@ public struct QueryPlan: Sendable, Hashable, CustomStringConvertible {
   /// One line for people.
   public var description: String {
     "\(typeName): \(access)\(isSorted ? ", then sorted" : "")"
-      + "\(isToldByIndex ? ", no record looked at" : "") (\(recordCount) in all)"
+      + "\(reading) (\(recordCount) in all)"
       + (reason.map { "; \($0)" } ?? "")
+  }
+}
+
+extension QueryPlan.Reading: CustomStringConvertible {
+  /// The addition to a plan; empty for models.
+  public var description: String {
+    switch self {
+    case .indexRows: ", no record looked at"
+    case .recordFields: ", only fields of records"
+    case .models: ""
+    }
   }
 }
 

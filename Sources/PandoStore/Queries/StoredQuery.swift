@@ -86,6 +86,6 @@ package struct StoredQuery<E: Queryable> {
 extension StoredQuery {
   /// A question by the fields of this query.
   mutating func question(_ measure: Measure<QueryField<E>>) -> RecordQuestion {
-    measure.map { field($0) }
+    NumberedMeasure(measure).map { field($0) }
   }
 }

@@ -184,7 +184,14 @@ extension Duration: QueryRepresentable {
   ///
   /// - Parameter queryValue: A stored value; `nil` is returned for a number that is no whole number of attoseconds, or is too large.
   public init?(queryValue: QueryValue) {
-    guard let seconds = queryValue.decimalNumber, seconds.exponent >= -18 else { return nil }
+    // The row of an index has a double if the seconds are one.
+    let number =
+      if case .double(let double) = queryValue {
+        DecimalNumber(exactly: double)
+      } else {
+        queryValue.decimalNumber
+      }
+    guard let seconds = number, seconds.exponent >= -18 else { return nil }
     let attoseconds = DecimalNumber(
       isNegative: false, magnitude: seconds.magnitude, exponent: seconds.exponent + 18)
     guard let magnitude = attoseconds.integer else { return nil }

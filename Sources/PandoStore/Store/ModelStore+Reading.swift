@@ -129,4 +129,34 @@ extension ModelStore {
   ) async throws -> [Key: Value] {
     try await read { try $0.answer(question, to: query) }
   }
+
+  /// Answers several questions about the entities that a query gives, in one pass.
+  ///
+  /// - Parameters:
+  ///   - questions: The questions.
+  ///   - query: The query for the entities.
+  /// - Returns: The answers, in the order of the questions.
+  /// - Throws: As ``ModelSnapshot/answer(_:to:)`` and ``read(_:)``.
+  /// - Complexity: As ``ModelSnapshot/answer(_:to:)``.
+  @_disfavoredOverload
+  public func answer<E: Queryable, each Answer: Sendable>(
+    _ questions: repeat Question<E, each Answer>, to query: Query<E>
+  ) throws -> (repeat each Answer) {
+    try answer(Question.combined(repeat each questions), to: query)
+  }
+
+  /// Answers several questions about the entities that a query gives, in one pass; reads on a reader thread.
+  ///
+  /// - Parameters:
+  ///   - questions: The questions.
+  ///   - query: The query for the entities.
+  /// - Returns: The answers, in the order of the questions.
+  /// - Throws: As ``ModelSnapshot/answer(_:to:)`` and the `async` form of ``read(_:)``.
+  /// - Complexity: As ``ModelSnapshot/answer(_:to:)``.
+  @_disfavoredOverload
+  public func answer<E: Queryable, each Answer: Sendable>(
+    _ questions: repeat Question<E, each Answer>, to query: Query<E>
+  ) async throws -> (repeat each Answer) {
+    try await answer(Question.combined(repeat each questions), to: query)
+  }
 }

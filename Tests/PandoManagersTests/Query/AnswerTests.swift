@@ -93,9 +93,11 @@ import Testing
     var status: String
     var author: String
     var created: Int
+    var rank = 0
 
     static let fields: [Field<Issue>] = [
       .indexed(\.status, "status"), .indexed(\.author, "author"), .field(\.created, "created"),
+      .field(\.rank, "rank"),
     ]
     static let indexes: [FieldIndex<Issue>] = [
       .indexed(\.status, \.author, \.created), .unique(\.created),
@@ -148,8 +150,19 @@ import Testing
           == "Issue: index on status, author, created, in order, no record looked at (2000 in all)")
       #expect(
         try plan(.max(\.created), Query(filter: open && adas))
-          == "Issue: index on status, author, created, 5 ranges, in order (2000 in all)")
-      #expect(try plan(.sum(\.created), .all) == "Issue: scan (2000 in all)")
+          == "Issue: index on status, author, created, 5 ranges, in order, only fields of records "
+          + "(2000 in all)")
+      #expect(
+        try plan(.sum(\.created), .all)
+          == "Issue: index on created, no record looked at (2000 in all)")
+      #expect(
+        try plan(.sum(\.created).grouped(by: \.author).top(3), Query(filter: open))
+          == "Issue: index on status, author, created, no record looked at (2000 in all)")
+      #expect(
+        try plan(.sum(\.created).grouped(by: \.author), Query(filter: \.created > 7 && adas))
+          .hasSuffix("only fields of records (2000 in all)"))
+      #expect(
+        try plan(.sum(\.rank), .all) == "Issue: scan, only fields of records (2000 in all)")
       #expect(
         try snapshot.answer(.max(\.created), to: Query(filter: open && adas)) == 1990)
     }
@@ -158,7 +171,9 @@ import Testing
       let both = Query(filter: open && adas)
       let plan = try snapshot.explain(.count, to: both)
       #expect(
-        plan.description == "Issue: index on author shared with index on status (2000 in all)")
+        plan.description
+          == "Issue: index on author shared with index on status, no record looked at (2000 in all)"
+      )
       #expect(try snapshot.answer(.count, to: both) == 200)
       #expect(try snapshot.answer(.exists, to: both))
     }

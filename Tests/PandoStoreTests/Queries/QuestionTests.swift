@@ -180,6 +180,30 @@ import Testing
     }
   }
 
+  // The rows of an index have doubles for such numbers: a duration was no value of its type, and a sum of decimals
+  // would be one of doubles.
+  @Test(arguments: [false, true])
+  func `numbers that are doubles have their type in answers of an index`(hasIndexes: Bool) throws {
+    var bills = Array(Self.bills(2).prefix(3))
+    try #require(bills.count == 3)
+    for (index, price) in ["0.5", "0.1", "1e-25"].enumerated() {
+      bills[index].price = try #require(Decimal(string: price))
+      bills[index].work = .milliseconds(500 * (index + 1))
+      bills[index].weight = [0x1p53, 1, 0.5][index]
+    }
+    try Self.withBills(hasIndexes: hasIndexes, bills) { (store) throws in
+      let all = Query<Bill>.all
+      #expect(try store.answer(.distinct(\.work), to: all) == bills.map(\.work))
+      #expect(try store.answer(.sum(\.work), to: all) == .seconds(3))
+      let sum = try #require(Decimal(string: "0.6000000000000000000000001"))
+      #expect(try store.answer(.sum(\.price), to: all) == sum)
+      // Rounded once: 2⁵³ + 1.5 is nearest to 2⁵³ + 2.
+      #expect(try store.answer(.sum(\.weight), to: all) == 0x1p53 + 2)
+      let reading = try store.explain(.sum(\.weight), to: all).reading
+      #expect(reading == (hasIndexes ? .indexRows : .recordFields))
+    }
+  }
+
   @Test func `a window of the query bounds a grouped answer`() throws {
     let bills = Self.bills(1)
     try Self.withBills(hasIndexes: true, bills) { (store) throws in

@@ -83,6 +83,14 @@ struct FollowedSuite {
         "sum-by-\(entityCount)", entityCount,
         { try $0.follow(.sum(\.degrees).grouped(by: \.room), of: open) }
       ),
+      (
+        "top-20-of-10", 10, { try $0.follow(.sum(\.degrees).grouped(by: \.room).top(20), of: open) }
+      ),
+      (
+        "top-20-of-\(entityCount)", entityCount,
+        { try $0.follow(.sum(\.degrees).grouped(by: \.room).top(20), of: open) }
+      ),
+      ("median", 10, { try $0.follow(.median(\.degrees), of: open) }),
     ]
     let durability = runner.options.durability(default: .unsynchronized)
     try runner.measure(

@@ -18,6 +18,7 @@ struct QuerySuite {
       try measureRenaming(size)
       try measureTotals(size)
     }
+    try measureOrders()
   }
 
   private func measure(_ size: Int) throws {

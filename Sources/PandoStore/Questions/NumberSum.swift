@@ -20,8 +20,8 @@ public struct NumberSum: Sendable {
   public private(set) var count = 0
   /// The integers, as far as they fit.
   private var whole: Int128 = 0
-  /// The others, as multiples of powers of ten, by exponent.
-  private var multiples: [Int: Multiple] = [:]
+  /// The others, as multiples of powers of ten; few exponents occur.
+  private var multiples: [(exponent: Int, multiple: Multiple)] = []
   private var doubles = DoubleSum()
 
   package init() {}
@@ -41,7 +41,8 @@ public struct NumberSum: Sendable {
     case .wideInteger(let isNegative, let magnitude):
       add(isNegative: isNegative == isAdded, magnitude)
     case .decimal(let isNegative, let magnitude, let exponent):
-      multiples[exponent, default: Multiple()].add(isNegative: isNegative == isAdded, magnitude)
+      multiples[place(ofExponent: exponent)].multiple
+        .add(isNegative: isNegative == isAdded, magnitude)
     case .double(let value): if isAdded { doubles.add(value) } else { doubles.remove(value) }
     default: break
     }
@@ -52,7 +53,7 @@ public struct NumberSum: Sendable {
     count += other.count
     add(isNegative: other.whole < 0, other.whole.magnitude)
     for (exponent, multiple) in other.multiples {
-      multiples[exponent, default: Multiple()].add(multiple)
+      multiples[place(ofExponent: exponent)].multiple.add(multiple)
     }
     doubles.add(other.doubles)
   }
@@ -62,9 +63,15 @@ public struct NumberSum: Sendable {
     var negated = NumberSum()
     negated.count = -count
     negated.add(isNegative: whole >= 0, whole.magnitude)
-    negated.multiples = multiples.mapValues(\.negated)
+    negated.multiples = multiples.map { ($0.exponent, $0.multiple.negated) }
     negated.doubles = doubles.negated
     return negated
+  }
+
+  private mutating func place(ofExponent exponent: Int) -> Int {
+    if let place = multiples.firstIndex(where: { $0.exponent == exponent }) { return place }
+    multiples.append((exponent, Multiple()))
+    return multiples.count - 1
   }
 
   private mutating func add(isNegative: Bool, _ magnitude: UInt128) {
@@ -77,7 +84,7 @@ public struct NumberSum: Sendable {
         return
       }
     }
-    multiples[0, default: Multiple()].add(isNegative: isNegative, magnitude)
+    multiples[place(ofExponent: 0)].multiple.add(isNegative: isNegative, magnitude)
   }
 
   /// The sum: a double if one was added, else an exact number.
@@ -99,9 +106,10 @@ public struct NumberSum: Sendable {
 
   /// The sum of integers and decimal numbers, without zeros at its end.
   private var exact: ExactSum {
-    var all = multiples
-    all[0, default: Multiple()].add(isNegative: whole < 0, whole.magnitude)
-    let lowest = all.keys.min() ?? 0
+    var integers = Multiple()
+    integers.add(isNegative: whole < 0, whole.magnitude)
+    let all = multiples + [(0, integers)]
+    let lowest = all.map(\.exponent).min() ?? 0
     var positive = BigNatural(0)
     var negative = BigNatural(0)
     for (exponent, multiple) in all {
@@ -202,19 +210,20 @@ extension NumberSum {
   func append(to bytes: inout [UInt8]) {
     var (whole, multiples) = (whole, multiples)
     // Integers stand at one place: the first if they fit.
-    if var integers = multiples[0] {
-      integers.add(isNegative: whole < 0, whole.magnitude)
-      whole = integers.number ?? 0
-      multiples[0] = integers.number == nil ? integers : nil
+    if let place = multiples.firstIndex(where: { $0.exponent == 0 }) {
+      multiples[place].multiple.add(isNegative: whole < 0, whole.magnitude)
+      let integers = multiples[place].multiple.number
+      whole = integers ?? 0
+      if integers != nil { multiples.remove(at: place) }
     }
-    multiples = multiples.filter { !$0.value.isZero }
+    multiples.removeAll { $0.multiple.isZero }
     let hasDoubles = !doubles.isEmpty
     bytes.append((multiples.isEmpty ? 0 : Self.multiplesPart) | (hasDoubles ? Self.doublesPart : 0))
     bytes.append(littleEndian: UInt64(bitPattern: Int64(count)))
     bytes.append(littleEndian: UInt128(bitPattern: whole))
     if !multiples.isEmpty {
       bytes.append(littleEndian: UInt64(multiples.count), width: 2)
-      for (exponent, multiple) in multiples.ordered(by: { $0.key < $1.key }) {
+      for (exponent, multiple) in multiples.ordered(by: { $0.exponent < $1.exponent }) {
         bytes.append(littleEndian: UInt64(bitPattern: Int64(exponent)), width: 2)
         multiple.append(to: &bytes)
       }
@@ -239,7 +248,8 @@ extension NumberSum {
     if parts & UInt64(Self.multiplesPart) != 0 {
       for _ in 0..<(try row.number(width: 2)) {
         let exponent = Int16(truncatingIfNeeded: try row.number(width: 2))
-        multiples[Int(exponent), default: Multiple()].add(try Multiple(from: &row))
+        let more = try Multiple(from: &row)
+        multiples[place(ofExponent: Int(exponent))].multiple.add(more)
       }
     }
     if parts & UInt64(Self.doublesPart) != 0 { doubles.add(try DoubleSum(from: &row)) }

@@ -1,0 +1,266 @@
+import PandoSystem
+
+/// Counts entities in groups.
+///
+/// ```
+/// part ─► for fields of lists: one part for each different element ─► key ─► node of the group
+///                                                          running: ─► place among the ordered groups
+/// ```
+final class GroupsNode: TallyNode {
+  private final class Group {
+    let node: any TallyNode
+    /// How many entities are in the group, some of them in several parts.
+    var count = 0
+    /// Its place among the ordered groups; `nil` without one.
+    var rank: QueryValue?
+    var hasFailed = false
+
+    init(_ node: any TallyNode) { self.node = node }
+  }
+
+  /// One field of the key.
+  private struct KeyField {
+    let position: Int
+    /// The number of its list; `nil` for a single value.
+    let list: Int?
+    let starts: UnitStarts?
+    let identity: @Sendable (QueryValue) -> GroupIdentity
+
+    func value(_ value: QueryValue) -> QueryValue { starts?.start(of: value) ?? value }
+
+    /// Whether two values are one in the key of the answer.
+    func areSame(_ one: QueryValue, _ other: QueryValue) -> Bool {
+      if one == other { return true }
+      guard one.kind == other.kind, case .shared(let key) = identity(one),
+        case .shared(key) = identity(other)
+      else { return false }
+      return true
+    }
+  }
+
+  /// A list of which the key has fields.
+  private struct List {
+    /// The places of these fields in the key.
+    let places: [Int]
+    /// The positions of all fields of the list.
+    let positions: [Int]
+    /// Whether the groups read fields of the list, too.
+    let isReadInGroups: Bool
+  }
+
+  private let fields: [KeyField]
+  private let lists: [List]
+  private let grouping: Grouping<Int>
+  private let measure: Measure<Int>
+  private let nodes: TallyNodes
+  private var groups: [GroupValues: Group] = [:]
+  /// The group of the last part, because successive entities are often in one.
+  private var last: (key: GroupValues, group: Group)?
+  /// The order of the groups; `nil` if all are given, or if entities are only added.
+  private var order: GroupOrder?
+
+  init(_ grouping: Grouping<Int>, _ measure: Measure<Int>, _ nodes: TallyNodes) {
+    self.grouping = grouping
+    self.measure = measure
+    self.nodes = nodes
+    let fields = grouping.fields.map { part in
+      KeyField(
+        position: part.field, list: nodes.lists[part.field],
+        starts: part.unit.map { UnitStarts($0) }, identity: part.identity)
+    }
+    self.fields = fields
+    let read = Set(measure.fields)
+    lists = Set(fields.compactMap(\.list)).sorted().map { list in
+      let positions = nodes.lists.indices.filter { nodes.lists[$0] == list }
+      return List(
+        places: fields.indices.filter { fields[$0].list == list }, positions: positions,
+        isReadInGroups: positions.contains(where: read.contains))
+    }
+    let isTracked = grouping.selection != nil || measure.needsWhole
+    order = nodes.isRunning && isTracked ? GroupOrder(grouping) : nil
+  }
+
+  func change(_ part: [QueryValue], isAdded: Bool) {
+    if lists.isEmpty {
+      let key =
+        fields.count == 1
+        ? .one(fields[0].value(part[fields[0].position]))
+        : GroupValues.several(fields.map { $0.value(part[$0.position]) })
+      return change(key, part, isAdded: isAdded)
+    }
+    var key = fields.map { $0.list == nil ? $0.value(part[$0.position]) : .null }
+    var part = part
+    changeElements(of: 0, &key, &part, isAdded: isAdded)
+  }
+
+  /// Changes the groups of the elements of a list, and of those that follow: a group for the elements that are one key.
+  private func changeElements(
+    of index: Int, _ key: inout [QueryValue], _ part: inout [QueryValue], isAdded: Bool
+  ) {
+    guard index < lists.count else {
+      return change(key.count == 1 ? .one(key[0]) : .several(key), part, isAdded: isAdded)
+    }
+    let list = lists[index]
+    let columns = list.positions.map { part[$0].elements }
+    let count = columns.map(\.count).min() ?? 0
+    let keys = list.places.map { place in
+      let column = list.positions.firstIndex(of: fields[place].position) ?? 0
+      return columns[column].prefix(count).map { fields[place].value($0) }
+    }
+    let firsts = firstElements(count, keys, list)
+    for element in 0..<count where firsts[element] == element {
+      let members = (element..<count).filter { firsts[$0] == element }
+      // The lowest of equal texts is the key.
+      for (place, values) in zip(list.places, keys) {
+        key[place] =
+          members.count == 1 ? values[element] : members.map { values[$0] }.min() ?? .null
+      }
+      if list.isReadInGroups {
+        for (position, column) in zip(list.positions, columns) {
+          part[position] =
+            members.count == 1 ? column[element] : .elements(members.map { column[$0] })
+        }
+      }
+      changeElements(of: index + 1, &key, &part, isAdded: isAdded)
+    }
+    guard list.isReadInGroups, index > 0 else { return }
+    for (position, column) in zip(list.positions, columns) { part[position] = .elements(column) }
+  }
+
+  /// For each element of a list, the first one that is the same key.
+  private func firstElements(_ count: Int, _ keys: [[QueryValue]], _ list: List) -> [Int] {
+    if count > Self.fewCount {
+      var places: [[AnyHashable]: Int] = [:]
+      return (0..<count).map { element in
+        let identities = zip(list.places, keys).map { place, values in
+          if case .shared(let key) = fields[place].identity(values[element]) { return key }
+          return AnyHashable(values[element])
+        }
+        if let place = places[identities] { return place }
+        places[identities] = element
+        return element
+      }
+    }
+    var firsts = Array(0..<count)
+    for element in firsts.indices.dropFirst() {
+      let first = (0..<element).first { other in
+        zip(list.places, keys).allSatisfy { place, values in
+          fields[place].areSame(values[other], values[element])
+        }
+      }
+      if let first { firsts[element] = firsts[first] }
+    }
+    return firsts
+  }
+
+  /// Up to this number, elements are compared with each other.
+  private static let fewCount = 16
+
+  private func change(_ key: GroupValues, _ part: [QueryValue], isAdded: Bool) {
+    let group = group(key)
+    group.node.change(part, isAdded: isAdded)
+    group.count += isAdded ? 1 : -1
+    if group.count == 0 {
+      groups[key] = nil
+      last = nil
+    }
+    if order != nil { place(group, key) }
+  }
+
+  private func group(_ key: GroupValues) -> Group {
+    if let last, last.key == key { return last.group }
+    let group =
+      groups[key]
+      ?? {
+        let made = Group(nodes.make(measure))
+        groups[key] = made
+        order?.note(key, isNew: true)
+        return made
+      }()
+    last = (key, group)
+    return group
+  }
+
+  /// Moves a group that has changed to its place among the ordered groups.
+  private func place(_ group: Group, _ key: GroupValues) {
+    let isGone = group.count == 0
+    if isGone { order?.note(key, isNew: false) }
+    guard let selection = grouping.selection else { return }
+    var rank: QueryValue?
+    var hasFailed = false
+    if !isGone {
+      do throws(QueryError) {
+        rank = try selection.rank(group.node.tally(isWhole: false))
+      } catch {
+        hasFailed = true
+      }
+    }
+    if group.hasFailed != hasFailed { order?.unorderedCount += hasFailed ? 1 : -1 }
+    group.hasFailed = hasFailed
+    if group.rank == rank { return }
+    if let rank = group.rank { order?.remove(key, rank, selection) }
+    if let rank { order?.insert(key, rank, selection) }
+    group.rank = rank
+  }
+
+  func tally(isWhole: Bool) -> Tally {
+    // Of groups that are one key, and with one that fails, the answer is made of all groups.
+    let isDivided = order.map { $0.unorderedCount > 0 } ?? false
+    let isWhole = isWhole || isDivided
+    guard !isWhole, let order, let selection = grouping.selection else {
+      return .groups(groups.mapValues { $0.node.tally(isWhole: isWhole) })
+    }
+    var chosen: [GroupValues: Tally] = [:]
+    for entry in order.groups.prefix(selection.limit ?? .max) {
+      chosen[entry.key] = groups[entry.key]?.node.tally(isWhole: false)
+    }
+    return .groups(chosen)
+  }
+}
+
+/// The order of groups while entities are added and removed.
+private struct GroupOrder {
+  private let grouping: Grouping<Int>
+  private(set) var groups = ChunkedArray<(rank: QueryValue, key: GroupValues)>([])
+  /// How many groups there are of each key that others may share.
+  private var shared: [AnyHashable: Int] = [:]
+  /// How many groups forbid to answer from the order: those that share a key, those without a key, and
+  /// those without a rank.
+  var unorderedCount = 0
+
+  init(_ grouping: Grouping<Int>) { self.grouping = grouping }
+
+  /// Counts a group that comes or goes.
+  mutating func note(_ key: GroupValues, isNew: Bool) {
+    switch grouping.identity(of: key) {
+    case .own: return
+    case .none: unorderedCount += isNew ? 1 : -1
+    case .shared(let typed):
+      let count = shared[typed, default: 0] + (isNew ? 1 : -1)
+      shared[typed] = count == 0 ? nil : count
+      // The first one shares its key with none.
+      if count > (isNew ? 1 : 0) { unorderedCount += isNew ? 1 : -1 }
+    }
+  }
+
+  mutating func insert(_ key: GroupValues, _ rank: QueryValue, _ selection: GroupSelection) {
+    groups.insert((rank, key), at: place(key, rank, selection))
+  }
+
+  mutating func remove(_ key: GroupValues, _ rank: QueryValue, _ selection: GroupSelection) {
+    _ = groups.remove(at: place(key, rank, selection))
+  }
+
+  private func place(
+    _ key: GroupValues, _ rank: QueryValue, _ selection: GroupSelection
+  ) -> ChunkedArray<(rank: QueryValue, key: GroupValues)>.Index {
+    groups.partitioningIndex { !selection.areInOrder($0.rank, $0.key, rank, key) }
+  }
+}
+
+extension QueryValue {
+  /// The elements of a list; a single value is one.
+  fileprivate var elements: [QueryValue] {
+    if case .elements(let values) = self { values } else { [self] }
+  }
+}

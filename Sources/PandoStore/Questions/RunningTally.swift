@@ -1,0 +1,29 @@
+/// The tally for a question while entities are added and removed.
+///
+/// ```
+/// groups ─► a tally for each value of the outermost group ─► … ─► count, sum, or values with their numbers
+/// ```
+/// - Complexity: O(1) to add or remove an entity; O(log *n*) among *n* values for an extreme or a percentile, and
+///   among *n* groups that are ordered.
+/// - Note: One thread at a time.
+package final class RunningTally {
+  private let root: any TallyNode
+
+  /// Counts nothing yet.
+  ///
+  /// - Parameter measure: The measure; its fields are positions in a part of ``AnswerParts``.
+  package init(_ measure: NumberedMeasure<some Sendable>) {
+    root = measure.makeNode(isRunning: true)
+  }
+
+  /// Counts an entity.
+  package func add(_ part: [QueryValue]) { root.change(part, isAdded: true) }
+
+  /// Removes an entity that was counted with this part.
+  package func remove(_ part: [QueryValue]) { root.change(part, isAdded: false) }
+
+  /// The tally of the present entities.
+  ///
+  /// - Complexity: O(*g*) for *g* groups of the answer.
+  package var tally: Tally { root.tally(isWhole: false) }
+}
