@@ -13,11 +13,19 @@ struct DecimalNumber: Hashable {
 
   init(isNegative: Bool, magnitude: UInt128, exponent: Int) {
     var (magnitude, exponent) = (magnitude, magnitude == 0 ? 0 : exponent)
-    while magnitude > 0 {
+    while magnitude > UInt128(UInt64.max) {
       let (quotient, remainder) = magnitude.quotientAndRemainder(dividingBy: 10)
       guard remainder == 0 else { break }
       magnitude = quotient
       exponent += 1
+    }
+    // Divisions of 64 bits take a fraction of the time.
+    if var small = UInt64(exactly: magnitude), small > 0 {
+      while small.isMultiple(of: 10) {
+        small /= 10
+        exponent += 1
+      }
+      magnitude = UInt128(small)
     }
     self.isNegative = isNegative && magnitude > 0
     self.magnitude = magnitude

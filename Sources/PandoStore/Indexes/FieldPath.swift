@@ -77,7 +77,8 @@ package final class FieldPath: Sendable {
   ///
   /// - Throws: ``StoreError`` `damaged` if the bytes are not a record body.
   func value(in body: Span<UInt8>, _ children: any FieldChildren) throws -> QueryValue {
-    try plainValue(in: body) ?? relatedValue(in: body, children)
+    if let value = try hasElements ? plainElements(in: body) : plainValue(in: body) { return value }
+    return try relatedValue(in: body, children)
   }
 
   /// The same for a field of the body itself that is no child; else `nil`.

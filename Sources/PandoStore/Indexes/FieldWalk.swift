@@ -66,6 +66,40 @@ extension FieldPath {
     return .elements(try leaves.map { try $0.value(children) })
   }
 
+  /// The values of the elements of a list in the body itself; `nil` if a child or another list is on the way.
+  func plainElements(in body: Span<UInt8>) throws -> QueryValue? {
+    guard fallbacks.isEmpty, parts.count <= 2, parts[0].isEach, parts.count == 1 || !parts[1].isEach
+    else { return nil }
+    // Read during the call only.
+    return try unsafe body.withUnsafeBytes { bytes in
+      do throws(CBORError) {
+        var reader = unsafe CBORReader(bytes)
+        guard try Self.find(parts[0].key, in: &reader),
+          let (count, haveKeys) = try Self.openElements(in: &reader)
+        else { return nil }
+        var values: [QueryValue] = []
+        values.reserveCapacity(count)
+        for _ in 0..<count {
+          if haveKeys { try reader.skip() }
+          var element = reader
+          guard try element.peekReference() == nil else { return nil }
+          var isFound = true
+          if parts.count == 2 { isFound = try Self.find(parts[1].key, in: &element) }
+          if isFound {
+            guard try element.peekReference() == nil else { return nil }
+            values.append(try leafValue(in: &element))
+          } else {
+            values.append(.null)
+          }
+          try reader.skip()
+        }
+        return .elements(values)
+      } catch {
+        throw damaged(error)
+      }
+    }
+  }
+
   /// Finds the values of the name in a body.
   ///
   /// - Throws: ``StoreError`` `damaged` if the bytes are not a record body.

@@ -136,17 +136,9 @@ struct AnswerRun {
   private func tally(
     _ question: RecordQuestion, _ run: inout QueryRun, _ reader: borrowing StoreReader
   ) throws -> Tally {
-    let node = question.makeNode(isRunning: false)
-    var part = Array(repeating: QueryValue.null, count: question.fields.count)
-    for match in try run.find(reader, source, computing: computing) {
-      var body = unsafe match.body
-      for (position, field) in question.fields.enumerated() {
-        part[position] = try unsafe value(
-          of: field, RecordKey(type: run.type, node: match.node), &body, reader)
-      }
-      node.change(part, isAdded: true)
-    }
-    return node.tally(isWhole: false)
+    let sink = TallySink(question, type: run.type, source, computing)
+    try run.forEach(reader, source, computing: computing, sink)
+    return sink.node.tally(isWhole: false)
   }
 
   /// Counts by the rows of an index.
@@ -191,24 +183,6 @@ struct AnswerRun {
     return tally
   }
 
-  /// The value of a field of a record, whose body is read if it is `nil` and needed.
-  private func value(
-    of field: RecordField, _ key: RecordKey, _ body: inout UnsafeRawBufferPointer?,
-    _ reader: borrowing StoreReader
-  ) throws -> QueryValue {
-    switch field {
-    case .identifier: return .string(try reader.identifier(of: key.node))
-    case .computed(let number, _), .computedChild(let number):
-      return try computing(number, key.node)
-    case .children: return .composite
-    case .named(let path), .child(let path):
-      if unsafe body == nil { unsafe body = try source.body(of: key) }
-      guard let bytes = unsafe body else { return .null }
-      // The bytes live as long as the reader's snapshot.
-      return try path.value(in: unsafe Span(_unsafeBytes: bytes), source)
-    }
-  }
-
   /// Passes each entity of a query with what it adds to an answer.
   @inline(never)
   func forEachPart(
@@ -219,7 +193,8 @@ struct AnswerRun {
     for match in try run.find(reader, source, computing: computing) {
       var bytes = unsafe match.body
       let part = try question.fields.map { field in
-        try unsafe value(of: field, RecordKey(type: run.type, node: match.node), &bytes, reader)
+        try unsafe source.value(
+          of: field, RecordKey(type: run.type, node: match.node), &bytes, computing)
       }
       try body(ByteString(try reader.identifier(of: match.node)), part)
     }
@@ -240,7 +215,7 @@ struct AnswerRun {
         return try reader.children(in: unsafe Span(_unsafeBytes: body))
       }
       var known = unsafe Optional(body)
-      return try unsafe self.value(of: field, key, &known, reader)
+      return try unsafe source.value(of: field, key, &known, computing)
     }
     for condition in filter.rest where try !condition.matches(value) { return nil }
     return try question.fields.map(value)
@@ -296,6 +271,58 @@ struct AnswerRun {
       }
     }
     return counts
+  }
+}
+
+extension SnapshotSource {
+  /// The value of a field of a record, whose body is read if it is `nil` and needed.
+  fileprivate func value(
+    of field: RecordField, _ key: RecordKey, _ body: inout UnsafeRawBufferPointer?,
+    _ computing: QueryRun.Computing
+  ) throws -> QueryValue {
+    switch field {
+    case .identifier: return try identifier(ofNode: key.node).map { .string($0) } ?? .null
+    case .computed(let number, _), .computedChild(let number):
+      return try computing(number, key.node)
+    case .children: return .composite
+    case .named(let path), .child(let path):
+      if unsafe body == nil { unsafe body = try self.body(of: key) }
+      guard let bytes = unsafe body else { return .null }
+      // The bytes live as long as the reader's snapshot.
+      return try path.value(in: unsafe Span(_unsafeBytes: bytes), self)
+    }
+  }
+}
+
+/// Counts the records of a query for a question.
+private final class TallySink: MatchSink {
+  let node: any TallyNode
+  private let fields: [RecordField]
+  private let type: UInt32
+  private let source: SnapshotSource
+  private let computing: QueryRun.Computing
+  /// The part of the last record, in reused memory.
+  private var part: [QueryValue]
+
+  init(
+    _ question: RecordQuestion, type: UInt32, _ source: SnapshotSource,
+    _ computing: @escaping QueryRun.Computing
+  ) {
+    node = question.makeNode(isRunning: false)
+    fields = question.fields
+    part = Array(repeating: .null, count: fields.count)
+    self.type = type
+    self.source = source
+    self.computing = computing
+  }
+
+  func take(_ match: QueryMatch) throws {
+    var body = unsafe match.body
+    for (position, field) in fields.enumerated() {
+      part[position] = try unsafe source.value(
+        of: field, RecordKey(type: type, node: match.node), &body, computing)
+    }
+    node.change(part, isAdded: true)
   }
 }
 

@@ -34,6 +34,8 @@ struct QueryRun {
   private var comparesValues: Bool
   /// The nodes to skip.
   private let excluded: Set<UInt64>
+  /// Takes matches in place of ``matches``; `nil` to keep them.
+  private var sink: (any MatchSink)?
 
   init(
     _ query: RecordQuery, _ reader: borrowing StoreReader, _ purpose: QueryPurpose = .records,
@@ -114,6 +116,16 @@ struct QueryRun {
       }
     }
     return nil
+  }
+
+  /// Passes each record of the result, in any order, or in that of a window.
+  mutating func forEach(
+    _ reader: borrowing StoreReader, _ source: SnapshotSource, computing: Computing,
+    _ sink: any MatchSink
+  ) throws {
+    if query.order.isEmpty, query.limit == nil, query.offset == 0 { self.sink = sink }
+    for match in try find(reader, source, computing: computing) { try sink.take(match) }
+    self.sink = nil
   }
 
   /// Finds the records of the result, in its order.
@@ -286,8 +298,13 @@ extension QueryRun {
         return true
       }
     }
-    matches.append(QueryMatch(node: node, body))
+    try keep(node, body)
     return !isFull
+  }
+
+  private mutating func keep(_ node: UInt64, _ body: Span<UInt8>) throws {
+    let match = QueryMatch(node: node, body)
+    if let sink { try sink.take(match) } else { matches.append(match) }
   }
 
   /// Takes a record that may match, if its values have to be read.
@@ -312,7 +329,7 @@ extension QueryRun {
     }
     guard comparesValues else {
       if query.order.isEmpty, let after = query.after, node <= after.node { return true }
-      matches.append(QueryMatch(node: node, body))
+      try keep(node, body)
       return !isFull
     }
     let values = try query.order.map { order -> QueryValue in
@@ -351,6 +368,12 @@ extension QueryRun {
     guard comparesValues else { return }
     matches = matches.ordered { isInOrder($0.values, $0.node, $1.values, $1.node) }
   }
+}
+
+/// Takes the matches of a query one by one.
+protocol MatchSink: AnyObject {
+  /// Takes a match; its body is valid during the call.
+  func take(_ match: QueryMatch) throws
 }
 
 /// Thrown by a computing closure to skip a record.

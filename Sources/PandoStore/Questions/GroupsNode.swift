@@ -108,17 +108,20 @@ final class GroupsNode: TallyNode {
       return columns[column].prefix(count).map { fields[place].value($0) }
     }
     let firsts = firstElements(count, keys, list)
-    for element in 0..<count where firsts[element] == element {
-      let members = (element..<count).filter { firsts[$0] == element }
-      // The lowest of equal texts is the key.
+    for element in 0..<count {
+      var members: [Int] = []
+      if let firsts {
+        guard firsts[element] == element else { continue }
+        members = (element..<count).filter { firsts[$0] == element }
+      }
+      let isOne = members.count < 2
       for (place, values) in zip(list.places, keys) {
-        key[place] =
-          members.count == 1 ? values[element] : members.map { values[$0] }.min() ?? .null
+        // The lowest of equal texts is the key.
+        key[place] = isOne ? values[element] : members.map { values[$0] }.min() ?? .null
       }
       if list.isReadInGroups {
         for (position, column) in zip(list.positions, columns) {
-          part[position] =
-            members.count == 1 ? column[element] : .elements(members.map { column[$0] })
+          part[position] = isOne ? column[element] : .elements(members.map { column[$0] })
         }
       }
       changeElements(of: index + 1, &key, &part, isAdded: isAdded)
@@ -127,28 +130,31 @@ final class GroupsNode: TallyNode {
     for (position, column) in zip(list.positions, columns) { part[position] = .elements(column) }
   }
 
-  /// For each element of a list, the first one that is the same key.
-  private func firstElements(_ count: Int, _ keys: [[QueryValue]], _ list: List) -> [Int] {
-    if count > Self.fewCount {
-      var places: [[AnyHashable]: Int] = [:]
-      return (0..<count).map { element in
+  /// For each element of a list, the first one that is the same key; `nil` if all differ.
+  private func firstElements(_ count: Int, _ keys: [[QueryValue]], _ list: List) -> [Int]? {
+    var firsts: [Int]?
+    var places: [[AnyHashable]: Int] = [:]
+    for element in 0..<count {
+      let first: Int?
+      if count > Self.fewCount {
         let identities = zip(list.places, keys).map { place, values in
           if case .shared(let key) = fields[place].identity(values[element]) { return key }
           return AnyHashable(values[element])
         }
-        if let place = places[identities] { return place }
-        places[identities] = element
-        return element
-      }
-    }
-    var firsts = Array(0..<count)
-    for element in firsts.indices.dropFirst() {
-      let first = (0..<element).first { other in
-        zip(list.places, keys).allSatisfy { place, values in
-          fields[place].areSame(values[other], values[element])
+        first = places[identities]
+        if first == nil { places[identities] = element }
+      } else {
+        first = (0..<element).first { other in
+          for (place, values) in zip(list.places, keys) {
+            guard fields[place].areSame(values[other], values[element]) else { return false }
+          }
+          return true
         }
       }
-      if let first { firsts[element] = firsts[first] }
+      guard let first else { continue }
+      var known = firsts ?? Array(0..<count)
+      known[element] = known[first]
+      firsts = known
     }
     return firsts
   }
