@@ -1,3 +1,4 @@
+import FoundationEssentials
 import Pando
 
 @Embedded struct OrderLine {

@@ -1,3 +1,4 @@
+import FoundationEssentials
 import Pando
 
 /// Answers in groups, of records without an index.
@@ -18,7 +19,8 @@ extension QuerySuite {
           parameters: ["entities": size, "operations": count],
           contenders: [
             Workload.Contender(.pando) {
-              let store = try PandoModels(directory, .unsynchronized).store
+              let models = try PandoModels(directory, .unsynchronized)
+              let store = models.store
               _ = try store.answer(question, to: .all)
               return try .time(count, in: directory) { latencies in
                 var checksum: UInt64 = 0
@@ -26,7 +28,8 @@ extension QuerySuite {
                   let answer = try latencies.time { try store.answer(question, to: .all) }
                   checksum = checksum &* 31 &+ UInt64(bitPattern: Int64(value(answer)))
                 }
-                return checksum
+                // The models close the store when they go.
+                return withExtendedLifetime(models) { checksum }
               }
             }
           ]))
