@@ -44,17 +44,16 @@ extension ModelStore {
       let wanted = try type.requireIndexes()
       try snapshot.noteDeclaredIndexes(wanted, of: type)
       let present = try snapshot.indexes(ofType: type.modelTypeName)
-      let missing = wanted.filter { index in !present.contains { $0.serves(index) } }
+      // With a newer schema, the undeclared indexes are those of a newer program.
+      let isNewer = try snapshot.hasNewerSchema(than: type)
+      let kept = present.filter { isNewer || dropping == .nothing || !$0.isUndeclared }
+      // A declared one takes the place of a dropped one of the same fields.
+      let missing = wanted.filter { index in !kept.contains { $0.serves(index) } }
       try type.prove(missing, snapshot)
       made += missing
-      // The other indexes are those of a newer program.
-      if try snapshot.hasNewerSchema(than: type) { continue }
-      for index in present {
-        if dropping == .undeclared, index.isUndeclared {
-          // One of the same fields that is declared takes its place.
-          dropped.append(index)
-          continue
-        }
+      if isNewer { continue }
+      dropped += present.filter { !kept.contains($0) }
+      for index in kept {
         let read = try snapshot.index(index, asReadBy: type.declaredFields)
         if read.fallbacks != index.fallbacks || read.sumFallbacks != index.sumFallbacks {
           made.append(read)

@@ -104,7 +104,15 @@ public struct FieldIndex<E: Queryable>: Sendable {
   /// The index in the form of the store.
   func stored() throws(QueryError) -> ModelIndex {
     let paths = try fields.map { (member) throws(QueryError) in try Self.path(of: member) }
-    let summed = try sums?.map { (member) throws(QueryError) in try Self.path(of: member) }
+    let summed = try sums?.map { (member) throws(QueryError) in
+      let path = try Self.path(of: member)
+      guard member.field?.reference.kinds.contains(.number) ?? false else {
+        throw QueryError(
+          .wrongType, member.label,
+          "an index of \(E.modelTypeName) sums up what is no number; name numbers in sums:")
+      }
+      return path
+    }
     return ModelIndex(
       typeName: E.modelTypeName, paths: paths, isUnique: isUnique, sums: summed)
   }

@@ -232,6 +232,50 @@ import Testing
     }
   }
 
+  private struct PlainSale: Model, Codable, Equatable, Queryable {
+    static let modelTypeName = "Sale"
+    var number: Int
+    var day: Int?
+    var region: String
+    var modelIdentifier: String? { "Sale:\(number)" }
+    static let fields: [Field<PlainSale>] = [.indexed(\.day), .field(\.number), .field(\.region)]
+    static let indexes: [FieldIndex<PlainSale>] = [.indexed(\.region)]
+  }
+
+  // They were dropped, and not made again: what they served counted as present.
+  @Test(.overBothBackings) func `an index that does more than is declared is replaced, not lost`()
+    throws
+  {
+    let store = try ModelStore.forTest()
+    try store.write { transaction in
+      try transaction.addIndex(on: ["day"], ofType: "Sale", sums: ["number"])
+      try transaction.addIndex(on: ["region"], ofType: "Sale", unique: true)
+    }
+    try store.addIndexes(of: [PlainSale.self])
+    #expect(try store.read { try $0.indexes() }.map(\.isUndeclared) == [true, true])
+    try store.addIndexes(of: [PlainSale.self], dropping: .undeclared)
+    let indexes = try store.read { try $0.indexes() }
+    #expect(indexes.map(\.field) == ["day", "region"])
+    #expect(indexes.map(\.sums) == [nil, nil] && !indexes.contains(where: \.isUnique))
+  }
+
+  private struct WordSale: Model, Codable, Equatable, Queryable {
+    var number: Int
+    var region: String
+    var modelIdentifier: String? { "WordSale:\(number)" }
+    static let fields: [Field<WordSale>] = [.field(\.number), .field(\.region)]
+    static let indexes: [FieldIndex<WordSale>] = [.indexed(\.number, sums: [\.region])]
+  }
+
+  @Test func `a declared sum of what is no number is refused`() throws {
+    let store = try ModelStore.temporary(configuration: .forTests)
+    let error = #expect(throws: QueryError.self) {
+      try store.addIndexes(of: [WordSale.self])
+    }
+    #expect(
+      error?.description.contains("an index of WordSale sums up what is no number") == true)
+  }
+
   private static func requireEqualSum(_ store: ModelStore, _ sales: [Sale]) throws {
     let query = Query<Sale>(filter: \.day > 3)
     #expect(
