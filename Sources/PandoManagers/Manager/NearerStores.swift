@@ -120,7 +120,7 @@ extension NearerStores {
   private func send(_ changes: StoredChanges<E>) async {
     guard let last else { return }
     do {
-      try await takeTouched(by: changes)
+      try await takeTouched()
     } catch {
       note(changes.identifiers)
       events?(ManagerEvent(.failedStore, E.modelTypeName, error))
@@ -148,7 +148,7 @@ extension NearerStores {
   }
 
   /// Adds the entities with changed nodes of the model store to the gaps.
-  private func takeTouched(by changes: StoredChanges<E>) async throws {
+  private func takeTouched() async throws {
     guard let followed else { return }
     let touched: [EntityIdentifier<E>] = try await followed.store.read { snapshot in
       try followed.follower.catchUp(with: snapshot)

@@ -79,6 +79,12 @@ struct TotalRow {
     try row.end()
   }
 
+  /// Counts a row of the index (`level` 0) or of a level.
+  mutating func addMember(_ value: Span<UInt8>, ofLevel level: Int) throws {
+    memberCount += 1
+    if level == 0 { try total.change(by: value, isAdded: true) } else { try total.add(value) }
+  }
+
   var bytes: [UInt8] {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(12 + 32 * total.sums.count)

@@ -150,12 +150,7 @@ extension StoreReader {
       try snapshot.scan(
         tables.indexRows, from: below + totals[place].key, upTo: upper
       ) { _, value in
-        expected.memberCount += 1
-        if level == 0 {
-          try expected.total.change(by: value, isAdded: true)
-        } else {
-          try expected.total.add(value)
-        }
+        try expected.addMember(value, ofLevel: level)
         return true
       }
       totals[place].isRight =

@@ -239,13 +239,7 @@ extension WriteSession {
           let start = Array(copying: key.extracting(below.count..<key.count))
           rows.append((start, TotalRow(of: index)))
         }
-        let last = rows.count - 1
-        rows[last].row.memberCount += 1
-        if level == 1 {
-          try rows[last].row.total.change(by: value, isAdded: true)
-        } else {
-          try rows[last].row.total.add(value)
-        }
+        try rows[rows.count - 1].row.addMember(value, ofLevel: level - 1)
         return true
       }
     }
