@@ -56,7 +56,7 @@ final class AcceptedQuery<E: Queryable>: Sendable {
     self.stored = stored
     ordersByChange = query.uniqueBy.isEmpty && query.nodeIdentifiers == nil
     needsStore = query.filter.needsStore
-    key = needsStore || findsByType ? .type : Self.key(of: query)
+    key = needsStore || findsByType ? .type : Self.key(of: query, hasCapacity: capacity != nil)
   }
 
   /// Whether a change of a node inside an entity may add the entity to the result.
@@ -127,21 +127,19 @@ final class AcceptedQuery<E: Queryable>: Sendable {
     return sorter.values(of: old.entity) == sorter.values(of: new.entity)
   }
 
-  private static func key(of query: Query<E>) -> FollowedKey {
+  /// The value of an entity in the field of an `order` key.
+  func orderValue(of entity: E) -> QueryValue? { sorter.values(of: entity).first }
+
+  private static func key(of query: Query<E>, hasCapacity: Bool) -> FollowedKey {
     if let identifiers = query.nodeIdentifiers {
       return .identifiers(Set(identifiers.map { ByteString($0) }))
     }
-    let values = Self.values(in: query.filter.tree)
-    return values.isEmpty ? .type : .values(values)
-  }
-
-  /// The values that each match has: those of `&&`.
-  private static func values(in tree: FilterTree<QueryField<E>>) -> [FieldValue] {
-    switch tree {
-    case .and(let parts): parts.flatMap { values(in: $0) }
-    case .compare(let field, .equal, let value):
-      field.name.map { [FieldValue(field: $0, value: value)] } ?? []
-    default: []
+    let conditions = query.filter.tree.conditions()
+    if hasCapacity, !conditions.contains(where: \.arePoints),
+      case .field(let field, let isDescending)? = query.order.first?.key, let name = field.name
+    {
+      return .order(FieldOrder(field: name, isDescending: isDescending), conditions)
     }
+    return conditions.isEmpty ? .type : .values(conditions)
   }
 }

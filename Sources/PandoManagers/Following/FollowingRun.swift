@@ -56,7 +56,7 @@ struct FollowingRun: PipelineStep {
     #endif
     add { [context] in
       if mayHaveNodes { views.remove(nodes, notIn: value, of: view) }
-      views.hasLoaded(view.number)
+      views.didShow(value, of: view)
       #if InternalChecks
         views.checkInvariants(of: view, showing: value)
       #endif

@@ -67,12 +67,17 @@ final class LiveAnswer<E: Queryable, Answer: Sendable>: LiveView {
   }
 
   func nodes(of value: Value) -> Set<ByteString> {
-    guard case .parts(let table, _) = value, case .values = followed.key else { return [] }
+    guard case .parts(let table, _) = value, followed.key.keepsNodes else { return [] }
     return table.identifiers
   }
 
+  func rangedCount(of value: Value) -> Int {
+    guard case .parts(let table, _) = value, followed.key.hasRangesOnly else { return 0 }
+    return table.count
+  }
+
   func depends(_ value: Value, on node: ByteString) -> Bool {
-    guard case .parts(let table, _) = value, case .values = followed.key else { return false }
+    guard case .parts(let table, _) = value, followed.key.keepsNodes else { return false }
     return table.contains(node)
   }
 
@@ -164,6 +169,9 @@ final class PartTable: Sendable {
 
   /// The nodes of the counted entities, with those of staged changes.
   var identifiers: Set<ByteString> { state.withLock { Set($0.parts.keys) } }
+
+  /// The number of ``identifiers``.
+  var count: Int { state.withLock { $0.parts.count } }
 
   /// Whether a node is one of ``identifiers``.
   func contains(_ node: ByteString) -> Bool { state.withLock { $0.parts[node] != nil } }

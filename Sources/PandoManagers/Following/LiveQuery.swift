@@ -73,9 +73,15 @@ final class LiveQuery<E: Queryable>: LiveView {
     switch followed.key {
     case .type: []
     case .identifiers(let named): named.union(window.identifiers)
-    case .values: Set(window.identifiers)
+    case .values, .order: Set(window.identifiers)
     }
   }
+
+  func rangedCount(of window: QueryWindow<E>) -> Int {
+    followed.key.hasRangesOnly ? window.count : 0
+  }
+
+  func last(of window: QueryWindow<E>) -> QueryValue? { window.last }
 
   func depends(_ window: QueryWindow<E>, on node: ByteString) -> Bool {
     if case .type = followed.key { return false }

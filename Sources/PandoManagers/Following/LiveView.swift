@@ -38,6 +38,12 @@ protocol LiveView<Value>: AnyObject, Sendable {
   /// - Throws: `ModelError` if an entity can't be decoded and has to be; `StoreError`.
   func load(_ snapshot: ModelSnapshot, _ type: TypeViews<E>) throws -> Value
 
+  /// The number of the value's nodes, if only ranges of values find other entities for it; otherwise 0.
+  func rangedCount(of value: Value) -> Int
+
+  /// The value beyond which no entity enters, for a view with an `order` key; `nil` if any match enters.
+  func last(of value: Value) -> QueryValue?
+
   /// The nodes whose changes may change a value, beside those that ``TypeViews`` finds.
   func nodes(of value: Value) -> Set<ByteString>
 
@@ -95,6 +101,8 @@ extension LiveView {
     return true
   }
 
+  func rangedCount(of value: Value) -> Int { 0 }
+  func last(of value: Value) -> QueryValue? { nil }
   func willShow(_ value: Value) {}
 
   /// Ends all iterations.

@@ -85,7 +85,7 @@ final class MemoryFeed<E: Entity>: Sendable {
     do {
       let window = QueryWindow(query.followed, filledWith: try fill(query))
       views.insert(nil, in: window, of: query)
-      views.hasLoaded(query.number)
+      views.didShow(window, of: query)
       query.state.stage(window, at: number)
       query.state.commit(window, context: nil)
       #if InternalChecks

@@ -55,6 +55,15 @@ struct QueryWindow<E: Queryable>: Sendable {
     return kept.elements(in: min(followed.query.offset, end)..<end) { $0.entity }
   }
 
+  /// The number of kept entities.
+  var count: Int { kept.count }
+
+  /// The value of the last kept entity in the first field of the order, beyond which no entity enters; `nil` if any match
+  /// enters.
+  var last: QueryValue? {
+    isComplete ? nil : kept.last.flatMap { followed.orderValue(of: $0.entity) }
+  }
+
   /// Whether a node is kept.
   func contains(_ identifier: ByteString) -> Bool { place(of: identifier) != nil }
 

@@ -119,7 +119,7 @@ extension StoreHub {
   /// Shows a loaded value, or loads it again if a commit has affected it meanwhile; on the pipeline.
   private func join<View: LiveView>(_ view: View, _ value: View.Value, readAt number: UInt64) {
     guard !store.isReadOnly, number <= line.shown,
-      view.state.follow(value, at: number, beforeShowing: { views.hasLoaded(view.number) })
+      view.state.follow(value, at: number, beforeShowing: { views.didShow(value, of: view) })
     else { return loadInOrder(view) }
     #if InternalChecks
       views.checkInvariants(of: view, showing: value)

@@ -13,6 +13,12 @@ protocol AnyTypeViews: AnyObject, Sendable {
 
   func remove(_ number: UInt64)
 
+  /// Says beyond which value no entity enters a view with an `order` key; as ``FilterIndex/setLast(_:of:widens:)``.
+  func setLast(_ last: QueryValue?, of number: UInt64, widens: Bool)
+
+  /// Says whether a view is found by every change of the type.
+  func setTakesAll(_ takesAll: Bool, of number: UInt64)
+
   /// Whether a node of a namespace in some writes may enter a view, or has to be read to find out.
   func mayTake(_ writes: [CommitEffects], in namespace: ByteString) -> Bool
 
@@ -30,6 +36,7 @@ protocol AnyTypeViews: AnyObject, Sendable {
 
   #if InternalChecks
     func checkInvariants()
+    func bound(of number: UInt64) -> FieldRange?
   #endif
 }
 
@@ -59,6 +66,14 @@ final class TypeViews<E: Queryable>: AnyTypeViews {
       state.numbers.remove(number)
       state.filters.remove(number)
     }
+  }
+
+  func setLast(_ last: QueryValue?, of number: UInt64, widens: Bool) {
+    state.withLock { $0.filters.setLast(last, of: number, widens: widens) }
+  }
+
+  func setTakesAll(_ takesAll: Bool, of number: UInt64) {
+    state.withLock { $0.filters.setTakesAll(takesAll, of: number) }
   }
 
   /// Records whether an entity contains other nodes.
@@ -147,6 +162,8 @@ private struct TypeViewsState {
   extension TypeViews {
     /// Stops the process if the filters have other views than the type.
     func checkInvariants() { state.withLock { $0.filters.checkInvariants($0.numbers) } }
+
+    func bound(of number: UInt64) -> FieldRange? { state.withLock { $0.filters.bound(of: number) } }
   }
 #endif
 

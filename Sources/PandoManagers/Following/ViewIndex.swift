@@ -8,7 +8,8 @@ import PandoSystem
 /// | a view | is found by |
 /// |---|---|
 /// | keeps or names a node | that node |
-/// | has a filter | the values of a changed entity (``TypeViews``) |
+/// | has a filter, or an order and a limit | the values of a changed entity (``TypeViews``) |
+/// | has ranges only, and keeps very many nodes | every change of its type |
 /// | is being loaded | each node of its namespace; a graph, each node |
 final class ViewIndex: Sendable {
   fileprivate struct Entry: Sendable {
@@ -22,6 +23,8 @@ final class ViewIndex: Sendable {
   fileprivate struct State {
     var entries: [UInt64: Entry] = [:]
     var nodes = InvertedIndex<ByteString, UInt64>()
+    /// The views with too many nodes for `nodes`.
+    var broad: Set<UInt64> = []
     /// The views that are being loaded, by namespace.
     var loading: [ByteString: Set<UInt64>] = [:]
     /// By the namespace of identifiers; several types can share one.
@@ -74,10 +77,12 @@ final class ViewIndex: Sendable {
     }
   }
 
-  /// Records that a view has been loaded.
-  func hasLoaded(_ number: UInt64) {
+  /// Records that a view shows a value.
+  func didShow<View: LiveView>(_ value: View.Value, of view: View) {
+    setLast(view, value, widens: false)
     state.withLock { state in
-      if let namespace = state.entries[number]?.namespace { state.hasLoaded(number, namespace) }
+      guard let namespace = state.entries[view.number]?.namespace else { return }
+      state.hasLoaded(view.number, namespace)
     }
   }
 
@@ -88,6 +93,7 @@ final class ViewIndex: Sendable {
       guard let entry = state.entries.removeValue(forKey: number) else { return nil }
       state.hasLoaded(number, entry.namespace)
       state.nodes.remove(number)
+      state.broad.remove(number)
       return entry.type
     }
     type?.remove(number)
@@ -100,11 +106,40 @@ final class ViewIndex: Sendable {
   ///   - value: The value.
   ///   - view: The view.
   func insert<View: LiveView>(_ changed: [ByteString]?, in value: View.Value, of view: View) {
+    setLast(view, value, widens: true)
+    if changed == nil, view.rangedCount(of: value) > Self.keptMaximum {
+      return setBroad(view.number)
+    }
     let nodes = changed.map { $0.filter { view.depends(value, on: $0) } }
     let new = nodes.map { Set($0) } ?? view.nodes(of: value)
-    state.withLock { state in
-      if state.entries[view.number] != nil { state.nodes.insert(new, of: view.number) }
+    let type = state.withLock { state -> (any AnyTypeViews)? in
+      guard let entry = state.entries[view.number] else { return nil }
+      if state.broad.contains(view.number) {
+        if changed != nil { return nil }
+        state.broad.remove(view.number)
+      }
+      state.nodes.insert(new, of: view.number)
+      return changed == nil ? entry.type : nil
     }
+    type?.setTakesAll(false, of: view.number)
+  }
+
+  /// A view that ranges find, and that keeps more nodes, is found by every change of its type instead.
+  private static var keptMaximum: Int { 10_000 }
+
+  private func setBroad(_ number: UInt64) {
+    state.withLock { state in state.entries[number]?.type }?.setTakesAll(true, of: number)
+    state.withLock { state in
+      guard state.entries[number] != nil else { return }
+      state.broad.insert(number)
+      state.nodes.remove(number)
+    }
+  }
+
+  private func setLast<View: LiveView>(_ view: View, _ value: View.Value, widens: Bool) {
+    guard case .order = view.followed.key else { return }
+    let type = state.withLock { $0.entries[view.number]?.type }
+    type?.setLast(view.last(of: value), of: view.number, widens: widens)
   }
 
   /// Removes the nodes that the view's published value does not have any more.
@@ -114,6 +149,7 @@ final class ViewIndex: Sendable {
   ///   - value: The value.
   ///   - view: The view.
   func remove<View: LiveView>(_ changed: [ByteString]?, notIn value: View.Value, of view: View) {
+    if state.withLock({ $0.broad.contains(view.number) }) { return }
     let gone: Set<ByteString>
     if let changed {
       gone = Set(changed.filter { !view.depends(value, on: $0) })
@@ -249,6 +285,13 @@ extension ViewIndex.State {
       let nodes = view.nodes(of: value)
       state.withLock { state in
         guard let entry = state.entries[view.number] else { return }
+        if case .order(let order, _) = view.followed.key {
+          precondition(
+            entry.type?.bound(of: view.number)
+              == view.last(of: value).map { order.range(upTo: $0) },
+            "the view \(view.number) is found by another last entity")
+        }
+        if state.broad.contains(view.number) { return }
         let found = state.nodes.keys(of: view.number)
         let missing = nodes.subtracting(found).map(\.text).sorted()
         let extra = found.subtracting(nodes).map(\.text).sorted()

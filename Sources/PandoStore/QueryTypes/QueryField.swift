@@ -182,7 +182,7 @@ public struct QueryField<E: Queryable>: Sendable {
   }
 
   /// Whether it may have several values.
-  var namesSeveral: Bool { hasElements || namesAllChildren || isStoresOwn }
+  package var namesSeveral: Bool { hasElements || namesAllChildren || isStoresOwn }
 
   /// The name of the field in errors and plans.
   package var label: String {

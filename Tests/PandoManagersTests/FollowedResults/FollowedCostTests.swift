@@ -133,6 +133,104 @@ import Testing
     }
   }
 
+  /// Queries of each form, each concerned by one of many entities.
+  private func queries(_ form: Int, _ number: Int) -> Query<Track> {
+    let (low, high) = (number * 10, number * 10 + 10)
+    return switch form {
+    case 0: Query(filter: \.year >= low && \.year < high)
+    case 1: Query(filter: .hasPrefix(\.title, "title \(number)."))
+    case 2: Query(filter: .isIn(\.year, [low, low + 5, -1]))
+    case 3: Query(filter: \.genre == "genre \(number)" || .hasPrefix(\.title, "none \(number)."))
+    case 4: Query(filter: \.artist?.name == "artist \(number)")
+    case 5: Query(filter: \.year >= low && \.year < high, order: [.descending(\.title)], limit: 3)
+    default: Query(order: [.descending(\.year)], limit: 3)
+    }
+  }
+
+  @Test(arguments: [0, 1, 2, 3, 4, 5])
+  func `of many queries of one form a commit costs those that it concerns`(form: Int) async throws {
+    try await Following.run { following in
+      let count = 200
+      var iterators: [FollowedSequence<QueryResult<Track>>.AsyncIterator] = []
+      for number in 0..<count {
+        var iterator = following.query(queries(form, number)).makeAsyncIterator()
+        _ = try await iterator.next()
+        iterators.append(iterator)
+      }
+      func track(_ number: Int) -> Track {
+        var track = Track(7, "title \(number).", genre: "genre \(number)", year: number * 10 + 5)
+        track.artist = Artist(id: "\(number)", name: "artist \(number)")
+        return track
+      }
+      let before = following.hub.tally
+      try await following.set(track(150))
+      await following.hub.shown()
+      #expect(following.hub.tally.evaluations == before.evaluations + 1)
+      #expect(try await iterators[150].next()?.entities == [track(150)])
+      // It leaves one and enters another.
+      try await following.set(track(20))
+      await following.hub.shown()
+      #expect(following.hub.tally.evaluations == before.evaluations + 3)
+      #expect(try await iterators[150].next()?.entities == [])
+      #expect(try await iterators[20].next()?.entities == [track(20)])
+    }
+  }
+
+  @Test func `an entity behind the last of a query with a limit costs nothing`() async throws {
+    try await Following.run { following in
+      for id in 1...30 { try await following.set(Track(id, year: 1900 + id)) }
+      var iterator = following.query(queries(6, 0)).makeAsyncIterator()
+      _ = try await iterator.next()
+      var before = following.hub.tally
+      try await following.set(Track(40, year: 1905))
+      try await following.set(Track(3, year: 1902))
+      await following.hub.shown()
+      #expect(following.hub.tally == before)
+      // As entities leave, the reserve and then the store fill the query again, and older ones enter.
+      for id in 11...30 { try await following.delete(id) }
+      await following.hub.shown()
+      before = following.hub.tally
+      try await following.set(Track(40, year: 1906))
+      await following.hub.shown()
+      #expect(following.hub.tally.evaluations == before.evaluations + 1)
+      let last = try await followed(&iterator) { $0.entities.last?.year == 1908 }
+      #expect(last.entities.map(\.year) == [1910, 1909, 1908])
+    }
+  }
+
+  /// The next result of an iteration that satisfies a condition.
+  private func followed(
+    _ iterator: inout FollowedSequence<QueryResult<Track>>.AsyncIterator,
+    _ isRight: (QueryResult<Track>) -> Bool
+  ) async throws -> QueryResult<Track> {
+    while let result = try await iterator.next() {
+      if isRight(result) { return result }
+    }
+    throw CancellationError()
+  }
+
+  @Test func `a query by a range that keeps very many entities is right`() async throws {
+    try await Following.run { following in
+      let tracks = (0..<10_010).map { Track($0, year: $0) }
+      try await following.store.write { transaction in
+        for track in tracks { try transaction.set(track) }
+      }
+      let query = Query(filter: \Track.year >= 0)
+      var count = following.store.follow(.count, of: query).makeAsyncIterator()
+      var years = following.query(query).makeAsyncIterator()
+      #expect(try await count.next() == 10_010)
+      #expect(try await years.next()?.count == 10_010)
+      try await following.set(Track(4, year: -1))
+      #expect(try await count.next() == 10_009)
+      #expect(try await years.next()?.count == 10_009)
+      try await following.delete(5)
+      #expect(try await count.next() == 10_008)
+      try await following.set(Track(4, year: 3))
+      #expect(try await count.next() == 10_009)
+      #expect(try await followed(&years) { $0.count == 10_009 }.entities[4].year == 3)
+    }
+  }
+
   @Test func `of ten thousand queries a commit costs those that it concerns`() async throws {
     try await Following.run { following in
       let count = 10_000

@@ -102,7 +102,11 @@ import Testing
       .ids([.remote(3), .remote(30), .remote(12), .remote(7)]), \.id == .remote(5),
       \.artist?.name == "b", \.artist?.name == nil, .holds(\.artist, "Artist:1"),
       .contains(\.guests, \.name, "b"), .holds(\.guests, "Artist:0") && \.genre == "rock",
-      .holds("Artist:2"), !.contains(\.guests, \.name, "c"),
+      .holds("Artist:2"), !.contains(\.guests, \.name, "c"), .hasPrefix(\.title, "A"),
+      \.year >= 2 && \.year < 4, \.genre == "jazz" || .hasPrefix(\.title, "B"),
+      \.artist?.name >= "b", \.artist?.name == "a" || \.year == 4 || \.genre > "k",
+      .contains(\.guests, \.name, "a") && \.year <= 3,
+      .isIn(\.genre, ["folk", "rock"]) && \.year > 1,
     ]
     query.filter = filters.randomElement(using: &random) ?? .all
     let orders: [[QueryOrder<Track>]] = [
