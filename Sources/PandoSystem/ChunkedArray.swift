@@ -119,4 +119,62 @@ extension ChunkedArray: BidirectionalCollection {
   }
 }
 
+extension ChunkedArray {
+  /// The parts in which this array differs from a former version of it, in ascending order.
+  ///
+  /// Outside of the parts both have the same elements, in chunks that they share. Arrays that share no chunk differ in
+  /// one part.
+  ///
+  /// - Parameter former: A former version.
+  /// - Returns: The positions of each part in the former version and in this one.
+  /// - Complexity: O(*c*) for *c* chunks.
+  package func changedParts(since former: ChunkedArray) -> [(old: Range<Int>, new: Range<Int>)] {
+    var parts: [(old: Range<Int>, new: Range<Int>)] = []
+    // The chunks that were looked at, and the numbers of their elements.
+    var (old, new) = (0, 0)
+    var (oldCount, newCount) = (0, 0)
+    while old < former.chunks.count || new < chunks.count {
+      if old < former.chunks.count, new < chunks.count,
+        Self.areShared(former.chunks[old], chunks[new])
+      {
+        (oldCount, newCount) = (oldCount + chunks[new].count, newCount + chunks[new].count)
+        (old, new) = (old + 1, new + 1)
+        continue
+      }
+      let next = nextShared(former, old, new)
+      let oldEnd = former.chunks[old..<next.old].reduce(oldCount) { $0 + $1.count }
+      let newEnd = chunks[new..<next.new].reduce(newCount) { $0 + $1.count }
+      parts.append((oldCount..<oldEnd, newCount..<newEnd))
+      (old, new) = next
+      (oldCount, newCount) = (oldEnd, newEnd)
+    }
+    return parts
+  }
+
+  /// The next chunk that both versions share, from given chunks on; the ends if there is none.
+  ///
+  /// Most changes replace chunks. Few split one or join two, so it is looked for among the next few places.
+  private func nextShared(_ former: ChunkedArray, _ old: Int, _ new: Int) -> (old: Int, new: Int) {
+    let most = Swift.max(former.chunks.count - old, chunks.count - new)
+    for distance in 0..<most {
+      for shift in 0...Self.shiftMaximum {
+        for (old, new) in [
+          (old + distance, new + distance + shift), (old + distance + shift, new + distance),
+        ]
+        where old < former.chunks.count && new < chunks.count {
+          if Self.areShared(former.chunks[old], chunks[new]) { return (old, new) }
+        }
+      }
+    }
+    return (former.chunks.count, chunks.count)
+  }
+
+  /// How many more chunks of one version than of the other are left out together.
+  private static var shiftMaximum: Int { 4 }
+
+  private static func areShared(_ left: [Element], _ right: [Element]) -> Bool {
+    left.span.isIdentical(to: right.span)
+  }
+}
+
 extension ChunkedArray: Sendable where Element: Sendable {}

@@ -37,6 +37,48 @@ import Testing
     }
   }
 
+  @Test(arguments: seeds(20))
+  func `versions differ in the parts that say so, and nowhere else`(seed: UInt64) {
+    var random = SeededGenerator(seed: seed)
+    var chunked = ChunkedArray(0..<Int.random(in: 0...5_000, using: &random))
+    for step in 0..<100 {
+      let former = chunked
+      for change in 0..<([0, 1, 2, 10, 2_000].randomElement(using: &random) ?? 1) {
+        let place = Int.random(in: 0...chunked.count, using: &random)
+        let index = chunked.index(chunked.startIndex, offsetBy: place)
+        if change % 3 == step % 3, place < chunked.count {
+          _ = chunked.remove(at: index)
+        } else {
+          chunked.insert(-change, at: index)
+        }
+      }
+      let (old, new) = (Array(former), Array(chunked))
+      let parts = chunked.changedParts(since: former)
+      var made: [Int] = []
+      var end = 0
+      for part in parts {
+        #expect(part.old.lowerBound >= end && !(part.old.isEmpty && part.new.isEmpty))
+        made += old[end..<part.old.lowerBound]
+        #expect(made.count == part.new.lowerBound)
+        made += new[part.new]
+        end = part.old.upperBound
+      }
+      #expect(made + old[end...] == new)
+      if old == new { #expect(parts.isEmpty) }
+    }
+  }
+
+  @Test func `a change of one element is in a part of a few hundred`() {
+    let former = ChunkedArray(0..<100_000)
+    var chunked = former
+    // A move over half of the array.
+    let moved = chunked.remove(at: chunked.partitioningIndex { $0 >= 20_000 })
+    chunked.insert(moved, at: chunked.partitioningIndex { $0 >= 70_000 })
+    let parts = chunked.changedParts(since: former)
+    #expect(parts.count == 2)
+    #expect(parts.map(\.new.count).reduce(0, +) <= 512)
+  }
+
   @Test(arguments: [0, 1, 127, 128, 129, 1_000])
   func `the border between two parts is found`(count: Int) {
     let chunked = ChunkedArray(0..<count)

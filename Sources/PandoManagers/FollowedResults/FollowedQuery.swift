@@ -39,9 +39,7 @@ public struct FollowedQuery<E: Queryable>: AsyncSequence, Sendable {
   /// A slow iteration gets one change that leads from its last result to the newest one.
   public var changes: FollowedSequence<FollowedChange<E>> {
     elements { result, previous, context in
-      let change = previous.map {
-        CollectionChange.difference(from: $0.entities, to: result.entities)
-      }
+      let change = previous.map { result.change(since: $0) }
       return FollowedChange(
         result: result, change: change ?? .reset, context: previous == nil ? nil : context)
     }
@@ -68,7 +66,8 @@ public struct FollowedQuery<E: Queryable>: AsyncSequence, Sendable {
 
   /// The result that a window shows for an access.
   func result(of window: QueryWindow<E>, for access: UserAccess?) -> QueryResult<E> {
-    source.allows(access) ? QueryResult(window.shown, groupedBy: query.groupedBy) : .empty
+    guard source.allows(access) else { return .empty }
+    return window.sharedResult ?? QueryResult(window.shown, groupedBy: query.groupedBy)
   }
 
   /// Makes elements of results.

@@ -95,7 +95,7 @@ public final class QueryDataProvider<E: Queryable>: Sendable {
   public var data: [E] { result?.entities ?? [] }
 
   /// The number of models.
-  public var count: Int { data.count }
+  public var count: Int { result?.count ?? 0 }
 
   /// The error that has ended the list; `nil` while it is followed.
   ///
@@ -211,9 +211,7 @@ public final class QueryDataProvider<E: Queryable>: Sendable {
     }
     // A pause or another delegate has its own notification.
     guard isCurrent else { return }
-    let change = before.told.map {
-      CollectionChange.difference(from: $0.entities, to: result.entities)
-    }
+    let change = before.told.map { result.change(since: $0) }
     before.delegate?.queryDataProviderHasUpdatedData(
       self, collectionChanges: change ?? .reset, result: result,
       context: before.told == nil ? nil : before.context)

@@ -55,6 +55,13 @@ struct QueryWindow<E: Queryable>: Sendable {
     return kept.elements(in: min(followed.query.offset, end)..<end) { $0.entity }
   }
 
+  /// The shown entities, shared with the window; `nil` unless it shows all that it keeps, without groups.
+  var sharedResult: QueryResult<E>? {
+    let query = followed.query
+    guard query.limit == nil, query.offset == 0, query.groupedBy == nil else { return nil }
+    return QueryResult(sharing: kept)
+  }
+
   /// The number of kept entities.
   var count: Int { kept.count }
 

@@ -1,3 +1,5 @@
+import PandoSystem
+
 extension CollectionChange {
   /// Compares two lists of models.
   ///
@@ -23,24 +25,73 @@ extension CollectionChange {
   public static func difference<Element: SimpleModel>(
     from old: [Element], to new: [Element]
   ) -> CollectionChange {
-    let ends = CommonEnds(old.count, new.count) {
-      ModelClasses<Element>.isSame(old[$0], new[$1])
-    }
-    let before = old[ends.before..<(old.count - ends.after)]
-    let after = new[ends.before..<(new.count - ends.after)]
+    difference(in: [ListReplacement(oldStart: 0, old, newStart: 0, new)])
+  }
+
+  /// Compares two lists of models that are the same, with the same contents, outside of some parts.
+  ///
+  /// The changes are those of ``difference(from:to:)``, except that all elements outside of the parts keep their
+  /// positions.
+  ///
+  /// - Parameter parts: The parts, in ascending order.
+  /// - Returns: The changes, never ``reset``.
+  /// - Complexity: O(*m* log *m*) for *m* elements in the parts.
+  package static func difference<Element: SimpleModel>(
+    in parts: [ListReplacement<Element>]
+  ) -> CollectionChange {
     var classes = ModelClasses<Element>()
-    let oldClasses = classes.numbers(of: before)
-    let newClasses = classes.numbers(of: after)
-    let matching = ListMatching(
-      old: oldClasses, new: newClasses, classCount: classes.count, offset: ends.before)
+    var regions: [ListRegion] = []
+    var (old, new): ([UInt32], [UInt32]) = ([], [])
+    for part in parts {
+      let ends = CommonEnds(part.old.count, part.new.count) {
+        ModelClasses<Element>.isSame(part.old[$0], part.new[$1])
+      }
+      let between = ends.between(part.old.count, part.new.count)
+      old += classes.numbers(of: part.old[between.old])
+      new += classes.numbers(of: part.new[between.new])
+      regions.append(between.moved(part.oldStart, part.newStart))
+    }
+    let matching = ListMatching(regions, old: old, new: new, classCount: classes.count)
     var changes = matching.changes
-    for (index, model) in new.enumerated() {
-      guard let origin = matching.origin(of: index, oldCount: old.count, newCount: new.count),
-        !model.isEqual(to: old[origin])
-      else { continue }
-      changes.append(.update(index: index))
+    for part in parts {
+      for (index, model) in part.new.enumerated() {
+        guard let origin = matching.origin(of: part.newStart + index),
+          !model.isEqual(to: ListReplacement.oldElement(origin, in: parts))
+        else { continue }
+        changes.append(.update(index: part.newStart + index))
+      }
     }
     return .changes(changes)
+  }
+}
+
+/// A part of a list that other elements have replaced.
+package struct ListReplacement<Element> {
+  let oldStart: Int
+  let old: [Element]
+  let newStart: Int
+  let new: [Element]
+
+  /// Makes a part.
+  ///
+  /// - Parameters:
+  ///   - oldStart: The position of its first element in the old list.
+  ///   - old: The elements in the old list.
+  ///   - newStart: The position of its first element in the new list.
+  ///   - new: The elements in the new list.
+  package init(oldStart: Int, _ old: [Element], newStart: Int, _ new: [Element]) {
+    (self.oldStart, self.old, self.newStart, self.new) = (oldStart, old, newStart, new)
+  }
+
+  /// Whether it replaces elements by equal ones.
+  package func isSame(_ areEqual: (Element, Element) -> Bool) -> Bool {
+    old.count == new.count && zip(old, new).allSatisfy(areEqual)
+  }
+
+  /// The element at a position of the old list, which one of the parts has.
+  fileprivate static func oldElement(_ index: Int, in parts: [ListReplacement]) -> Element {
+    let part = parts[parts.partitioningIndex { $0.oldStart > index } - 1]
+    return part.old[index - part.oldStart]
   }
 }
 
@@ -124,5 +175,24 @@ struct CommonEnds {
     while after < most - before, isSame(oldCount - 1 - after, newCount - 1 - after) { after += 1 }
     self.before = before
     self.after = after
+  }
+
+  /// The part between the ends.
+  ///
+  /// - Parameters:
+  ///   - oldCount: The length of the old list.
+  ///   - newCount: The length of the new list.
+  /// - Returns: The part of both.
+  func between(_ oldCount: Int, _ newCount: Int) -> ListRegion {
+    ListRegion(old: before..<(oldCount - after), new: before..<(newCount - after))
+  }
+}
+
+extension ListRegion {
+  /// The region of longer lists in which these begin at other positions.
+  fileprivate func moved(_ oldStart: Int, _ newStart: Int) -> ListRegion {
+    ListRegion(
+      old: (old.lowerBound + oldStart)..<(old.upperBound + oldStart),
+      new: (new.lowerBound + newStart)..<(new.upperBound + newStart))
   }
 }

@@ -1,14 +1,20 @@
 import PandoSystem
 
+/// A part of an old list, and the part of the new list in its place.
+struct ListRegion: Equatable {
+  let old: Range<Int>
+  let new: Range<Int>
+}
+
 /// The correspondence of elements between an old list and a new one.
 ///
-/// Both lists are given without their common beginning and end, as classes: elements of one class
-/// are the same.
+/// The lists differ in some regions only; between these they have the same elements, which keep their positions. The
+/// elements of all regions are given as classes, one region after another: elements of one class are the same.
 struct ListMatching {
-  /// The number of common elements at the beginning.
-  let offset: Int
-  /// Old positions by new ones, without the common beginning; -1 for new elements.
-  private(set) var origins: [Int32]
+  /// The regions in ascending order, each with the position of its first element among those of all regions.
+  private let regions: [(region: ListRegion, old: Int, new: Int)]
+  /// Old positions by new ones, both among the elements of all regions; -1 for new elements.
+  private var origins: [Int32]
   /// Deletions, moves and insertions, in this order; updates follow them.
   private(set) var changes: [CollectionChangeInformation] = []
 
@@ -18,94 +24,117 @@ struct ListMatching {
 
   /// Matches two lists.
   ///
-  /// As many elements as possible keep their positions (Hunt and Szymanski, *A fast algorithm for
+  /// As many elements of a region as possible keep their positions (Hunt and Szymanski, *A fast algorithm for
   /// computing longest common subsequences*, 1977).
   ///
   /// - Parameters:
-  ///   - old: Classes, all below `classCount`.
-  ///   - new: Classes, all below `classCount`.
+  ///   - regions: The regions, in ascending order.
+  ///   - old: Their classes in the old list, all below `classCount`.
+  ///   - new: Their classes in the new list, all below `classCount`.
   ///   - classCount: The number of classes.
-  ///   - offset: The number of common elements before these.
-  /// - Complexity: O(*n* log *n*).
-  init(old: [UInt32], new: [UInt32], classCount: Int, offset: Int) {
-    self.offset = offset
-    origins = Array(repeating: -1, count: new.count)
+  /// - Complexity: O(*n* log *n*) for *n* elements in regions.
+  init(_ regions: [ListRegion], old: [UInt32], new: [UInt32], classCount: Int) {
+    self.init(regions, newCount: new.count)
     var hasGone = Array(repeating: true, count: old.count)
-    for (old, new) in Self.kept(old, new, classCount) {
+    for (old, new) in kept(old, new, classCount) {
       origins[new] = Int32(old)
       hasGone[old] = false
     }
     let movers = makeMovers(old, new, classCount, hasGone)
     for mover in movers { hasGone[mover.old] = false }
-    for index in old.indices.reversed() where hasGone[index] {
-      changes.append(.delete(index: offset + index))
+    for (region, start, _) in self.regions.reversed() {
+      for index in region.old.reversed() where hasGone[index - region.old.lowerBound + start] {
+        changes.append(.delete(index: index))
+      }
     }
     addMoves(movers)
-    for index in new.indices where origins[index] < 0 {
-      changes.append(.insert(index: offset + index))
+    for (region, _, start) in self.regions {
+      for index in region.new where origins[index - region.new.lowerBound + start] < 0 {
+        changes.append(.insert(index: index))
+      }
     }
   }
 
   /// Makes the matching of two lists of which one is empty apart from the common parts.
   init(deleted: Int, inserted: Int, offset: Int) {
-    self.offset = offset
-    origins = Array(repeating: -1, count: inserted)
+    let region = ListRegion(
+      old: offset..<(offset + deleted), new: offset..<(offset + inserted))
+    self.init([region], newCount: inserted)
     changes.reserveCapacity(deleted + inserted)
-    for index in (0..<deleted).reversed() { changes.append(.delete(index: offset + index)) }
-    for index in 0..<inserted { changes.append(.insert(index: offset + index)) }
+    for index in region.old.reversed() { changes.append(.delete(index: index)) }
+    for index in region.new { changes.append(.insert(index: index)) }
   }
 
   /// Makes the matching of lists in which the first element moved to the end, or the last to the
   /// beginning.
   init(rotated count: Int, toTheEnd: Bool, offset: Int) {
-    self.offset = offset
+    let all = offset..<(offset + count)
+    self.init([ListRegion(old: all, new: all)], newCount: count)
     let last = Int32(count - 1)
     origins = (0...last).map { toTheEnd ? ($0 == last ? 0 : $0 + 1) : ($0 == 0 ? last : $0 - 1) }
     let ends = (offset, offset + count - 1)
     changes = [toTheEnd ? .move(from: ends.0, to: ends.1) : .move(from: ends.1, to: ends.0)]
   }
 
-  /// Whether the element at a new position was in the old list.
-  func isOld(_ index: Int) -> Bool {
-    let index = index - offset
-    return !origins.indices.contains(index) || origins[index] >= 0
+  private init(_ regions: [ListRegion], newCount: Int) {
+    var (old, new) = (0, 0)
+    self.regions = regions.map { region in
+      defer { (old, new) = (old + region.old.count, new + region.new.count) }
+      return (region, old, new)
+    }
+    origins = Array(repeating: -1, count: newCount)
   }
+
+  /// Whether the element at a new position was in the old list.
+  func isOld(_ index: Int) -> Bool { origin(of: index) != nil }
 
   /// The old position of the element at a new position.
   ///
-  /// - Parameters:
-  ///   - index: A position in the new list.
-  ///   - oldCount: The length of the old list.
-  ///   - newCount: The length of the new list.
   /// - Returns: `nil` for a new element.
-  func origin(of index: Int, oldCount: Int, newCount: Int) -> Int? {
-    guard isOld(index) else { return nil }
-    if index < offset { return index }
-    let inside = index - offset
-    return inside < origins.count ? offset + Int(origins[inside]) : index - newCount + oldCount
+  /// - Complexity: O(log *r*) for *r* regions.
+  func origin(of index: Int) -> Int? {
+    let after = regions.partitioningIndex { $0.region.new.lowerBound > index }
+    guard after > 0 else { return index }
+    let (region, _, start) = regions[after - 1]
+    if index >= region.new.upperBound {
+      return index - region.new.upperBound + region.old.upperBound
+    }
+    let origin = Int(origins[index - region.new.lowerBound + start])
+    return origin < 0 ? nil : oldPosition(origin)
   }
 
-  private static func kept(
+  /// The position in the old list of one among the elements of all regions.
+  private func oldPosition(_ index: Int) -> Int {
+    // Several regions may begin at one position; the last one that does has the element.
+    let (region, start, _) = regions[regions.partitioningIndex { $0.old > index } - 1]
+    return index - start + region.old.lowerBound
+  }
+
+  /// The pairs of elements that keep their positions: old and new, from the last to the first.
+  private func kept(
     _ old: [UInt32], _ new: [UInt32], _ classCount: Int
   ) -> [(tag: Int, value: Int)] {
     let positions = ClassPositions(of: new, classCount: classCount)
     let pairCount = old.reduce(0) { $0 + positions.range(of: $1).count }
+    let isFew = pairCount <= Self.pairsPerElement * (old.count + new.count)
     // The tags are positions in the old list, the values are positions in the new one.
     var common = LongestIncreasingSubsequence()
-    if pairCount <= pairsPerElement * (old.count + new.count) {
-      for index in old.indices {
-        for position in positions.range(of: old[index]).reversed() {
-          common.append(positions.positions[position], tag: index)
+    var seen = isFew ? [] : Array(repeating: 0, count: classCount)
+    for (region, oldStart, newStart) in regions {
+      let here = Int32(newStart)..<Int32(newStart + region.new.count)
+      for index in oldStart..<(oldStart + region.old.count) {
+        let candidates = positions.range(of: old[index])
+        if isFew {
+          for position in candidates.reversed() where here.contains(positions.positions[position]) {
+            common.append(positions.positions[position], tag: index)
+          }
+          continue
         }
-      }
-    } else {
-      var seen = Array(repeating: 0, count: classCount)
-      for (index, number) in old.enumerated() {
-        let candidates = positions.range(of: number)
-        let rank = seen[Int(number)]
+        let rank = seen[Int(old[index])]
         guard rank < candidates.count else { continue }
-        seen[Int(number)] += 1
-        common.append(positions.positions[candidates.lowerBound + rank], tag: index)
+        seen[Int(old[index])] += 1
+        let position = positions.positions[candidates.lowerBound + rank]
+        if here.contains(position) { common.append(position, tag: index) }
       }
     }
     return common.reversedElements()
@@ -125,12 +154,16 @@ struct ListMatching {
     }
     var movers: [ListMover] = []
     var keptCount = 0
-    for index in old.indices {
-      let number = Int(old[index])
-      if !hasGone[index] {
-        keptCount += 1
-      } else if leaving[number] == 1, arriving[number] == 1 {
-        movers.append(ListMover(old: index, new: arrival[number], keptBeforeOld: keptCount))
+    for (region, start, _) in regions {
+      let shared = region.old.lowerBound - start
+      for index in start..<(start + region.old.count) {
+        let number = Int(old[index])
+        if !hasGone[index] {
+          keptCount += 1
+        } else if leaving[number] == 1, arriving[number] == 1 {
+          movers.append(
+            ListMover(old: index, new: arrival[number], keptBeforeOld: shared + keptCount))
+        }
       }
     }
     return movers
@@ -142,12 +175,15 @@ struct ListMatching {
     var ranks: [Int: Int] = [:]
     for (rank, mover) in movers.enumerated() { ranks[mover.new] = rank }
     var keptCount = 0
-    for index in origins.indices {
-      if origins[index] >= 0 {
-        keptCount += 1
-      } else if let rank = ranks[index] {
-        let (from, to) = sequence.place(rank, keptBeforeNew: keptCount)
-        if from != to { changes.append(.move(from: offset + from, to: offset + to)) }
+    for (region, _, start) in regions {
+      let shared = region.new.lowerBound - start
+      for index in start..<(start + region.new.count) {
+        if origins[index] >= 0 {
+          keptCount += 1
+        } else if let rank = ranks[index] {
+          let (from, to) = sequence.place(rank, keptBeforeNew: shared + keptCount)
+          if from != to { changes.append(.move(from: from, to: to)) }
+        }
       }
     }
     for mover in movers { origins[mover.new] = Int32(mover.old) }

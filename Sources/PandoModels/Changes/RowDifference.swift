@@ -63,8 +63,8 @@ package enum RowDifference {
     var numbers = RowNumbers(of: after)
     let oldClasses = before.map { numbers.classNumber(of: $0) }
     return ListMatching(
-      old: oldClasses, new: Array(0..<UInt32(after.count)), classCount: numbers.classCount,
-      offset: ends.before)
+      [ends.between(old.count, new.count)], old: oldClasses, new: Array(0..<UInt32(after.count)),
+      classCount: numbers.classCount)
   }
 }
 

@@ -1,3 +1,6 @@
+package import PandoModels
+package import PandoSystem
+
 /// The entities that a query has found.
 ///
 /// ```swift
@@ -6,8 +9,24 @@
 /// for book in result.entities { print(book.title) }
 /// ```
 public struct QueryResult<E: Queryable>: Sendable {
+  private enum Rows: Sendable {
+    case own([E])
+    /// Without groups.
+    case shared(SharedEntities<E>)
+  }
+
+  private let rows: Rows
+
   /// The entities, in the order of the query.
-  public let entities: [E]
+  ///
+  /// - Complexity: O(1). A result of a followed query without a limit makes the array when it is first asked for, in O(*n*);
+  ///   ``count``, ``isEmpty`` and ``first`` do without.
+  public var entities: [E] {
+    switch rows {
+    case .own(let entities): entities
+    case .shared(let shared): shared.elements
+    }
+  }
 
   /// The left-out records that can't be decoded, if the query skips them.
   public internal(set) var undecodable: [UndecodableRecord] = []
@@ -30,7 +49,7 @@ public struct QueryResult<E: Queryable>: Sendable {
   ///   - entities: The entities, in order.
   ///   - field: The field whose values form the groups.
   public init(_ entities: [E], groupedBy field: QueryField<E>? = nil) {
-    self.entities = entities
+    rows = .own(entities)
     guard let field else {
       grouped = nil
       return
@@ -55,7 +74,13 @@ public struct QueryResult<E: Queryable>: Sendable {
   ///
   /// - Parameter entities: The entities, in order.
   package init(ungrouped entities: [E]) {
-    self.entities = entities
+    rows = .own(entities)
+    grouped = nil
+  }
+
+  /// Makes a result without groups that shares its entities with other results.
+  package init(sharing rows: ChunkedArray<RankedEntity<E>>) {
+    self.rows = .shared(SharedEntities(rows))
     grouped = nil
   }
 
@@ -76,13 +101,34 @@ public struct QueryResult<E: Queryable>: Sendable {
   public static var empty: QueryResult { QueryResult([]) }
 
   /// The first entity, if there is one.
-  public var first: E? { entities.first }
+  public var first: E? {
+    switch rows {
+    case .own(let entities): entities.first
+    case .shared(let shared): shared.rows.first?.entity
+    }
+  }
 
   /// Whether there is no entity.
-  public var isEmpty: Bool { entities.isEmpty }
+  public var isEmpty: Bool { count == 0 }
 
   /// The number of entities.
-  public var count: Int { entities.count }
+  public var count: Int {
+    switch rows {
+    case .own(let entities): entities.count
+    case .shared(let shared): shared.rows.count
+    }
+  }
+
+  /// The change from an earlier result to this one, as `CollectionChange.difference(from:to:)`.
+  ///
+  /// - Complexity: As that. For results that share their entities, O(*c* + *m* log *m*) for *m* entities in the parts that
+  ///   differ, of *c* parts of a few hundred entities.
+  package func change(since former: QueryResult) -> CollectionChange {
+    if case (.shared(let new), .shared(let old)) = (rows, former.rows) {
+      return .difference(in: new.parts(since: old))
+    }
+    return .difference(from: former.entities, to: entities)
+  }
 }
 
 extension QueryResult: Equatable {
@@ -93,7 +139,10 @@ extension QueryResult: Equatable {
   ///   - right: A result.
   /// - Returns: Whether they are equal.
   public static func == (left: QueryResult, right: QueryResult) -> Bool {
-    left.entities == right.entities && left.groups == right.groups
+    if case (.shared(let left), .shared(let right)) = (left.rows, right.rows) {
+      return right.parts(since: left).allSatisfy { $0.isSame(==) }
+    }
+    return left.entities == right.entities && left.groups == right.groups
   }
 }
 

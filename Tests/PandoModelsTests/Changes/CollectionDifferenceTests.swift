@@ -73,6 +73,47 @@ import Testing
     }
   }
 
+  @Test(arguments: seeds(8))
+  func `changes in parts turn one list into the other, and leave the rest where it is`(
+    seed: UInt64
+  ) throws {
+    var random = SeededGenerator(seed: seed)
+    for _ in 0..<100 {
+      let nameCount = [5, 20, 200].randomElement(using: &random) ?? 5
+      func makeList(_ most: Int) -> [ListItem] {
+        (0..<Int.random(in: 0...most, using: &random)).map { _ in
+          ListItem(
+            name: "\(Int.random(in: 0..<nameCount, using: &random))",
+            contents: Int.random(in: 0...2, using: &random))
+        }
+      }
+      var (old, new): ([ListItem], [ListItem]) = ([], [])
+      var parts: [ListReplacement<ListItem>] = []
+      for number in 0..<Int.random(in: 1...5, using: &random) {
+        let (before, after) = (makeList(8), makeList(8))
+        parts.append(ListReplacement(oldStart: old.count, before, newStart: new.count, after))
+        let shared = [ListItem(name: "shared \(number)")] + makeList(6)
+        (old, new) = (old + before + shared, new + after + shared)
+      }
+      guard case .changes(let changes) = CollectionChange.difference(in: parts) else {
+        throw NoChanges()
+      }
+      try expectOrder(changes)
+      try #require(old.applying(changes) { new[$0] } == new, "\(old) -> \(new): \(changes)")
+      try #require(!changes.isEmpty || old == new)
+    }
+  }
+
+  @Test func `an element that moves over others moves alone`() {
+    let items = (0..<9).map { ListItem(name: "\($0)") }
+    // 1 moves from before 2 3 4 5 to behind them.
+    let parts = [
+      ListReplacement(oldStart: 0, Array(items[0...1]), newStart: 0, [items[0]]),
+      ListReplacement(oldStart: 6, [items[6]], newStart: 5, [items[6], items[1]]),
+    ]
+    #expect(CollectionChange.difference(in: parts) == .changes([.move(from: 1, to: 6)]))
+  }
+
   @Test func `a move for an element that left once and came in once`() throws {
     #expect(try changes(from: items("a b c d"), to: items("b c d a")) == [.move(from: 0, to: 3)])
     #expect(try changes(from: items("a b c d"), to: items("d a b c")) == [.move(from: 3, to: 0)])

@@ -10,6 +10,7 @@ final class FollowedEntities<E: PersistentEntity>: @unchecked Sendable {
   private let manager: CoreManager<E>
   private let failure = TaskFailure()
   private var iterators: [Iterator] = []
+  private var readers: [Task<Void, any Error>] = []
   /// Takes the next value of each followed answer, and says whether it is the asked one.
   private var answers: [() async throws -> Bool] = []
   /// The sum of the values that the followed queries show.
@@ -21,6 +22,8 @@ final class FollowedEntities<E: PersistentEntity>: @unchecked Sendable {
     manager = CoreManager(stores: [DiskStore(modelStore: models.store)])
     try models.put(entities)
   }
+
+  deinit { for reader in readers { reader.cancel() } }
 
   /// Follows queries; each has its first value when this returns.
   func follow(_ queries: [Query<E>]) throws {
@@ -36,6 +39,17 @@ final class FollowedEntities<E: PersistentEntity>: @unchecked Sendable {
       }
     }
     if let error = failure.error { throw error }
+  }
+
+  /// Follows a query in a task that takes each change; it has the first result when this returns.
+  func followChanges(of query: Query<E>) throws {
+    let changes = manager.follow(query).changes
+    let (started, waiting) = AsyncStream<Void>.makeStream()
+    readers.append(
+      Task {
+        for try await step in changes where step.change == .reset { waiting.yield() }
+      })
+    waitUntilDone { for await _ in started { break } }
   }
 
   /// Follows the answer to a question; it has its first value when this returns.

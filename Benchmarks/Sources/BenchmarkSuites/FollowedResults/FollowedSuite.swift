@@ -32,6 +32,8 @@ struct FollowedSuite {
       "one-of-10000", "one-of-1",
       "processor time of a commit that concerns one of 10 000 queries : the only", goal: 1.5)
     try measureConjunctions()
+    try measureForms()
+    try measureMoves()
     try measureAnswers()
     for size in [100, 10_000].prefix(runner.options.scaled(smoke: 1, standard: 2)) {
       try measureBulk(size)
@@ -134,6 +136,57 @@ struct FollowedSuite {
     }
   }
 
+  /// Commits that move one row of a long ordered result, whose changes a task takes.
+  private func measureMoves() throws {
+    let durability = runner.options.durability(default: .unsynchronized)
+    let rowCount = runner.options.scaled(smoke: 500, standard: 100_000)
+    let count = runner.options.scaled(smoke: 20, standard: 3_000)
+    let ordered = Query<Sensor>(order: [.ascending(\.degrees)])
+    let deep = Query<Sensor>(order: [.ascending(\.degrees)], offset: rowCount - 20, limit: 20)
+    let forms: [(name: String, query: Query<Sensor>?)] = [
+      ("none", nil), ("all", ordered), ("deep", deep),
+    ]
+    try runner.measure(
+      forms.map { form in
+        Workload(
+          name: "moves-\(form.name)",
+          operation: "commit that moves a row of \(rowCount) ordered ones; followed: \(form.name)",
+          parameters: ["entities": rowCount, "operations": count], durability: durability,
+          contenders: [
+            Workload.Contender(.pando) {
+              let directory = try runner.makeDirectory()
+              let sensors = try FollowedEntities(
+                directory, durability,
+                (0..<rowCount).map { Sensor(id: .remote($0), room: 0, degrees: $0) })
+              if let query = form.query { try sensors.followChanges(of: query) }
+              return try .time(
+                count, in: directory,
+                { latencies in
+                  for number in 0..<count {
+                    let moved = Sensor(
+                      id: .remote(number), room: 0, degrees: (number * 7_919) % rowCount)
+                    try latencies.time { try sensors.change(moved) }
+                  }
+                  try sensors.waitUntilShown()
+                  return 0
+                }, checksum: { UInt64(count) })
+            }
+          ])
+      })
+    for form in forms.dropFirst() {
+      guard let followed = runner.entry(.pando, in: "moves-\(form.name)"),
+        let none = runner.entry(.pando, in: "moves-none")
+      else { continue }
+      runner.add(
+        Comparison(
+          name: "continuous/moves-\(form.name)",
+          title: "continuous, processor time of a move for a followed result, \(form.name)",
+          value: (followed.processorNanosecondsPerOperation - none.processorNanosecondsPerOperation)
+            / 1e3,
+          unit: "µs", goal: .atMost(20)))
+    }
+  }
+
   /// One commit that changes many entities of a followed query.
   private func measureBulk(_ size: Int) throws {
     let durability = runner.options.durability(default: .unsynchronized)
@@ -191,6 +244,33 @@ struct FollowedSuite {
         "time of a commit that concerns one of \(most) queries (\(order.text)) : the only one",
         goal: .atMost(1.2))
     }
+  }
+
+  /// Queries of all forms that are found without a visit to each of them: ranges, prefixes, sets, alternatives and
+  /// orders with a limit.
+  private func measureForms() throws {
+    let most = runner.options.scaled(smoke: 10, standard: 10_000)
+    let forms: [@Sendable (Int) -> Query<Job>] = [
+      { Query(filter: \.assignee >= $0 && \.assignee < $0 + 1) },
+      { Query(filter: .hasPrefix(\.title, "Job number \($0 * 4)")) },
+      { Query(filter: .isIn(\.assignee, [$0, -1, -2])) },
+      { Query(filter: \.assignee == $0 || .hasPrefix(\.title, "Work \($0) ")) },
+      {
+        Query(
+          filter: \.assignee >= $0 && \.assignee < $0 + 1, order: [.ascending(\.effort)], limit: 2)
+      },
+    ]
+    try runner.measure(
+      [1, most].map { size in
+        conjunction(
+          "forms-\(size)", "of five forms",
+          (0..<size).map { forms[$0 % forms.count]($0) },
+          runner.options.scaled(smoke: 20, standard: 1_000))
+      })
+    compare(
+      "forms-\(most)", "forms-1",
+      "processor time of a commit that concerns one of \(most) queries of five forms : the only",
+      goal: 1.5)
   }
 
   private func conjunction(
