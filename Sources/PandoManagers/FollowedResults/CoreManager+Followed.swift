@@ -149,7 +149,7 @@ extension CoreManager {
   ) -> FollowedQuery<E> {
     let followed = AcceptedQuery(query, contract: context.contract)
     return FollowedQuery(
-      query,
+      followed,
       FollowedSource(
         line: Result { try line() }, scope: continuous, validator: context.accessValidator,
         prepare: stack.prepare, first: firstAnswer(request, in: context)

@@ -20,34 +20,40 @@ public struct FollowedQuery<E: Queryable>: AsyncSequence, Sendable {
 
   /// The followed query.
   public let query: Query<E>
+  private let followed: AcceptedQuery<E>
   let source: FollowedSource<LiveQuery<E>>
 
-  init(_ query: Query<E>, _ source: FollowedSource<LiveQuery<E>>) {
-    self.query = query
+  init(_ followed: AcceptedQuery<E>, _ source: FollowedSource<LiveQuery<E>>) {
+    query = followed.query
+    self.followed = followed
     self.source = source
   }
+
+  /// How commits find the query, and what it keeps.
+  public var plan: FollowedPlan { FollowedPlan(followed) }
 
   /// Begins an iteration.
   ///
   /// - Returns: The iterator, for one task at a time.
   public func makeAsyncIterator() -> FollowedSequence<QueryResult<E>>.AsyncIterator {
-    elements { result, _, _ in result }.makeAsyncIterator()
+    elements { result, _, _, _ in result }.makeAsyncIterator()
   }
 
   /// The present result, and the result after each change, with the change since the last element.
   ///
   /// A slow iteration gets one change that leads from its last result to the newest one.
   public var changes: FollowedSequence<FollowedChange<E>> {
-    elements { result, previous, context in
-      let change = previous.map { result.change(since: $0) }
-      return FollowedChange(
-        result: result, change: change ?? .reset, context: previous == nil ? nil : context)
+    elements { result, previous, commit, context in
+      FollowedChange(
+        result: result, change: previous.map { result.change(since: $0) } ?? .reset,
+        commit: commit?.number, author: commit?.author,
+        context: previous == nil ? nil : context, former: previous)
     }
   }
 
   /// The first entity of the result now, and after each change; `nil` while there is none.
   public var first: FollowedSequence<E?> {
-    elements { result, previous, _ in
+    elements { result, previous, _, _ in
       if let previous, previous.first == result.first { return nil }
       return .some(result.first)
     }
@@ -57,7 +63,7 @@ public struct FollowedQuery<E: Queryable>: AsyncSequence, Sendable {
   func answers<Answer>(
     to question: Question<E, Answer>, isSame: @escaping @Sendable (Answer, Answer) -> Bool
   ) -> FollowedSequence<Answer> {
-    elements { result, previous, _ in
+    elements { result, previous, _, _ in
       let answer = try question.answer(result.entities)
       if let previous, isSame(try question.answer(previous.entities), answer) { return nil }
       return answer
@@ -72,12 +78,14 @@ public struct FollowedQuery<E: Queryable>: AsyncSequence, Sendable {
 
   /// Makes elements of results.
   ///
-  /// - Parameter element: Receives a result, the last one of the observer, and the write's context. Returns
+  /// - Parameter element: Receives a result, the last one of the observer, the commit, and the write's context. Returns
   ///   `nil` if there is no new element.
   /// - Returns: The elements.
   private func elements<Element: Sendable>(
     _ element:
-      @escaping @Sendable (QueryResult<E>, QueryResult<E>?, (any Sendable)?) throws -> Element?
+      @escaping @Sendable (
+        QueryResult<E>, QueryResult<E>?, ChangeOrigin?, (any Sendable)?
+      ) throws -> Element?
   ) -> FollowedSequence<Element> {
     FollowedSequence(
       FollowedObservation(source: source) { [self] in
@@ -87,7 +95,7 @@ public struct FollowedQuery<E: Queryable>: AsyncSequence, Sendable {
           let result = result(of: window, for: access)
           if let seen, seen == result { return nil }
           defer { seen = result }
-          return try element(result, seen, context)
+          return try element(result, seen, window.commit, context)
         }
       })
   }
@@ -97,7 +105,9 @@ public struct FollowedQuery<E: Queryable>: AsyncSequence, Sendable {
 ///
 /// ```swift
 /// for try await step in books.follow(.all).changes {
-///   print(step.result.count, step.change, step.context as Any)
+///   print(step.result.count, step.change, step.commit as Any)
+///   guard case .changes(let changes) = step.change else { continue }
+///   for case .update(let index) in changes { print(step.updatedFields(at: index)) }
 /// }
 /// ```
 public struct FollowedChange<E: Queryable>: Sendable {
@@ -107,6 +117,34 @@ public struct FollowedChange<E: Queryable>: Sendable {
   ///
   /// It is `reset` in the first element of an iteration. Several changes since the last element are joined.
   public let change: CollectionChange
+  /// The newest commit in the change, or the commit at which the first element was read; `nil` for entities that are not
+  /// in a store on disk.
+  public let commit: CommitNumber?
+  /// The opened store that made the newest commit, as `ChangeSet.author`; `nil` if unknown, and in the first element.
+  public let author: String?
   /// The context of the newest write in the change; `nil` in the first element of an iteration.
   public let context: (any Sendable)?
+  /// The observer's last result.
+  fileprivate let former: QueryResult<E>?
+
+  fileprivate init(
+    result: QueryResult<E>, change: CollectionChange, commit: CommitNumber?, author: String?,
+    context: (any Sendable)?, former: QueryResult<E>?
+  ) {
+    (self.result, self.change, self.context) = (result, change, context)
+    (self.commit, self.author, self.former) = (commit, author, former)
+  }
+
+  /// The declared fields in which an updated entity differs from the observer's last result.
+  ///
+  /// - Parameter index: The position of the entity in ``result``.
+  /// - Returns: The names of the fields, in the order of their declaration. Empty for an entity that is new or has not
+  ///   changed, and if only properties changed that are not declared as fields.
+  /// - Complexity: O(*n*); for a query without a limit, that of the change.
+  public func updatedFields(at index: Int) -> [String] {
+    guard let (old, new) = former.flatMap({ result.update(at: index, since: $0) }) else {
+      return []
+    }
+    return E.fields.filter { $0.value(of: old).differs(from: $0.value(of: new)) }.map(\.name)
+  }
 }

@@ -27,7 +27,7 @@ extension ModelStore {
       return .init(begin: { hub.begin($0) }, shown: hub.shown)
     }
     return FollowedQuery(
-      query,
+      followed,
       FollowedSource(line: line, scope: nil, first: .local) {
         try query.validate()
         return LiveQuery(followed, events: events)

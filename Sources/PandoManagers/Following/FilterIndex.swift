@@ -67,8 +67,8 @@ struct FilterIndex: Sendable {
   /// Says what may enter a follower with an order and a limit.
   ///
   /// - Parameters:
-  ///   - number: The follower.
   ///   - last: The value of the last kept entity in the first field of the order; `nil` if any match enters.
+  ///   - number: The follower.
   ///   - widens: Whether what may enter now still counts too.
   mutating func setLast(_ last: QueryValue?, of number: UInt64, widens: Bool) {
     guard var entry = entries[number], let order = entry.order else { return }

@@ -7,8 +7,10 @@ struct FollowingRun: PipelineStep {
   /// The largest number of touched nodes that are looked up in a value one by one.
   private static let nodesMaximum = 4
 
-  /// The number of the last commit.
+  /// The number of the last commit, or of the last write in memory.
   let number: UInt64
+  /// The last commit; `nil` for a write in memory.
+  let commit: ChangeOrigin?
   /// The context of its write.
   let context: (any Sendable)?
   /// The touched entities.
@@ -26,9 +28,11 @@ struct FollowingRun: PipelineStep {
   ///
   /// - Parameters:
   ///   - number: The number of the last commit.
+  ///   - commit: The commit.
   ///   - context: The context of its write.
-  init(number: UInt64, context: (any Sendable)?) {
+  init(number: UInt64, commit: ChangeOrigin? = nil, context: (any Sendable)?) {
     self.number = number
+    self.commit = commit
     self.context = context
   }
 
@@ -76,4 +80,15 @@ struct FollowingRun: PipelineStep {
   }
 
   func tell() {}
+}
+
+/// A commit, and who made it.
+struct ChangeOrigin: Sendable {
+  let number: CommitNumber
+  /// The opened store that made it; `nil` if unknown.
+  let author: String?
+
+  init(_ changeSet: ChangeSet) { (number, author) = (changeSet.commitNumber, changeSet.author) }
+
+  init(_ number: CommitNumber) { (self.number, author) = (number, nil) }
 }

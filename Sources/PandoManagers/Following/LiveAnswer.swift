@@ -201,10 +201,7 @@ final class PartTable: Sendable {
   /// Whether two parts add the same to an answer; as values, all lists are equal.
   private static func areSame(_ old: [QueryValue]?, _ new: [QueryValue]?) -> Bool {
     guard let old, let new else { return old == nil && new == nil }
-    return zip(old, new).allSatisfy { old, new in
-      guard case .elements(let old) = old, case .elements(let new) = new else { return old == new }
-      return old == new
-    }
+    return zip(old, new).allSatisfy { !$0.differs(from: $1) }
   }
 
   /// Shows the staged changes in the tally.

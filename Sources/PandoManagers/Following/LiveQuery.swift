@@ -53,7 +53,8 @@ final class LiveQuery<E: Queryable>: LiveView {
   }
 
   func load(_ snapshot: ModelSnapshot, _ type: TypeViews<E>) throws -> QueryWindow<E> {
-    let window = QueryWindow(followed, filledWith: try read(snapshot, type))
+    var window = QueryWindow(followed, filledWith: try read(snapshot, type))
+    window.commit = ChangeOrigin(try snapshot.commitNumber)
     type.note(window, snapshot)
     return window
   }
@@ -159,6 +160,7 @@ final class LiveQuery<E: Queryable>: LiveView {
       run.tally.refills += 1
       window = QueryWindow(followed, filledWith: try fill())
     }
+    window.commit = run.commit
     #if InternalChecks
       window.checkInvariants()
     #endif

@@ -26,6 +26,8 @@ struct QueryWindow<E: Queryable>: Sendable {
   private var kept: ChunkedArray<RankedEntity<E>>
   /// Whether all matches are kept.
   private var isComplete: Bool
+  /// The last commit that has changed it; that of the read at first, `nil` in memory.
+  var commit: ChangeOrigin?
   private var index = WindowIndex<E>()
   /// Identifies the window among those that share the index.
   private var version: UInt64 = 0

@@ -208,14 +208,18 @@ extension StoreHub: StorePipelineMember {
 
   func stage(_ write: CommitEffects, _ plan: any Sendable) -> (any PipelineStep)? {
     guard let plan = plan as? WritePlan else { return nil }
-    var run = FollowingRun(number: write.commitValue, context: write.context)
+    var run = FollowingRun(
+      number: write.commitValue, commit: write.changeSet.map { ChangeOrigin($0) },
+      context: write.context)
     for stage in plan { stage(&run) }
     counts.withLock { [tally = run.tally] in $0.add(tally) }
     return run
   }
 
   func stage(_ group: CommitGroup, in snapshot: ModelSnapshot) -> (any PipelineStep)? {
-    var run = FollowingRun(number: group.number, context: group.newest?.context)
+    var run = FollowingRun(
+      number: group.number, commit: group.newest.map { ChangeOrigin($0) },
+      context: group.newest?.context)
     if !views.isEmpty {
       for (view, nodes) in views.concerned(by: group, in: snapshot, &run.reads) {
         stage(view, nodes, &run, snapshot)

@@ -265,6 +265,17 @@ extension QueryValue: Comparable, Hashable {
   }
 }
 
+extension QueryValue {
+  /// Whether it is another value; lists, which are equal in an order of values, by their elements.
+  package func differs(from other: QueryValue) -> Bool {
+    guard case .elements(let values) = self, case .elements(let others) = other else {
+      return self != other
+    }
+    return values.count != others.count
+      || zip(values, others).contains { $0.differs(from: $1) }
+  }
+}
+
 extension QueryValue: CustomStringConvertible {
   /// The value in the syntax of the command's filters.
   public var description: String {

@@ -129,6 +129,31 @@ public struct QueryResult<E: Queryable>: Sendable {
     }
     return .difference(from: former.entities, to: entities)
   }
+
+  /// The entity at a position and the same one in an earlier result; `nil` if it is not there.
+  ///
+  /// - Complexity: As ``change(since:)``.
+  package func update(at index: Int, since former: QueryResult) -> (old: E, new: E)? {
+    guard (0..<count).contains(index) else { return nil }
+    guard case (.shared(let shared), .shared(let old)) = (rows, former.rows) else {
+      return former.entities.first { $0.hasIdentifier(of: entities[index]) }
+        .map { ($0, entities[index]) }
+    }
+    let new = shared.rows.elements(in: index..<(index + 1)) { $0 }[0]
+    for part in shared.rows.changedParts(since: old.rows) {
+      let found = old.rows.elements(in: part.old) { $0 }.first { $0.identifier == new.identifier }
+      if let found { return (found.entity, new.entity) }
+    }
+    // It is in a part that both share.
+    return (new.entity, new.entity)
+  }
+}
+
+extension Queryable {
+  fileprivate func hasIdentifier(of other: Self) -> Bool {
+    guard let own = modelIdentifier, let other = other.modelIdentifier else { return false }
+    return own.hasSameBytes(as: other)
+  }
 }
 
 extension QueryResult: Equatable {

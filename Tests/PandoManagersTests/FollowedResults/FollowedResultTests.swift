@@ -183,6 +183,57 @@ import Testing
     }
   }
 
+  @Test(arguments: [nil, 10])
+  func `a change names its commit, who made it, and the fields that differ`(
+    limit: Int?
+  ) async throws {
+    try await Following.run { following in
+      try await following.set(Track(1, "A", year: 1), Track(2, "B", year: 2))
+      let query = Query<Track>(order: [.ascending(\.year)], limit: limit)
+      var changes = following.query(query).changes.makeAsyncIterator()
+      let first = try await changes.next()
+      let present = try await following.store.read { try $0.commitNumber }
+      #expect(first?.commit == present && first?.author == nil)
+      #expect(first?.updatedFields(at: 0) == [])
+      var guest = Track(1, "C", year: 9)
+      guest.guests = [Artist(id: "a", name: "Ada")]
+      try await following.set(guest, Track(3, "D", year: 5))
+      let second = try await changes.next()
+      let commits = try await following.store.read { try $0.changes(since: present) }
+      let made = try #require(commits.first)
+      #expect(second?.commit == made.commitNumber)
+      #expect(second?.author == made.author && made.author != nil)
+      #expect(second?.updatedFields(at: 2) == ["title", "year", "guests[].name"])
+      // The untouched one, the new one, and none.
+      #expect([0, 1, 3, -1].allSatisfy { second?.updatedFields(at: $0) == [] })
+    }
+  }
+
+  @Test func `a plan says how changes find a query, and what it keeps`() throws {
+    func plan(_ query: Query<Track>) throws -> String {
+      try ModelStore.temporary().follow(query).plan.description
+    }
+    #expect(
+      try plan(Query(filter: \.genre == "jazz" && \.year > 3))
+        == "Track: found by a value of genre; keeps all matches")
+    #expect(
+      try plan(Query(filter: \.year > 3 || .hasPrefix(\.title, "A"), limit: 20))
+        == "Track: found by a range of title or year; keeps at most 40 entities")
+    #expect(
+      try plan(Query(order: [.descending(\.year)], offset: 100, limit: 20))
+        == "Track: found by a value of year that is not behind the last; keeps at most 140 entities"
+    )
+    #expect(try plan(.all) == "Track: found by each change of the type; keeps all matches")
+    #expect(
+      try plan(Query(filter: .ids([.remote(1), .remote(2)])))
+        == "Track: found by 2 identifiers; keeps all matches; reads its result again after a change"
+    )
+    #expect(
+      try plan(Query(filter: .held(by: "List:1")))
+        == "Track: found by each change of any node; keeps all matches; "
+        + "reads its result again after a change")
+  }
+
   @Test func `groups and uniqueness hold after each change`() async throws {
     try await Following.run { following in
       let unique = Query<Track>(groupedBy: .field(\.genre), uniqueBy: [.field(\.year)])

@@ -37,14 +37,15 @@ struct Following {
     validator: (any UserAccessValidating)? = nil, first: FirstAnswer<E> = .local,
     events: ManagerEventHandler? = nil
   ) -> FollowedQuery<E> {
-    FollowedQuery(
-      query,
+    let followed = AcceptedQuery(query, contract: contract)
+    return FollowedQuery(
+      followed,
       FollowedSource(
         line: .success(.init(begin: { hub.begin($0) }, shown: hub.shown)), scope: scope,
         validator: validator, first: first
       ) {
         try query.validate()
-        return LiveQuery(AcceptedQuery(query, contract: contract), events: events)
+        return LiveQuery(followed, events: events)
       })
   }
 
