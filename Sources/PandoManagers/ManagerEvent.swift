@@ -23,6 +23,9 @@ public struct ManagerEvent: Sendable, CustomStringConvertible {
     /// A `DeletionRule` keeps an entity that the server has removed; the error is the `StoreError`
     /// `restricted`. The next synchronization tries again.
     case restrictedRemoval
+    /// A followed query keeps more than 10 000 models; the error is a ``LongResult``. A limit, or
+    /// ``FollowedQuery/keys``, keeps fewer.
+    case longResult
     /// A query over at least 1 000 entities used no index; the error is a `QueryScan`. A container reports
     /// queries of a store that it has opened.
     case scannedQuery
@@ -43,6 +46,23 @@ public struct ManagerEvent: Sendable, CustomStringConvertible {
 
   /// One line: the entity type, the kind and the error.
   public var description: String { "\(typeName): \(kind): \(error)" }
+}
+
+/// A followed query that keeps many models.
+///
+/// ```swift
+/// events: { event in if let long = event.error as? LongResult { metrics.record(long.count, event.typeName) } }
+/// ```
+public struct LongResult: Error, Sendable, CustomStringConvertible {
+  /// The number of models that it kept when it was reported.
+  public let count: Int
+  /// How changes find the query, and what it keeps.
+  public let plan: FollowedPlan
+
+  /// One line for people.
+  public var description: String {
+    "a followed query keeps \(count) models: \(plan); a limit, or following its keys, keeps fewer"
+  }
 }
 
 /// Receives events; called on any thread, must not block.

@@ -148,15 +148,11 @@ extension CoreManager {
     _ query: Query<E>, _ request: EntityRead<E>, in context: ReadContext<E>
   ) -> FollowedQuery<E> {
     let followed = AcceptedQuery(query, contract: context.contract)
-    return FollowedQuery(
-      followed,
+    return FollowedQuery(followed, events: events) {
       FollowedSource(
         line: Result { try line() }, scope: continuous, validator: context.accessValidator,
-        prepare: stack.prepare, first: firstAnswer(request, in: context)
-      ) { [events] in
-        try query.validate()
-        return LiveQuery(followed, events: events)
-      })
+        prepare: stack.prepare, first: firstAnswer(request, in: context), make: $0)
+    }
   }
 
   /// The source of changes for queries.

@@ -1,5 +1,6 @@
 public import PandoModels
 public import PandoProviders
+import PandoSystem
 
 /// A followed query: its result now, and after each change.
 ///
@@ -22,11 +23,31 @@ public struct FollowedQuery<E: Queryable>: AsyncSequence, Sendable {
   public let query: Query<E>
   private let followed: AcceptedQuery<E>
   let source: FollowedSource<LiveQuery<E>>
+  /// Follows identifiers and order only.
+  private let keySource: FollowedSource<LiveQuery<E>>
 
-  init(_ followed: AcceptedQuery<E>, _ source: FollowedSource<LiveQuery<E>>) {
+  /// Makes a followed query.
+  ///
+  /// - Parameters:
+  ///   - followed: The query.
+  ///   - makeSource: Makes a source from the function that makes its live query.
+  ///   - events: Receives what the live query reports.
+  init(
+    _ followed: AcceptedQuery<E>, events: ManagerEventHandler?,
+    _ makeSource: (_ make: @escaping @Sendable () throws -> LiveQuery<E>) -> FollowedSource<
+      LiveQuery<E>
+    >
+  ) {
     query = followed.query
     self.followed = followed
-    self.source = source
+    func source(keepsModels: Bool) -> FollowedSource<LiveQuery<E>> {
+      makeSource {
+        try followed.query.validate()
+        return LiveQuery(followed, keepsModels: keepsModels, events: events)
+      }
+    }
+    self.source = source(keepsModels: true)
+    keySource = source(keepsModels: false)
   }
 
   /// How commits find the query, and what it keeps.
@@ -57,6 +78,34 @@ public struct FollowedQuery<E: Queryable>: AsyncSequence, Sendable {
       if let previous, previous.first == result.first { return nil }
       return .some(result.first)
     }
+  }
+
+  /// The keys of the result, in its order, now and after each change of them, without the models.
+  ///
+  /// For long results: it keeps an identifier and the values of the order for each entity. Read the models that are on a
+  /// page by `snapshot[key]` or `Query(filter: .keys(page))`.
+  ///
+  /// ```swift
+  /// for try await step in store.follow(Query<Book>(order: [.ascending(\.title)])).keys {
+  ///   table.apply(step.change, count: step.count)
+  /// }
+  /// ```
+  /// - Complexity: A commit costs O(log *n*) for each entity that enters, leaves or moves among *n*.
+  public var keys: FollowedSequence<FollowedKeys<E>> {
+    let source = keySource
+    return FollowedSequence(
+      FollowedObservation(source: source) {
+        let access = source.access
+        var seen: FollowedKeys<E>?
+        return { window, _ in
+          let keys = FollowedKeys<E>(
+            source.allows(access) ? window.shownRows : ChunkedArray([]), seen,
+            window.commit?.number)
+          if seen != nil, keys.change == .changes([]) { return nil }
+          defer { seen = keys }
+          return keys
+        }
+      })
   }
 
   /// The answers to a question about the results, each made of the whole result.

@@ -26,12 +26,9 @@ extension ModelStore {
       let hub = try StoreHub.hub(of: self)
       return .init(begin: { hub.begin($0) }, shown: hub.shown)
     }
-    return FollowedQuery(
-      followed,
-      FollowedSource(line: line, scope: nil, first: .local) {
-        try query.validate()
-        return LiveQuery(followed, events: events)
-      })
+    return FollowedQuery(followed, events: events) {
+      FollowedSource(line: line, scope: nil, first: .local, make: $0)
+    }
   }
 
   /// Follows a model.

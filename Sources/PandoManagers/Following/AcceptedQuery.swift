@@ -97,38 +97,41 @@ final class AcceptedQuery<E: Queryable>: Sendable {
 
   /// The position of an entity among others, present or new.
   func place(
-    of entity: RankedEntity<E>, in others: ChunkedArray<RankedEntity<E>>
-  ) -> ChunkedArray<RankedEntity<E>>.Index {
-    let values = sorter.values(of: entity.entity)
-    return others.partitioningIndex { other in
-      let otherValues = sorter.values(of: other.entity)
-      if sorter.areInOrder(otherValues, values) { return false }
-      return other.rank >= entity.rank || sorter.areInOrder(values, otherValues)
+    of row: ResultRow<E>, in others: ChunkedArray<ResultRow<E>>
+  ) -> ChunkedArray<ResultRow<E>>.Index {
+    others.partitioningIndex { other in
+      if sorter.areInOrder(other.values, row.values) { return false }
+      return other.rank >= row.rank || sorter.areInOrder(row.values, other.values)
     }
   }
 
-  /// Sorts entities in the order of a window.
-  func sorted(_ entities: [RankedEntity<E>]) -> [RankedEntity<E>] {
-    let values = entities.map { sorter.values(of: $0.entity) }
-    let places = entities.indices.sorted { left, right in
-      values[left] == values[right]
-        ? entities[left].rank < entities[right].rank
-        : sorter.areInOrder(values[left], values[right])
+  /// Sorts rows in the order of a window.
+  func sorted(_ rows: [ResultRow<E>]) -> [ResultRow<E>] {
+    rows.sorted { left, right in
+      left.values == right.values
+        ? left.rank < right.rank : sorter.areInOrder(left.values, right.values)
     }
-    return places.map { entities[$0] }
+  }
+
+  /// The row of an entity in a window.
+  ///
+  /// - Parameters:
+  ///   - entity: The entity.
+  ///   - keepsModels: Whether the row keeps it.
+  /// - Returns: The row.
+  func row(of entity: RankedEntity<E>, keepsModels: Bool) -> ResultRow<E> {
+    ResultRow(
+      entity.identifier, rank: entity.rank, values: sorter.values(of: entity.entity),
+      keepsModels ? entity.entity : nil)
   }
 
   /// Whether a new value of an entity has the position of the old one.
-  func keepsPlace(_ old: RankedEntity<E>, _ new: RankedEntity<E>) -> Bool {
-    guard old.rank == new.rank else { return false }
-    for field in query.uniqueBy where field.value(old.entity) != field.value(new.entity) {
-      return false
-    }
-    return sorter.values(of: old.entity) == sorter.values(of: new.entity)
+  func keepsPlace(_ old: ResultRow<E>, _ new: ResultRow<E>) -> Bool {
+    guard old.rank == new.rank, old.values == new.values else { return false }
+    if query.uniqueBy.isEmpty { return true }
+    guard let old = old.entity, let new = new.entity else { return false }
+    return query.uniqueBy.allSatisfy { $0.value(old) == $0.value(new) }
   }
-
-  /// The value of an entity in the field of an `order` key.
-  func orderValue(of entity: E) -> QueryValue? { sorter.values(of: entity).first }
 
   private static func key(of query: Query<E>, hasCapacity: Bool) -> FollowedKey {
     if let identifiers = query.nodeIdentifiers {

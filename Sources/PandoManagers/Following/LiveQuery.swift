@@ -11,16 +11,23 @@ final class LiveQuery<E: Queryable>: LiveView {
   let endings = Endings()
   let hasOtherTypes = false
 
+  private let keepsModels: Bool
   private let events: ManagerEventHandler?
   private let reported = Locked(ReportedRecords())
+  /// Whether it was reported that it keeps many models.
+  private let isLong = Locked(false)
 
   /// Makes a query that is not followed yet.
   ///
   /// - Parameters:
   ///   - followed: The prepared query.
+  ///   - keepsModels: Whether to keep the models, not only identifiers and order.
   ///   - events: Receives the errors of records that are left out because they can't be decoded.
-  init(_ followed: AcceptedQuery<E>, events: ManagerEventHandler? = nil) {
+  init(
+    _ followed: AcceptedQuery<E>, keepsModels: Bool = true, events: ManagerEventHandler? = nil
+  ) {
     self.followed = followed
+    self.keepsModels = keepsModels
     self.events = events
   }
 
@@ -53,10 +60,29 @@ final class LiveQuery<E: Queryable>: LiveView {
   }
 
   func load(_ snapshot: ModelSnapshot, _ type: TypeViews<E>) throws -> QueryWindow<E> {
-    var window = QueryWindow(followed, filledWith: try read(snapshot, type))
+    let entities = try read(snapshot, type)
+    type.note(entities.lazy.map(\.entity), snapshot)
+    var window = window(of: entities)
+    reportLength(of: window)
     window.commit = ChangeOrigin(try snapshot.commitNumber)
-    type.note(window, snapshot)
     return window
+  }
+
+  /// Reports once that a window keeps many models.
+  private func reportLength(of window: QueryWindow<E>) {
+    guard let events, window.modelCount > Self.reportedCount,
+      !isLong.withLock({ exchange(&$0, with: true) })
+    else { return }
+    let error = LongResult(count: window.modelCount, plan: FollowedPlan(followed))
+    events(ManagerEvent(.longResult, E.modelTypeName, error))
+  }
+
+  /// More models in a window are reported.
+  private static var reportedCount: Int { 10_000 }
+
+  /// The window with entities that were read.
+  func window(of entities: [RankedEntity<E>]) -> QueryWindow<E> {
+    QueryWindow(followed, filledWith: entities, keepsModels: keepsModels)
   }
 
   /// Reads the entities of the window, without those that can't be decoded.
@@ -158,9 +184,10 @@ final class LiveQuery<E: Queryable>: LiveView {
     if outcome == .same { return nil }
     if outcome == .exhausted {
       run.tally.refills += 1
-      window = QueryWindow(followed, filledWith: try fill())
+      window = self.window(of: try fill())
     }
     window.commit = run.commit
+    reportLength(of: window)
     #if InternalChecks
       window.checkInvariants()
     #endif

@@ -83,7 +83,7 @@ final class MemoryFeed<E: Entity>: Sendable {
       present = Dictionary(entities.map { ($0.identifier, $0) }) { $1 }
     }
     do {
-      let window = QueryWindow(query.followed, filledWith: try fill(query))
+      let window = query.window(of: try fill(query))
       views.insert(nil, in: window, of: query)
       views.didShow(window, of: query)
       query.state.stage(window, at: number)

@@ -20,10 +20,12 @@ struct QueryWindow<E: Queryable>: Sendable {
     case exhausted
   }
 
-  private typealias Place = ChunkedArray<RankedEntity<E>>.Index
+  private typealias Place = ChunkedArray<ResultRow<E>>.Index
 
   let followed: AcceptedQuery<E>
-  private var kept: ChunkedArray<RankedEntity<E>>
+  private var kept: ChunkedArray<ResultRow<E>>
+  /// Whether the rows have their models, not only identifiers and order.
+  private let keepsModels: Bool
   /// Whether all matches are kept.
   private var isComplete: Bool
   /// The last commit that has changed it; that of the read at first, `nil` in memory.
@@ -39,9 +41,17 @@ struct QueryWindow<E: Queryable>: Sendable {
   /// - Parameters:
   ///   - followed: The query.
   ///   - entities: The result of ``AcceptedQuery/stored``, in its order.
-  init(_ followed: AcceptedQuery<E>, filledWith entities: [RankedEntity<E>]) {
+  ///   - keepsModels: Whether to keep the models.
+  init(
+    _ followed: AcceptedQuery<E>, filledWith entities: [RankedEntity<E>], keepsModels: Bool = true
+  ) {
     self.followed = followed
-    kept = ChunkedArray(entities.prefix(followed.capacity ?? .max))
+    // Uniqueness compares models.
+    self.keepsModels = keepsModels || !followed.query.uniqueBy.isEmpty
+    let rows = entities.prefix(followed.capacity ?? .max).map { [keepsModels = self.keepsModels] in
+      followed.row(of: $0, keepsModels: keepsModels)
+    }
+    kept = ChunkedArray(rows)
     isComplete = followed.capacity.map { entities.count < $0 } ?? true
   }
 
@@ -49,12 +59,19 @@ struct QueryWindow<E: Queryable>: Sendable {
   var identifiers: some Sequence<ByteString> { kept.lazy.map(\.identifier) }
 
   /// All kept entities.
-  var entities: some Collection<E> { kept.lazy.map(\.entity) }
+  var entities: [E] { kept.entities(in: 0..<kept.count) }
 
   /// The shown entities.
   var shown: [E] {
     let end = min(followed.shownCount ?? .max, kept.count)
-    return kept.elements(in: min(followed.query.offset, end)..<end) { $0.entity }
+    return kept.entities(in: min(followed.query.offset, end)..<end)
+  }
+
+  /// The shown rows.
+  var shownRows: ChunkedArray<ResultRow<E>> {
+    let end = min(followed.shownCount ?? .max, kept.count)
+    if followed.query.offset == 0, end == kept.count { return kept }
+    return ChunkedArray(kept.elements(in: min(followed.query.offset, end)..<end) { $0 })
   }
 
   /// The shown entities, shared with the window; `nil` unless it shows all that it keeps, without groups.
@@ -64,13 +81,16 @@ struct QueryWindow<E: Queryable>: Sendable {
     return QueryResult(sharing: kept)
   }
 
-  /// The number of kept entities.
+  /// The number of kept rows.
   var count: Int { kept.count }
+
+  /// The number of kept models.
+  var modelCount: Int { keepsModels ? kept.count : 0 }
 
   /// The value of the last kept entity in the first field of the order, beyond which no entity enters; `nil` if any match
   /// enters.
   var last: QueryValue? {
-    isComplete ? nil : kept.last.flatMap { followed.orderValue(of: $0.entity) }
+    isComplete ? nil : kept.last?.values.first
   }
 
   /// Whether a node is kept.
@@ -126,7 +146,7 @@ struct QueryWindow<E: Queryable>: Sendable {
   }
 
   private mutating func apply(_ change: EntityChange<E>, at place: Place?) -> Outcome {
-    let new = change.entity.flatMap { followed.accepts($0, isKept: place != nil) ? $0 : nil }
+    let new = row(change.entity, isKept: place != nil)
     guard let place else {
       guard let new else { return .same }
       return followed.ordersByChange ? insert(new) : .exhausted
@@ -137,7 +157,7 @@ struct QueryWindow<E: Queryable>: Sendable {
       return .changed
     }
     let old = kept[place]
-    if old.entity == new.entity, old.rank == new.rank { return .same }
+    if isSame(old, new) { return .same }
     guard followed.keepsPlace(old, new) else {
       guard followed.ordersByChange else { return .exhausted }
       remove(at: place)
@@ -148,22 +168,34 @@ struct QueryWindow<E: Queryable>: Sendable {
     return .changed
   }
 
+  /// The row of a changed entity; `nil` if it does not belong to the result.
+  private func row(_ entity: RankedEntity<E>?, isKept: Bool) -> ResultRow<E>? {
+    guard let entity, followed.accepts(entity, isKept: isKept) else { return nil }
+    return followed.row(of: entity, keepsModels: keepsModels)
+  }
+
+  /// Whether a changed entity leaves its row as it is.
+  private func isSame(_ old: ResultRow<E>, _ new: ResultRow<E>) -> Bool {
+    old.rank == new.rank && (keepsModels ? old.entity == new.entity : old.values == new.values)
+  }
+
   /// Applies so many changes that sorting all entities costs less than placing each.
   private mutating func sortAll(_ changes: [EntityChange<E>]) -> Outcome {
     moved = changes.map(\.identifier)
     var waiting = Dictionary(changes.map { ($0.identifier, $0.entity) }) { _, last in last }
     var outcome = Outcome.same
-    var all: [RankedEntity<E>] = []
+    var all: [ResultRow<E>] = []
     for old in kept {
       guard let change = waiting.removeValue(forKey: old.identifier) else {
         all.append(old)
         continue
       }
-      let new = change.flatMap { followed.accepts($0, isKept: true) ? $0 : nil }
-      if new?.entity != old.entity || new?.rank != old.rank { outcome = .changed }
+      let new = row(change, isKept: true)
+      if new.map({ !isSame(old, $0) }) ?? true { outcome = .changed }
       if let new { all.append(new) }
     }
-    for case let new? in waiting.values where followed.accepts(new, isKept: false) {
+    for entity in waiting.values {
+      guard let new = row(entity, isKept: false) else { continue }
       all.append(new)
       outcome = .changed
     }
@@ -181,8 +213,8 @@ struct QueryWindow<E: Queryable>: Sendable {
   /// The position of a node.
   private func place(of identifier: ByteString) -> Place? {
     if followed.ordersByChange, kept.count > WindowIndex<E>.countMinimum {
-      guard let entity = index.entity(identifier, in: version, of: kept) else { return nil }
-      let place = followed.place(of: entity, in: kept)
+      guard let row = index.row(identifier, in: version, of: kept) else { return nil }
+      let place = followed.place(of: row, in: kept)
       if place != kept.endIndex, kept[place].identifier == identifier { return place }
     }
     return kept.firstIndex { $0.identifier == identifier }
@@ -203,7 +235,7 @@ struct QueryWindow<E: Queryable>: Sendable {
     version = index.replace(kept.remove(at: place), by: nil, in: version)
   }
 
-  private mutating func insert(_ new: RankedEntity<E>) -> Outcome {
+  private mutating func insert(_ new: ResultRow<E>) -> Outcome {
     let place = followed.place(of: new, in: kept)
     // Matches that are not kept may come before it.
     if place == kept.endIndex, !isComplete { return .same }
@@ -232,9 +264,11 @@ struct QueryWindow<E: Queryable>: Sendable {
         precondition(all.count <= capacity, "a window of \(capacity) has \(all.count) entities")
       }
       guard !followed.needsStore else { return }
-      for entity in all {
+      for row in all {
+        guard let entity = row.entity else { continue }
         precondition(
-          followed.accepts(entity, isKept: true), "a window has \(entity.identifier.text)")
+          followed.accepts(RankedEntity(entity, rank: row.rank), isKept: true),
+          "a window has \(row.identifier.text)")
       }
       guard followed.ordersByChange else { return }
       precondition(
@@ -245,20 +279,21 @@ struct QueryWindow<E: Queryable>: Sendable {
   }
 
   extension WindowIndex {
-    fileprivate func checkInvariants(in version: UInt64, of kept: [RankedEntity<E>]) {
+    fileprivate func checkInvariants(in version: UInt64, of kept: [ResultRow<E>]) {
       state.withLock { state in
-        guard state.version == version, !state.entities.isEmpty else { return }
+        guard state.version == version, !state.rows.isEmpty else { return }
         precondition(
-          state.entities.count == kept.count
+          state.rows.count == kept.count
             && kept.allSatisfy {
-              state.entities[$0.identifier]?.entity == $0.entity
-            }, "the index of a window has other entities")
+              state.rows[$0.identifier]?.entity == $0.entity
+                && state.rows[$0.identifier]?.values == $0.values
+            }, "the index of a window has other rows")
       }
     }
   }
 #endif
 
-/// Finds an entity of a long window by its identifier.
+/// Finds a row of a long window by its identifier.
 ///
 /// A window shares its index with its later versions. The index fits the newest version; an older one makes
 /// it again.
@@ -268,43 +303,43 @@ private final class WindowIndex<E: Queryable>: Sendable {
     var version: UInt64 = 0
     var lastVersion: UInt64 = 0
     /// Empty until the first search.
-    var entities: [ByteString: RankedEntity<E>] = [:]
+    var rows: [ByteString: ResultRow<E>] = [:]
   }
 
-  /// A window of at most so many entities is searched without an index.
+  /// A window of at most so many rows is searched without an index.
   static var countMinimum: Int { 256 }
 
   private let state = Locked(State())
 
-  func entity(
-    _ identifier: ByteString, in version: UInt64, of kept: ChunkedArray<RankedEntity<E>>
-  ) -> RankedEntity<E>? {
+  func row(
+    _ identifier: ByteString, in version: UInt64, of kept: ChunkedArray<ResultRow<E>>
+  ) -> ResultRow<E>? {
     state.withLock { state in
-      if state.version != version || state.entities.isEmpty {
-        state.entities = Dictionary(kept.map { ($0.identifier, $0) }) { first, _ in first }
+      if state.version != version || state.rows.isEmpty {
+        state.rows = Dictionary(kept.map { ($0.identifier, $0) }) { first, _ in first }
         state.version = version
       }
-      return state.entities[identifier]
+      return state.rows[identifier]
     }
   }
 
   /// Records a change of a window.
   ///
   /// - Parameters:
-  ///   - old: The removed entity; `nil` for none.
-  ///   - new: The inserted entity; `nil` for none.
+  ///   - old: The removed row; `nil` for none.
+  ///   - new: The inserted row; `nil` for none.
   ///   - version: The version of the window before the change.
   /// - Returns: The version of the window after it.
   func replace(
-    _ old: RankedEntity<E>?, by new: RankedEntity<E>?, in version: UInt64
+    _ old: ResultRow<E>?, by new: ResultRow<E>?, in version: UInt64
   ) -> UInt64 {
     state.withLock { state in
       state.lastVersion += 1
       guard state.version == version else { return state.lastVersion }
       state.version = state.lastVersion
-      if state.entities.isEmpty { return state.lastVersion }
-      if let old { state.entities[old.identifier] = nil }
-      if let new { state.entities[new.identifier] = new }
+      if state.rows.isEmpty { return state.lastVersion }
+      if let old { state.rows[old.identifier] = nil }
+      if let new { state.rows[new.identifier] = new }
       return state.lastVersion
     }
   }

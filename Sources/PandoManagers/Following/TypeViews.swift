@@ -82,8 +82,7 @@ final class TypeViews<E: Queryable>: AnyTypeViews {
   }
 
   /// Records whether entities of a window contain other nodes; if it has none, those of a stored entity.
-  func note(_ window: QueryWindow<E>, _ snapshot: ModelSnapshot) {
-    let entities = window.entities
+  func note(_ entities: some Collection<E>, _ snapshot: ModelSnapshot) {
     for entity in entities { note(entity) }
     if entities.isEmpty, let other = snapshot.example(of: E.self) { note(other) }
   }

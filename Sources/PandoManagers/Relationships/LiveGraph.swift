@@ -47,7 +47,7 @@ final class LiveGraph<Root: Entity>: LiveView {
     _ snapshot: ModelSnapshot, _ type: TypeViews<Root>
   ) throws -> LoadedGraph<Root> {
     let loaded = try load(snapshot)
-    type.note(loaded.roots, snapshot)
+    type.note(loaded.roots.entities, snapshot)
     return loaded
   }
 

@@ -12,7 +12,7 @@ public struct QueryResult<E: Queryable>: Sendable {
   private enum Rows: Sendable {
     case own([E])
     /// Without groups.
-    case shared(SharedEntities<E>)
+    case shared(ResultRows<E>)
   }
 
   private let rows: Rows
@@ -24,7 +24,7 @@ public struct QueryResult<E: Queryable>: Sendable {
   public var entities: [E] {
     switch rows {
     case .own(let entities): entities
-    case .shared(let shared): shared.elements
+    case .shared(let shared): shared.entities
     }
   }
 
@@ -78,9 +78,9 @@ public struct QueryResult<E: Queryable>: Sendable {
     grouped = nil
   }
 
-  /// Makes a result without groups that shares its entities with other results.
-  package init(sharing rows: ChunkedArray<RankedEntity<E>>) {
-    self.rows = .shared(SharedEntities(rows))
+  /// Makes a result without groups that shares its rows, which have entities, with other results.
+  package init(sharing rows: ChunkedArray<ResultRow<E>>) {
+    self.rows = .shared(ResultRows(rows))
     grouped = nil
   }
 
@@ -142,10 +142,10 @@ public struct QueryResult<E: Queryable>: Sendable {
     let new = shared.rows.elements(in: index..<(index + 1)) { $0 }[0]
     for part in shared.rows.changedParts(since: old.rows) {
       let found = old.rows.elements(in: part.old) { $0 }.first { $0.identifier == new.identifier }
-      if let found { return (found.entity, new.entity) }
+      if let old = found?.entity, let new = new.entity { return (old, new) }
     }
-    // It is in a part that both share.
-    return (new.entity, new.entity)
+    // It is new, or in a part that both share.
+    return nil
   }
 }
 

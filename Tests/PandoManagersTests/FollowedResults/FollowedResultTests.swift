@@ -234,6 +234,103 @@ import Testing
         + "reads its result again after a change")
   }
 
+  @Test func `keys come in order, and only when they change`() async throws {
+    try await Following.run { following in
+      try await following.set(Track(1, year: 1), Track(2, year: 2), Track(3, year: 3))
+      let query = Query<Track>(order: [.ascending(\.year)])
+      var steps = following.query(query).keys.makeAsyncIterator()
+      let first = try await steps.next()
+      #expect(first?.change == .reset && first?.keys.map(\.rawValue) == names(1, 2, 3))
+      #expect(first?.commit == (try await following.store.read { try $0.commitNumber }))
+      // Its contents change, and not its place.
+      try await following.set(Track(2, "B", year: 2))
+      try await following.set(Track(1, year: 9))
+      let moved = try await steps.next()
+      #expect(moved?.change == .changes([.move(from: 0, to: 2)]))
+      #expect(moved?.keys(in: 1..<9).map(\.rawValue) == names(3, 1) && moved?.count == 3)
+      try await following.delete(3)
+      try await following.set(Track(4, year: 0))
+      let last = try await steps.next()
+      #expect(last?.change == .changes([.delete(index: 1), .insert(index: 0)]))
+      #expect(last?.keys.map(\.rawValue) == names(4, 2, 1))
+    }
+  }
+
+  private func names(_ numbers: Int...) -> [String] { numbers.map { "Track:\($0)" } }
+
+  @Test(arguments: seeds(6))
+  func `keys are those of the naive result after every commit`(seed: UInt64) async throws {
+    try await Following.run { following in
+      var random = SeededGenerator(seed: seed)
+      var all: [Int: Track] = [:]
+      let queries: [Query<Track>] = [
+        Query(filter: \.year > 2, order: [.descending(\.title), .ascending(\.year)]),
+        Query(filter: \.genre == "jazz", order: [.ascending(\.year)], offset: 3, limit: 5),
+        Query(order: [.ascending(\.title)], offset: 10),
+        Query(filter: .ids([.remote(3), .remote(8)])),
+        Query(order: [.ascending(\.year)], uniqueBy: [.field(\.year)]),
+      ]
+      var followed = queries.map {
+        (query: $0, steps: following.query($0).keys.makeAsyncIterator())
+      }
+      var shown: [[String]?] = queries.map { _ in nil }
+      for _ in 0..<100 {
+        // Their identifiers are in the order in which they were inserted.
+        let number = Int.random(in: 0..<40, using: &random)
+        let count = all.count
+        if number >= count {
+          all[count] = track(count, &random)
+        } else {
+          all[number] = track(number, &random)
+        }
+        let changed = try #require(all[min(number, count)])
+        try await following.set(changed)
+        let present = all.values.sorted { $0.modelIdentifier ?? "" < $1.modelIdentifier ?? "" }
+          .sorted { ($0.id.remoteID ?? 0) < ($1.id.remoteID ?? 0) }
+        for index in followed.indices {
+          let expected = try followed[index].query.apply(to: present).entities
+            .compactMap(\.modelIdentifier)
+          if expected == shown[index] { continue }
+          let step = try #require(try await followed[index].steps.next())
+          #expect(step.keys.map(\.rawValue) == expected, "seed \(seed), \(followed[index].query)")
+          shown[index] = expected
+        }
+      }
+    }
+  }
+
+  private func track(_ number: Int, _ random: inout SeededGenerator) -> Track {
+    Track(
+      number, ["A", "B", "C"].randomElement(using: &random) ?? "",
+      genre: ["jazz", "rock"].randomElement(using: &random) ?? "",
+      year: Int.random(in: 0..<6, using: &random))
+  }
+
+  @Test func `a query that keeps many models is reported once, and one of keys is not`()
+    async throws
+  {
+    try await Following.run { following in
+      try await following.store.write { transaction in
+        for number in 0...10_000 { try transaction.set(Track(number)) }
+      }
+      let reports = Locked<[String]>([])
+      let query = following.query(Query<Track>()) { event in
+        reports.withLock { $0.append("\(event)") }
+      }
+      var keys = query.keys.makeAsyncIterator()
+      #expect(try await keys.next()?.count == 10_001)
+      #expect(reports.withLock { $0 } == [])
+      var values = query.makeAsyncIterator()
+      _ = try await values.next()
+      try await following.set(Track(4, "B"))
+      _ = try await values.next()
+      let told = reports.withLock { $0 }
+      #expect(told.count == 1)
+      #expect(
+        told.first?.hasPrefix("Track: longResult: a followed query keeps 10001 models: ") == true)
+    }
+  }
+
   @Test func `groups and uniqueness hold after each change`() async throws {
     try await Following.run { following in
       let unique = Query<Track>(groupedBy: .field(\.genre), uniqueBy: [.field(\.year)])

@@ -38,15 +38,11 @@ struct Following {
     events: ManagerEventHandler? = nil
   ) -> FollowedQuery<E> {
     let followed = AcceptedQuery(query, contract: contract)
-    return FollowedQuery(
-      followed,
+    return FollowedQuery(followed, events: events) {
       FollowedSource(
         line: .success(.init(begin: { hub.begin($0) }, shown: hub.shown)), scope: scope,
-        validator: validator, first: first
-      ) {
-        try query.validate()
-        return LiveQuery(followed, events: events)
-      })
+        validator: validator, first: first, make: $0)
+    }
   }
 
   /// Waits until nothing is followed any more.

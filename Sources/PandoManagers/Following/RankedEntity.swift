@@ -1,0 +1,17 @@
+import PandoModels
+import PandoStore
+
+/// An entity with its rank in natural order.
+struct RankedEntity<E: Queryable>: Sendable {
+  /// The identifier of the node.
+  let identifier: ByteString
+  let entity: E
+  /// Increases in natural order.
+  let rank: UInt64
+
+  init(_ entity: E, rank: UInt64) {
+    identifier = ByteString(entity.modelIdentifier ?? "")
+    self.entity = entity
+    self.rank = rank
+  }
+}
