@@ -30,8 +30,8 @@ public struct FollowedQuery<E: Queryable>: AsyncSequence, Sendable {
   ///
   /// - Parameters:
   ///   - followed: The query.
-  ///   - makeSource: Makes a source from the function that makes its live query.
   ///   - events: Receives what the live query reports.
+  ///   - makeSource: Makes a source from the function that makes its live query.
   init(
     _ followed: AcceptedQuery<E>, events: ManagerEventHandler?,
     _ makeSource: (_ make: @escaping @Sendable () throws -> LiveQuery<E>) -> FollowedSource<
