@@ -48,22 +48,5 @@ public struct ManagerEvent: Sendable, CustomStringConvertible {
   public var description: String { "\(typeName): \(kind): \(error)" }
 }
 
-/// A followed query that keeps many models.
-///
-/// ```swift
-/// events: { event in if let long = event.error as? LongResult { metrics.record(long.count, event.typeName) } }
-/// ```
-public struct LongResult: Error, Sendable, CustomStringConvertible {
-  /// The number of models that it kept when it was reported.
-  public let count: Int
-  /// How changes find the query, and what it keeps.
-  public let plan: FollowedPlan
-
-  /// One line for people.
-  public var description: String {
-    "a followed query keeps \(count) models: \(plan); a limit, or following its keys, keeps fewer"
-  }
-}
-
 /// Receives events; called on any thread, must not block.
 public typealias ManagerEventHandler = @Sendable (ManagerEvent) -> Void

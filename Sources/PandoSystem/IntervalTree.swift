@@ -62,7 +62,7 @@ package struct IntervalTree<Bound: Comparable, Value: Comparable> {
       let node = nodes[place]
       if let reach = node.reach, reach < point { return }
       forEachValue(containing: point, in: node.left, body)
-      // What is right of it begins behind the point too.
+      // The values right of it begin behind the point too.
       if let lower = node.interval.lower, point < lower { return }
       if node.interval.upper.map({ $0 >= point }) ?? true { body(node.value) }
       place = node.right

@@ -64,12 +64,12 @@ struct FilterIndex: Sendable {
     entries[number] = nil
   }
 
-  /// Says what may enter a follower with an order and a limit.
+  /// Says which values may enter a follower with an order and a limit.
   ///
   /// - Parameters:
   ///   - last: The value of the last kept entity in the first field of the order; `nil` if any match enters.
   ///   - number: The follower.
-  ///   - widens: Whether what may enter now still counts too.
+  ///   - widens: Whether values that may enter now still may.
   mutating func setLast(_ last: QueryValue?, of number: UInt64, widens: Bool) {
     guard var entry = entries[number], let order = entry.order else { return }
     var bound = last.map { order.range(upTo: $0) }
@@ -219,7 +219,7 @@ extension FieldCondition {
         "the index has other fields than its values")
     }
 
-    /// What may enter a follower with an order and a limit; `nil` if any match.
+    /// The values that may enter a follower with an order and a limit; `nil` if any match may.
     func bound(of number: UInt64) -> FieldRange? { entries[number]?.bound }
   }
 #endif

@@ -7,7 +7,7 @@
 /// A commit costs nothing for the followed queries that it does not find, however many they are. An entity that a query
 /// keeps is always found, by its identifier.
 public struct FollowedPlan: Sendable, Hashable, CustomStringConvertible {
-  /// What finds the query for an entity that it does not keep.
+  /// The property of a changed entity that finds the query, if the query does not keep the entity.
   ///
   /// ```swift
   /// if case .type = query.plan.finding { print("each change of the type is compared with the filter") }
@@ -33,7 +33,7 @@ public struct FollowedPlan: Sendable, Hashable, CustomStringConvertible {
 
   /// The type of the entities.
   public let typeName: String
-  /// What finds the query.
+  /// The property of a changed entity that finds the query.
   public let finding: Finding
   /// The largest number of entities that it keeps: those before the offset, the shown ones and a reserve.
   ///
@@ -89,5 +89,22 @@ extension FollowedPlan.Finding: CustomStringConvertible {
     case .type: "each change of the type"
     case .anyNode: "each change of any node"
     }
+  }
+}
+
+/// A followed query that keeps many models.
+///
+/// ```swift
+/// events: { event in if let long = event.error as? LongResult { metrics.record(long.count, event.typeName) } }
+/// ```
+public struct LongResult: Error, Sendable, CustomStringConvertible {
+  /// The number of models that it kept when it was reported.
+  public let count: Int
+  /// How changes find the query, and what it keeps.
+  public let plan: FollowedPlan
+
+  /// One line for people.
+  public var description: String {
+    "a followed query keeps \(count) models: \(plan); a limit, or following its keys, keeps fewer"
   }
 }
