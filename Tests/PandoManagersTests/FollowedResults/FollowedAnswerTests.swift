@@ -132,6 +132,70 @@ private struct DossierCard: PersistentEntity {
     await store.close()
   }
 
+  /// Iterates over an answer while writers run, and returns when the newest one is the asked one.
+  private static func newest<Answer: Equatable & Sendable>(
+    _ name: String, _ question: Question<WorkItem, Answer>, _ query: Query<WorkItem>,
+    _ store: ModelStore, after done: Event
+  ) async throws {
+    var told = store.follow(question, of: query).makeAsyncIterator()
+    var last = try await told.next()
+    await blocking { done.wait() }
+    let asked = try await store.answer(question, to: query)
+    while last != asked {
+      // A wrong last answer has no successor, so this would end with the time limit.
+      last = try await told.next()
+    }
+  }
+
+  @Test(.timeLimit(.minutes(5)), arguments: seeds(4))
+  func `beside writers that await nothing, the newest answer is the asked one`(
+    seed: UInt64
+  ) async throws {
+    let store = try ModelStore.inMemory(models: [WorkItem.self, TeamMember.self])
+    let done = Event()
+    let ofTeam = Query<WorkItem>(filter: \.owner?.team == "a")
+    let some = Query<WorkItem>(filter: \.hours > 1 && \.hours < 5)
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for (name, query) in [("team", ofTeam), ("some", some), ("all", .all)] {
+        group.addTask {
+          try await Self.newest(
+            name, .sum(\.price).grouped(by: \.status).top(2), query, store, after: done)
+        }
+        group.addTask {
+          try await Self.newest(
+            name, .median(\.hours).grouped(by: \.owner?.team), query, store, after: done)
+        }
+        group.addTask {
+          try await Self.newest(
+            name, .count.grouped(by: .field(\.status), .field(\.hours)).descending(), query, store,
+            after: done)
+        }
+        group.addTask {
+          try await Self.newest(name, .max(\.due), query, store, after: done)
+        }
+      }
+      try await withThrowingTaskGroup(of: Void.self) { writers in
+        for writer in 0..<3 {
+          var random = SeededGenerator(seed: seed &* 31 &+ UInt64(writer))
+          for _ in 0..<80 {
+            let (job, gone) = (Self.job(&random), Int.random(in: 0..<20, using: &random))
+            let deletes = Int.random(in: 0..<4, using: &random) == 0
+            writers.addTask {
+              try await store.write { transaction in
+                if deletes { try transaction.deleteIfPresent(WorkItem.key(gone)) }
+                try transaction.set(job)
+              }
+            }
+          }
+        }
+        try await writers.waitForAll()
+      }
+      done.signal()
+      try await group.waitForAll()
+    }
+    await store.close()
+  }
+
   private static func job(_ random: inout SeededGenerator) -> WorkItem {
     let weights = [0.1, 0.2, 0.3, 1e17, -1e17, 3.5, .infinity]
     let date = Date(timeIntervalSince1970: Double(Int.random(in: 0..<9, using: &random)))
