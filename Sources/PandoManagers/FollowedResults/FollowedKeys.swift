@@ -11,7 +11,7 @@ import PandoSystem
 /// }
 /// ```
 public struct FollowedKeys<E: Queryable>: Sendable {
-  private let rows: ChunkedArray<ResultRow<E>>
+  private let rows: ChunkedArray<ResultRow>
 
   /// The change from the observer's last element to this one; `reset` in the first one.
   ///
@@ -22,7 +22,7 @@ public struct FollowedKeys<E: Queryable>: Sendable {
   /// in a store on disk.
   public let commit: CommitNumber?
 
-  init(_ rows: ChunkedArray<ResultRow<E>>, _ former: FollowedKeys?, _ commit: CommitNumber?) {
+  init(_ rows: ChunkedArray<ResultRow>, _ former: FollowedKeys?, _ commit: CommitNumber?) {
     self.rows = rows
     self.commit = commit
     change =
@@ -58,7 +58,7 @@ public struct FollowedKeys<E: Queryable>: Sendable {
 private struct KeyRow: SimpleModel {
   let modelIdentifier: String?
 
-  init(_ row: ResultRow<some Queryable>) { modelIdentifier = row.identifier.text }
+  init(_ row: ResultRow) { modelIdentifier = row.identifier.text }
 
   func isEqual(to other: any SimpleModel) -> Bool { modelIdentifier == other.modelIdentifier }
 }

@@ -97,19 +97,17 @@ final class AcceptedQuery<E: Queryable>: Sendable {
 
   /// The position of an entity among others, present or new.
   func place(
-    of row: ResultRow<E>, in others: ChunkedArray<ResultRow<E>>
-  ) -> ChunkedArray<ResultRow<E>>.Index {
-    others.partitioningIndex { other in
-      if sorter.areInOrder(other.values, row.values) { return false }
-      return other.rank >= row.rank || sorter.areInOrder(row.values, other.values)
-    }
+    of spot: WindowSpot, in others: ChunkedArray<ResultRow>
+  ) -> ChunkedArray<ResultRow>.Index {
+    spot.place(in: others, sorter.order)
   }
 
   /// Sorts rows in the order of a window.
-  func sorted(_ rows: [ResultRow<E>]) -> [ResultRow<E>] {
-    rows.sorted { left, right in
+  func sorted(_ rows: [ResultRow]) -> [ResultRow] {
+    let order = sorter.order
+    return rows.sorted { left, right in
       left.values == right.values
-        ? left.rank < right.rank : sorter.areInOrder(left.values, right.values)
+        ? left.rank < right.rank : order.areInOrder(left.values, right.values)
     }
   }
 
@@ -119,17 +117,17 @@ final class AcceptedQuery<E: Queryable>: Sendable {
   ///   - entity: The entity.
   ///   - keepsModels: Whether the row keeps it.
   /// - Returns: The row.
-  func row(of entity: RankedEntity<E>, keepsModels: Bool) -> ResultRow<E> {
+  func row(of entity: RankedEntity<E>, keepsModels: Bool) -> ResultRow {
     ResultRow(
       entity.identifier, rank: entity.rank, values: sorter.values(of: entity.entity),
       keepsModels ? entity.entity : nil)
   }
 
   /// Whether a new value of an entity has the position of the old one.
-  func keepsPlace(_ old: ResultRow<E>, _ new: ResultRow<E>) -> Bool {
+  func keepsPlace(_ old: ResultRow, _ new: ResultRow) -> Bool {
     guard old.rank == new.rank, old.values == new.values else { return false }
     if query.uniqueBy.isEmpty { return true }
-    guard let old = old.entity, let new = new.entity else { return false }
+    guard let old = old.entity(as: E.self), let new = new.entity(as: E.self) else { return false }
     return query.uniqueBy.allSatisfy { $0.value(old) == $0.value(new) }
   }
 

@@ -63,6 +63,7 @@ final class LiveQuery<E: Queryable>: LiveView {
     let entities = try read(snapshot, type)
     type.note(entities.lazy.map(\.entity), snapshot)
     var window = window(of: entities)
+    window.prepare()
     reportLength(of: window)
     window.commit = ChangeOrigin(try snapshot.commitNumber)
     return window

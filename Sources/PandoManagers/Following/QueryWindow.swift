@@ -20,17 +20,17 @@ struct QueryWindow<E: Queryable>: Sendable {
     case exhausted
   }
 
-  private typealias Place = ChunkedArray<ResultRow<E>>.Index
+  private typealias Place = ChunkedArray<ResultRow>.Index
 
   let followed: AcceptedQuery<E>
-  private var kept: ChunkedArray<ResultRow<E>>
+  private var kept: ChunkedArray<ResultRow>
   /// Whether the rows have their models, not only identifiers and order.
   private let keepsModels: Bool
   /// Whether all matches are kept.
   private var isComplete: Bool
   /// The last commit that has changed it; that of the read at first, `nil` in memory.
   var commit: ChangeOrigin?
-  private var index = WindowIndex<E>()
+  private var index = WindowIndex()
   /// Identifies the window among those that share the index.
   private var version: UInt64 = 0
   /// The nodes that the last changes have added or removed; also those moved out of the capacity.
@@ -59,16 +59,16 @@ struct QueryWindow<E: Queryable>: Sendable {
   var identifiers: some Sequence<ByteString> { kept.lazy.map(\.identifier) }
 
   /// All kept entities.
-  var entities: [E] { kept.entities(in: 0..<kept.count) }
+  var entities: [E] { kept.entities(in: 0..<kept.count, as: E.self) }
 
   /// The shown entities.
   var shown: [E] {
     let end = min(followed.shownCount ?? .max, kept.count)
-    return kept.entities(in: min(followed.query.offset, end)..<end)
+    return kept.entities(in: min(followed.query.offset, end)..<end, as: E.self)
   }
 
   /// The shown rows.
-  var shownRows: ChunkedArray<ResultRow<E>> {
+  var shownRows: ChunkedArray<ResultRow> {
     let end = min(followed.shownCount ?? .max, kept.count)
     if followed.query.offset == 0, end == kept.count { return kept }
     return ChunkedArray(kept.elements(in: min(followed.query.offset, end)..<end) { $0 })
@@ -80,6 +80,9 @@ struct QueryWindow<E: Queryable>: Sendable {
     guard query.limit == nil, query.offset == 0, query.groupedBy == nil else { return nil }
     return QueryResult(sharing: kept)
   }
+
+  /// Makes the index of a long window now, so that the first change does not.
+  func prepare() { if let first = kept.first { _ = place(of: first.identifier) } }
 
   /// The number of kept rows.
   var count: Int { kept.count }
@@ -169,14 +172,16 @@ struct QueryWindow<E: Queryable>: Sendable {
   }
 
   /// The row of a changed entity; `nil` if it does not belong to the result.
-  private func row(_ entity: RankedEntity<E>?, isKept: Bool) -> ResultRow<E>? {
+  private func row(_ entity: RankedEntity<E>?, isKept: Bool) -> ResultRow? {
     guard let entity, followed.accepts(entity, isKept: isKept) else { return nil }
     return followed.row(of: entity, keepsModels: keepsModels)
   }
 
   /// Whether a changed entity leaves its row as it is.
-  private func isSame(_ old: ResultRow<E>, _ new: ResultRow<E>) -> Bool {
-    old.rank == new.rank && (keepsModels ? old.entity == new.entity : old.values == new.values)
+  private func isSame(_ old: ResultRow, _ new: ResultRow) -> Bool {
+    old.rank == new.rank
+      && (keepsModels
+        ? old.entity(as: E.self) == new.entity(as: E.self) : old.values == new.values)
   }
 
   /// Applies so many changes that sorting all entities costs less than placing each.
@@ -184,7 +189,7 @@ struct QueryWindow<E: Queryable>: Sendable {
     moved = changes.map(\.identifier)
     var waiting = Dictionary(changes.map { ($0.identifier, $0.entity) }) { _, last in last }
     var outcome = Outcome.same
-    var all: [ResultRow<E>] = []
+    var all: [ResultRow] = []
     for old in kept {
       guard let change = waiting.removeValue(forKey: old.identifier) else {
         all.append(old)
@@ -212,9 +217,9 @@ struct QueryWindow<E: Queryable>: Sendable {
 
   /// The position of a node.
   private func place(of identifier: ByteString) -> Place? {
-    if followed.ordersByChange, kept.count > WindowIndex<E>.countMinimum {
-      guard let row = index.row(identifier, in: version, of: kept) else { return nil }
-      let place = followed.place(of: row, in: kept)
+    if followed.ordersByChange, kept.count > WindowIndex.countMinimum {
+      guard let spot = index.spot(of: identifier, in: version, of: kept) else { return nil }
+      let place = followed.place(of: spot, in: kept)
       if place != kept.endIndex, kept[place].identifier == identifier { return place }
     }
     return kept.firstIndex { $0.identifier == identifier }
@@ -235,8 +240,8 @@ struct QueryWindow<E: Queryable>: Sendable {
     version = index.replace(kept.remove(at: place), by: nil, in: version)
   }
 
-  private mutating func insert(_ new: ResultRow<E>) -> Outcome {
-    let place = followed.place(of: new, in: kept)
+  private mutating func insert(_ new: ResultRow) -> Outcome {
+    let place = followed.place(of: WindowSpot(new), in: kept)
     // Matches that are not kept may come before it.
     if place == kept.endIndex, !isComplete { return .same }
     moved.append(new.identifier)
@@ -265,7 +270,7 @@ struct QueryWindow<E: Queryable>: Sendable {
       }
       guard !followed.needsStore else { return }
       for row in all {
-        guard let entity = row.entity else { continue }
+        guard let entity = row.entity(as: E.self) else { continue }
         precondition(
           followed.accepts(RankedEntity(entity, rank: row.rank), isKept: true),
           "a window has \(row.identifier.text)")
@@ -279,31 +284,46 @@ struct QueryWindow<E: Queryable>: Sendable {
   }
 
   extension WindowIndex {
-    fileprivate func checkInvariants(in version: UInt64, of kept: [ResultRow<E>]) {
+    fileprivate func checkInvariants(in version: UInt64, of kept: [ResultRow]) {
       state.withLock { state in
-        guard state.version == version, !state.rows.isEmpty else { return }
+        guard state.version == version, !state.spots.isEmpty else { return }
         precondition(
-          state.rows.count == kept.count
-            && kept.allSatisfy {
-              state.rows[$0.identifier]?.entity == $0.entity
-                && state.rows[$0.identifier]?.values == $0.values
-            }, "the index of a window has other rows")
+          state.spots.count == kept.count
+            && kept.allSatisfy { state.spots[$0.identifier] == WindowSpot($0) },
+          "the index of a window has other rows")
       }
     }
   }
 #endif
 
+/// The place of a row among others, whatever their number.
+struct WindowSpot: Sendable, Equatable {
+  let rank: UInt64
+  let values: [QueryValue]
+
+  init(_ row: ResultRow) { (rank, values) = (row.rank, row.values) }
+
+  /// Its place among rows in an order: that of its row, or the one that a new row takes.
+  func place(in rows: ChunkedArray<ResultRow>, _ order: ValueOrder) -> ChunkedArray<ResultRow>.Index
+  {
+    rows.partitioningIndex { other in
+      if order.areInOrder(other.values, values) { return false }
+      return other.rank >= rank || order.areInOrder(values, other.values)
+    }
+  }
+}
+
 /// Finds a row of a long window by its identifier.
 ///
 /// A window shares its index with its later versions. The index fits the newest version; an older one makes
 /// it again.
-private final class WindowIndex<E: Queryable>: Sendable {
+private final class WindowIndex: Sendable {
   private struct State {
     /// The version of the window that the index fits.
     var version: UInt64 = 0
     var lastVersion: UInt64 = 0
     /// Empty until the first search.
-    var rows: [ByteString: ResultRow<E>] = [:]
+    var spots: [ByteString: WindowSpot] = [:]
   }
 
   /// A window of at most so many rows is searched without an index.
@@ -311,15 +331,17 @@ private final class WindowIndex<E: Queryable>: Sendable {
 
   private let state = Locked(State())
 
-  func row(
-    _ identifier: ByteString, in version: UInt64, of kept: ChunkedArray<ResultRow<E>>
-  ) -> ResultRow<E>? {
+  /// The spot of a kept node; `nil` if it is not kept.
+  func spot(
+    of identifier: ByteString, in version: UInt64, of kept: ChunkedArray<ResultRow>
+  ) -> WindowSpot? {
     state.withLock { state in
-      if state.version != version || state.rows.isEmpty {
-        state.rows = Dictionary(kept.map { ($0.identifier, $0) }) { first, _ in first }
+      if state.version != version || state.spots.isEmpty {
+        state.spots = Dictionary(minimumCapacity: kept.count)
+        for row in kept { state.spots[row.identifier] = WindowSpot(row) }
         state.version = version
       }
-      return state.rows[identifier]
+      return state.spots[identifier]
     }
   }
 
@@ -330,16 +352,14 @@ private final class WindowIndex<E: Queryable>: Sendable {
   ///   - new: The inserted row; `nil` for none.
   ///   - version: The version of the window before the change.
   /// - Returns: The version of the window after it.
-  func replace(
-    _ old: ResultRow<E>?, by new: ResultRow<E>?, in version: UInt64
-  ) -> UInt64 {
+  func replace(_ old: ResultRow?, by new: ResultRow?, in version: UInt64) -> UInt64 {
     state.withLock { state in
       state.lastVersion += 1
       guard state.version == version else { return state.lastVersion }
       state.version = state.lastVersion
-      if state.rows.isEmpty { return state.lastVersion }
-      if let old { state.rows[old.identifier] = nil }
-      if let new { state.rows[new.identifier] = new }
+      if state.spots.isEmpty { return state.lastVersion }
+      if let old { state.spots[old.identifier] = nil }
+      if let new { state.spots[new.identifier] = WindowSpot(new) }
       return state.lastVersion
     }
   }

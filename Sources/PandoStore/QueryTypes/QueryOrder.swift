@@ -65,6 +65,8 @@ package struct EntitySorter<E: Queryable> {
   }
 
   private let keys: [Key]
+  /// The order of the values.
+  package let order: ValueOrder
 
   package init(_ order: [QueryOrder<E>]) {
     // Natural order is total, so later keys have no effect.
@@ -77,6 +79,9 @@ package struct EntitySorter<E: Queryable> {
       case .natural: preconditionFailure("the natural order has been left out")
       }
     }
+    self.order = ValueOrder(
+      areDescending: keys.map { if case .field(_, isDescending: true) = $0 { true } else { false } }
+    )
   }
 
   /// The values of an entity for the keys.
@@ -92,12 +97,7 @@ package struct EntitySorter<E: Queryable> {
 
   /// Whether values come before other values.
   package func areInOrder(_ left: [QueryValue], _ right: [QueryValue]) -> Bool {
-    for (index, key) in keys.enumerated() where left[index] != right[index] {
-      let isAscending = left[index] < right[index]
-      if case .field(_, isDescending: true) = key { return !isAscending }
-      return isAscending
-    }
-    return false
+    order.areInOrder(left, right)
   }
 
   /// Sorts entities; equal ones keep their order.
@@ -109,5 +109,20 @@ package struct EntitySorter<E: Queryable> {
       return left < right && !areInOrder(values[right], values[left])
     }
     return places.map { entities[$0] }
+  }
+}
+
+/// Compares the values of entities in the fields of an order.
+///
+/// Not generic, because the compiler specializes no code for it otherwise.
+package struct ValueOrder: Sendable {
+  let areDescending: [Bool]
+
+  /// Whether values come before other values.
+  package func areInOrder(_ left: [QueryValue], _ right: [QueryValue]) -> Bool {
+    for (index, isDescending) in areDescending.enumerated() where left[index] != right[index] {
+      return (left[index] < right[index]) != isDescending
+    }
+    return false
   }
 }

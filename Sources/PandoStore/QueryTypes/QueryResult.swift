@@ -79,7 +79,7 @@ public struct QueryResult<E: Queryable>: Sendable {
   }
 
   /// Makes a result without groups that shares its rows, which have entities, with other results.
-  package init(sharing rows: ChunkedArray<ResultRow<E>>) {
+  package init(sharing rows: ChunkedArray<ResultRow>) {
     self.rows = .shared(ResultRows(rows))
     grouped = nil
   }
@@ -104,7 +104,7 @@ public struct QueryResult<E: Queryable>: Sendable {
   public var first: E? {
     switch rows {
     case .own(let entities): entities.first
-    case .shared(let shared): shared.rows.first?.entity
+    case .shared(let shared): shared.rows.first?.entity(as: E.self)
     }
   }
 
@@ -142,7 +142,7 @@ public struct QueryResult<E: Queryable>: Sendable {
     let new = shared.rows.elements(in: index..<(index + 1)) { $0 }[0]
     for part in shared.rows.changedParts(since: old.rows) {
       let found = old.rows.elements(in: part.old) { $0 }.first { $0.identifier == new.identifier }
-      if let old = found?.entity, let new = new.entity { return (old, new) }
+      if let old = found?.entity(as: E.self), let new = new.entity(as: E.self) { return (old, new) }
     }
     // It is new, or in a part that both share.
     return nil

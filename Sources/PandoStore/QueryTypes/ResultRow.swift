@@ -2,31 +2,44 @@ package import PandoModels
 package import PandoSystem
 
 /// A row of a followed result.
-package struct ResultRow<E: Queryable>: Sendable {
+///
+/// Not generic, because the compiler specializes no code for it otherwise.
+package struct ResultRow: Sendable {
+  private final class Box<E: Queryable>: Sendable {
+    let entity: E
+    init(_ entity: E) { self.entity = entity }
+  }
+
   /// The identifier of the node.
   package let identifier: ByteString
   /// Increases in natural order.
   package let rank: UInt64
   /// The values in the fields of the order.
   package let values: [QueryValue]
-  /// `nil` in a result of which only the order is kept.
-  package let entity: E?
+  /// The box of the entity; `nil` in a result of which only the order is kept.
+  private let box: (any AnyObject & Sendable)?
 
-  package init(_ identifier: ByteString, rank: UInt64, values: [QueryValue], _ entity: E?) {
-    (self.identifier, self.rank, self.values, self.entity) = (identifier, rank, values, entity)
+  package init<E: Queryable>(
+    _ identifier: ByteString, rank: UInt64, values: [QueryValue], _ entity: E?
+  ) {
+    (self.identifier, self.rank, self.values) = (identifier, rank, values)
+    box = entity.map { Box($0) }
   }
+
+  /// The entity; `nil` if the row does not have it.
+  package func entity<E: Queryable>(as type: E.Type) -> E? { (box as? Box<E>)?.entity }
 }
 
 /// The rows of a result that shares them with earlier and later results; an array of the entities is made when first asked for.
 final class ResultRows<E: Queryable>: Sendable {
-  let rows: ChunkedArray<ResultRow<E>>
+  let rows: ChunkedArray<ResultRow>
   private let made = Locked<[E]?>(nil)
 
-  init(_ rows: ChunkedArray<ResultRow<E>>) { self.rows = rows }
+  init(_ rows: ChunkedArray<ResultRow>) { self.rows = rows }
 
   var entities: [E] {
     if let made = made.withLock({ $0 }) { return made }
-    let entities = rows.entities(in: 0..<rows.count)
+    let entities = rows.entities(in: 0..<rows.count, as: E.self)
     made.withLock { $0 = entities }
     return entities
   }
@@ -35,15 +48,15 @@ final class ResultRows<E: Queryable>: Sendable {
   func parts(since former: ResultRows) -> [ListReplacement<E>] {
     rows.changedParts(since: former.rows).map { part in
       ListReplacement(
-        oldStart: part.old.lowerBound, former.rows.entities(in: part.old),
-        newStart: part.new.lowerBound, rows.entities(in: part.new))
+        oldStart: part.old.lowerBound, former.rows.entities(in: part.old, as: E.self),
+        newStart: part.new.lowerBound, rows.entities(in: part.new, as: E.self))
     }
   }
 }
 
-extension ChunkedArray {
+extension ChunkedArray<ResultRow> {
   /// The entities in a range of positions.
-  package func entities<E>(in range: Range<Int>) -> [E] where Element == ResultRow<E> {
-    elements(in: range) { $0 }.compactMap(\.entity)
+  package func entities<E: Queryable>(in range: Range<Int>, as type: E.Type) -> [E] {
+    elements(in: range) { $0.entity(as: type) }.compactMap(\.self)
   }
 }
