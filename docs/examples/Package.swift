@@ -54,7 +54,10 @@ let package = Package(
       swiftSettings: settings),
 
     .executableTarget(
-      name: "shop", dependencies: [.product(name: "Pando", package: "pando")],
+      name: "shop",
+      dependencies: [
+        .product(name: "Pando", package: "pando"), .product(name: "PandoMetrics", package: "pando"),
+      ],
       swiftSettings: settings),
 
     // The helpers of Pando's own tests, in links to its folders.

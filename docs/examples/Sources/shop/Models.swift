@@ -37,7 +37,8 @@ struct Product {
   @Key var tenant: String
   @Key var id = UUID()
   var sku, name: String
-  @Indexed var nameKey: String
+  /// The name in lowercase, which a search compares.
+  var nameKey: String
   var details: String?
   @Indexed var price: Money
   var category: Key<Category>

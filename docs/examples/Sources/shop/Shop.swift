@@ -39,7 +39,7 @@ struct OrderRequest: Sendable {
 /// A refusal that the customer can understand.
 struct ShopError: Error, Equatable {
   /// The kind of refusal.
-  enum Code { case emptyOrder, notThere, notForSale, outOfStock, wrongStatus }
+  enum Code { case emptyOrder, notThere, notForSale, outOfStock, wrongStatus, damagedCopy }
 
   let code: Code
   /// The subject of the refusal.
@@ -144,9 +144,13 @@ extension Shop {
 /// Questions.
 extension Shop {
   /// The orders that wait to be sent, the oldest first; `store.follow` follows them.
-  var openOrders: Query<Order> {
+  ///
+  /// - Parameter limit: How many a page shows; all of them if it is `nil`.
+  /// - Returns: The query.
+  func openOrders(limit: Int? = nil) -> Query<Order> {
     Query(
-      filter: \.tenant == tenant && \.status == .placed, order: [.ascending(\.placedAt)])
+      filter: \.tenant == tenant && \.status == .placed, order: [.ascending(\.placedAt)],
+      limit: limit)
   }
 
   /// The orders of a customer, the newest first.
@@ -162,6 +166,17 @@ extension Shop {
       filter: \.tenant == tenant && isInBranch && \Product.deletedAt == nil,
       order: [.ascending(\.price)])
     return try await store.read { try $0.find(query).entities }
+  }
+
+  /// The products whose names begin with a text, in the order of their names.
+  ///
+  /// - Parameter start: The text that a customer has typed so far; case does not count.
+  /// - Returns: The query for the first 20.
+  func products(named start: String) -> Query<Product> {
+    let isNamed = Filter<Product>.hasPrefix(\.nameKey, start.lowercased())
+    return Query(
+      filter: \.tenant == tenant && isNamed && \Product.deletedAt == nil,
+      order: [.ascending(\.nameKey)], limit: 20)
   }
 
   /// The order that a payment is for.

@@ -119,11 +119,11 @@ import Testing
     let request = OrderRequest(
       customer: grace.key, items: [(other.key, 1)], idempotencyKey: "cart-7")
     #expect(try await south.place(request, at: today).number == 1)
-    #expect(try await store.read { try $0.find(north.openOrders).entities } == [placed])
+    #expect(try await store.read { try $0.find(north.openOrders()).entities } == [placed])
   }
 
   @Test func `open orders are followed`() async throws {
-    var shown = store.follow(north.openOrders).makeAsyncIterator()
+    var shown = store.follow(north.openOrders()).makeAsyncIterator()
     #expect(try await shown.next()?.entities == [])
     let placed = try await north.place(order(1), at: today)
     #expect(try await shown.next()?.entities == [placed])
@@ -131,6 +131,45 @@ import Testing
     #expect(try await shown.next()?.entities.map(\.customer.name) == ["Ada King"])
     try await north.ship(placed.key, by: "admin", at: today)
     #expect(try await shown.next()?.entities == [])
+  }
+
+  @Test func `a page of open orders and their number are live`() async throws {
+    var page = store.follow(north.openOrders(limit: 2)).makeAsyncIterator()
+    var badge = store.follow(.count, of: north.openOrders()).makeAsyncIterator()
+    #expect(try await page.next()?.entities == [])
+    #expect(try await badge.next() == 0)
+    var placed: [Order] = []
+    for minute in 0..<3 {
+      placed.append(try await north.place(order(1), at: today + Double(minute) * 60))
+    }
+    while try await badge.next() != 3 {}
+    try await north.ship(placed[0].key, by: "admin", at: today)
+    #expect(try await badge.next() == 2)
+    while let shown = try await page.next(), shown.entities != Array(placed[1...]) {}
+  }
+
+  @Test func `a product is found by the beginning of its name, by an index`() async throws {
+    var jigsaw = saw
+    (jigsaw.id, jigsaw.sku, jigsaw.name, jigsaw.nameKey) = (UUID(), "J-1", "Jigsaw", "jigsaw")
+    try await north.add(jigsaw, available: 1, by: "admin", at: today)
+    #expect(try await store.find(north.products(named: "SA")).entities == [saw])
+    #expect(try await store.find(north.products(named: "gsaw")).entities.isEmpty)
+    let plan = try await store.read { try $0.explain(north.products(named: "sa")) }
+    #expect("\(plan)".contains("tenant, nameKey"), "\(plan)")
+  }
+
+  @Test func `a backup is the shop at one commit`() async throws {
+    let folder = FileManager.default.temporaryDirectory.path + "/shop-\(UUID().uuidString)"
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    let placed = try await north.place(order(3), at: today)
+    try await north.backUp(to: folder)
+    try await north.cancel(placed.key, reason: "late", by: "ada", at: today)
+
+    let restored = try Shop("north", in: ModelStore(path: folder))
+    #expect(try await restored.store.get(placed.key) == placed)
+    #expect(try await restored.place(order(1), at: today).number == 2)
+    #expect(try await restored.store.get(Stock.key(saw.key))?.available == 6)
+    await restored.store.close()
   }
 
   @Test func `a cancelled order gives its items and the money back, once`() async throws {
