@@ -10,7 +10,7 @@ struct CommandLineTool {
     ParentsCommand.self, ListCommand.self, QueryCommand.self, IndexCommand.self,
     CollectionsCommand.self, CollectionCommand.self,
     ChangesCommand.self, WatchCommand.self, CursorsCommand.self, RetentionCommand.self,
-    StatCommand.self, TopCommand.self, VerifyCommand.self, DumpCommand.self,
+    StatCommand.self, EstimateCommand.self, TopCommand.self, VerifyCommand.self, DumpCommand.self,
     LoadCommand.self, CopyCommand.self, KeyValueCommand.self, QueueCommand.self,
     ReplicaCommand.self, CompletionCommand.self, ManualCommand.self, DemoCommand.self,
   ]

@@ -12,8 +12,8 @@ import Testing
     #expect(
       UsageTests.names == [
         "import", "get", "set", "delete", "parents", "ls", "query", "index", "collections",
-        "collection", "changes", "watch", "cursors", "retention", "stat", "top", "verify", "dump",
-        "load",
+        "collection", "changes", "watch", "cursors", "retention", "stat", "estimate", "top",
+        "verify", "dump", "load",
         "copy", "kv", "queue", "replica", "completion", "manual", "demo",
       ])
   }
