@@ -126,7 +126,9 @@ struct DoubleSum: Sendable {
 extension DoubleSum {
   /// Whether nothing has an effect: then it needs no bytes.
   var isEmpty: Bool {
-    count == 0 && infinityCount == 0 && negativeInfinityCount == 0 && digits.allSatisfy { $0 == 0 }
+    // Digits that are out of range may be those of zero.
+    count == 0 && infinityCount == 0 && negativeInfinityCount == 0
+      && positive.digits.allSatisfy { $0 == 0 }
   }
 
   /// The sum with the opposite of each double, which takes away as many doubles.

@@ -52,6 +52,25 @@ import Testing
     #expect(left.value == sum(values))
   }
 
+  /// It was kept as digits out of range, so `verify` reported the totals of an empty range as wrong.
+  @Test(arguments: seeds(4))
+  func `a sum that another one takes away has the bytes of an empty one`(seed: UInt64) {
+    var random = SeededGenerator(seed: seed)
+    for count in 1...20 {
+      let values = (0..<count).map { _ in number(&random) }
+      var (total, other) = (NumberSum(), NumberSum())
+      for value in values {
+        total.add(.double(value))
+        other.add(.double(value))
+      }
+      total.add(other.negated)
+      var (bytes, expected) = ([UInt8](), [UInt8]())
+      total.append(to: &bytes)
+      NumberSum().append(to: &expected)
+      #expect(bytes == expected, "\(values)")
+    }
+  }
+
   @Test func `nothing is lost beside a large number`() {
     #expect(sum(1e17, 1, -1e17) == 1)
     #expect(sum(Array(repeating: 0.1, count: 10)) == 1)
