@@ -56,6 +56,7 @@ let package = Package(
     .executableTarget(
       name: "shop",
       dependencies: [
+        "MicroHTTP",
         .product(name: "Pando", package: "pando"), .product(name: "PandoMetrics", package: "pando"),
       ],
       swiftSettings: settings),
@@ -92,7 +93,8 @@ let package = Package(
     .testTarget(
       name: "ShopTests",
       dependencies: [
-        "shop", "PandoFixtures", "ServiceFixtures", .product(name: "Pando", package: "pando"),
+        "shop", "MicroHTTP", "PandoFixtures", "ServiceFixtures",
+        .product(name: "Pando", package: "pando"),
       ],
       swiftSettings: testSettings),
     .testTarget(

@@ -98,6 +98,14 @@ package struct HTTPResponse: Sendable {
     self.body = body
   }
 
+  /// A tag that another content has not, the same in every process: FNV-1a of the content.
+  package var tag: String {
+    let hash = body.reduce(0xcbf2_9ce4_8422_2325 as UInt64) {
+      ($0 ^ UInt64($1)) &* 0x100_0000_01b3
+    }
+    return String(hash, radix: 16)
+  }
+
   /// Answers that a request was refused.
   package init(_ error: HTTPError) {
     self.init(["error": error.reason], status: error.status)

@@ -51,10 +51,6 @@ struct WatchedColumn: Codable, Sendable {
 
   init(_ column: Column, _ cards: [IssueCard]) {
     self.column = ColumnContent(column, cards)
-    // FNV-1a: the same in every run, so a tag outlives the process.
-    let hash = HTTPResponse(self.column).body.reduce(0xcbf2_9ce4_8422_2325 as UInt64) {
-      ($0 ^ UInt64($1)) &* 0x100_0000_01b3
-    }
-    tag = String(hash, radix: 16)
+    tag = HTTPResponse(self.column).tag
   }
 }

@@ -1,10 +1,12 @@
 import Foundation
 import Pando
 
-/// The program: two customers want the last saw.
+/// The program: two customers want the last saw; or `shop serve FOLDER`, a service.
 @main
 struct Program {
   static func main() async throws {
+    let arguments = CommandLine.arguments
+    if arguments.count == 3, arguments[1] == "serve" { return try await serve(arguments[2]) }
     let store = try ModelStore.temporary()
     let shop = try Shop("north", in: store)
     let today = Date(timeIntervalSince1970: 1_800_000_000)
