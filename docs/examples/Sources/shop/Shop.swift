@@ -81,8 +81,10 @@ extension Shop {
   func place(_ request: OrderRequest, at date: Date) async throws -> Order {
     if request.items.isEmpty { throw ShopError(.emptyOrder, request.idempotencyKey) }
     return try await store.write { transaction in
-      let done = Idempotency.key("\(tenant)/\(request.idempotencyKey)")
-      if let order = try transaction.snapshot[done]?.order { return try transaction.stored(order) }
+      let key = "\(request.customer.rawValue)/\(request.idempotencyKey)"
+      if let done = try transaction.snapshot[Idempotency.key(key)] {
+        return try transaction.stored(done.order)
+      }
       let lines = try request.items.map { item in
         let product = try transaction.stored(item.product)
         if product.deletedAt != nil { throw ShopError(.notForSale, product.name) }
@@ -97,8 +99,7 @@ extension Shop {
         total: Money(rawValue: lines.reduce(0) { $0 + $1.quantity * $1.unitPrice.rawValue }),
         placedAt: date, day: date.formatted(.iso8601.year().month().day()), note: request.note)
       try transaction.insert(order)
-      try transaction.insert(
-        Idempotency(key: "\(tenant)/\(request.idempotencyKey)", order: order.key, at: date))
+      try transaction.insert(Idempotency(key: key, order: order.key, at: date))
       try transaction.audit(order.key, "placed", by: order.customer.email, at: date, after: order)
       return order
     }

@@ -86,6 +86,16 @@ import Testing
     #expect(try await available() == 8)
   }
 
+  @Test func `the idempotency key of another customer is another one`() async throws {
+    let grace = Self.customer("Grace")
+    try await store.write { try $0.insert(grace) }
+    let placed = try await north.place(order(1, "cart-7"), at: today)
+    let request = OrderRequest(
+      customer: grace.key, items: [(saw.key, 1)], idempotencyKey: "cart-7")
+    let other = try await north.place(request, at: today)
+    #expect(other.number == 2 && other.customer == grace && placed.customer == ada)
+  }
+
   @Test func `many buyers at once get no more than there is, and numbers without gaps`()
     async throws
   {
