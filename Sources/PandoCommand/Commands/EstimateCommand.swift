@@ -78,7 +78,7 @@ enum EstimateCommand: Command {
     shape.identifierByteCount = try number(
       "--key", arguments, in: 8...400, unless: shape.identifierByteCount)
     shape.childCount = try number(
-      "--children", arguments, in: 0...10_000, unless: shape.childCount)
+      "--children", arguments, in: 0...100, unless: shape.childCount)
     for text in arguments.values("--index") {
       shape.indexes.append(try number(text, called: "--index", in: 1...400))
     }

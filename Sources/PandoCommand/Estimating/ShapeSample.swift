@@ -7,6 +7,8 @@ import PandoSystem
 struct ShapeSample {
   /// The number of bytes that the records of a sample take at most.
   private static let byteCountMaximum = 64 << 20
+  /// About what an edge takes, in the record and in the dependency index.
+  private static let edgeByteCount = 60
   /// The number of nodes in a sample.
   ///
   /// More take longer and change the figure little.
@@ -65,7 +67,9 @@ struct ShapeSample {
   }
 
   private func sampleCount(of nodeCount: Int) -> Int {
-    let byteCount = recordByteCount + identifierByteCount + indexes.reduce(0, +) + 1
+    let byteCount =
+      recordByteCount + identifierByteCount + indexes.reduce(0, +)
+      + childCount * ShapeSample.edgeByteCount
     let affordable = ShapeSample.byteCountMaximum / byteCount
     let range = ShapeSample.nodeCountRange
     let count = min(max(nodeCount / 10, range.lowerBound), range.upperBound, max(affordable, 100))
