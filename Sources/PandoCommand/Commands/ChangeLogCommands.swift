@@ -10,8 +10,8 @@ enum CursorsCommand: Command {
     positionals: [.store],
     options: [
       .assumingNoWriter,
-      .value("--remove", "NAME", repeats: true, "remove this cursor instead"), .json,
-    ],
+      .value("--remove", "NAME", repeats: true, "remove this cursor instead"),
+    ] + Option.lists,
     notes: [
       """
       Each line has the name, the commit up to which the cursor has acknowledged, the number of \
@@ -27,6 +27,7 @@ enum CursorsCommand: Command {
 
   static func run(_ arguments: ParsedArguments, _ output: StandardOutput) async throws {
     let names = arguments.values("--remove")
+    let form = try ListForm(arguments)
     guard names.isEmpty else {
       return try await StoreAccess.change.open(arguments[0], for: declaration) { store in
         for name in names {
@@ -42,26 +43,24 @@ enum CursorsCommand: Command {
       let statistics = try store.statistics()
       let newest = statistics.commitNumber.value
       let oldest = newest - min(newest, UInt64(statistics.changeLogCount))
-      var list = ListOutput(output, asJSON: arguments.has("--json"))
+      var list = ListOutput(
+        output, form, columns: ["name", "commit", "behind", "date", "lost"])
       for cursor in try store.cursors() {
         let date = cursor.date.formatted(.iso8601)
         let behind = newest - min(newest, cursor.position.value)
         let isLost = cursor.position.value < oldest
-        if arguments.has("--json") {
-          try list.write(
-            value: [
-              "name": .string(cursor.name),
-              "commit": TreeValue(exactly: cursor.position.value) ?? .null,
-              "behind": TreeValue(exactly: behind) ?? .null, "date": .string(date),
-              "lost": .bool(isLost),
-            ])
-        } else {
-          let fields = [
-            cursor.name.escapingControlCharacters, String(cursor.position.value), String(behind),
-            date,
-          ]
-          try output.line((fields + (isLost ? ["lost"] : [])).joined(separator: "\t"))
-        }
+        let value: TreeValue = [
+          "name": .string(cursor.name),
+          "commit": TreeValue(exactly: cursor.position.value) ?? .null,
+          "behind": TreeValue(exactly: behind) ?? .null, "date": .string(date),
+          "lost": .bool(isLost),
+        ]
+        let words = [
+          cursor.name.escapingControlCharacters, String(cursor.position.value), String(behind),
+          date,
+        ]
+        try list.write(
+          value: value, line: (words + (isLost ? ["lost"] : [])).joined(separator: "\t"))
       }
       try list.end()
     }

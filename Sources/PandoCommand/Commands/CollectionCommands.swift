@@ -7,22 +7,22 @@ enum CollectionsCommand: Command {
     name: "collections",
     summary: "list the keys of the collections, one a line",
     positionals: [.store],
-    options: [.assumingNoWriter, .json],
-    notes: ["With --json each key comes with the number of its elements."],
+    options: [.assumingNoWriter] + Option.lists,
+    notes: ["Formats other than line also have the number of elements of each key."],
     examples: [.init("pando collections tweets", "for example: timeline")])
 
   static func run(_ arguments: ParsedArguments, _ output: StandardOutput) async throws {
-    let isJSON = arguments.has("--json")
+    let form = try ListForm(arguments)
     try await StoreAccess.read.open(arguments[0], for: declaration) { store in
       try store.read { snapshot in
-        var list = ListOutput(output, asJSON: isJSON)
+        var list = ListOutput(output, form, columns: ["key", "count"])
         for key in try snapshot.collectionKeys() {
-          guard isJSON else {
+          if form.format == .line {
             try list.write(key)
             continue
           }
           let count = try snapshot.collectionCount(key) ?? 0
-          try list.write(value: ["key": .string(key), "count": .integer(Int64(count))])
+          try list.write(row: [.string(key), .integer(Int64(count))])
         }
         try list.end()
       }
@@ -45,10 +45,9 @@ enum CollectionCommand: Command {
       .value("--from", "N", "list from this position"),
       .value("--limit", "N", "list at most N"),
       .flag("--count", "print how many elements there are"),
-      .json,
-    ],
+    ] + Option.lists,
     actions: [
-      "STORE KEY [--from N] [--limit N] [--count] [--json]",
+      "STORE KEY [--from N] [--limit N] [--count] [--format FORMAT]",
       "STORE KEY append ELEMENT… [--values]",
       "STORE KEY insert POSITION ELEMENT… [--values]",
       "STORE KEY move FROM TO",
@@ -75,7 +74,9 @@ enum CollectionCommand: Command {
       return try await list(arguments, output)
     }
     let change = try CollectionEdit(word, Array(arguments.positionals.dropFirst(3)))
-    try arguments.refuse(["--from", "--limit", "--count"], "is for lists, not for \(word)")
+    try arguments.refuse(
+      ["--from", "--limit", "--count", "--format", "--no-header", "--null", "--json"],
+      "is for lists, not for \(word)")
     let (path, key, isValues) = (arguments[0], arguments[1], arguments.has("--values"))
     if key.isEmpty { throw CommandError(.badInput, at: path, "KEY is empty") }
     try await StoreAccess.change.open(path, for: declaration) { store in
@@ -99,7 +100,7 @@ enum CollectionCommand: Command {
     let key = arguments[1]
     let from = try arguments.count("--from") ?? 0
     let limit = try arguments.count("--limit") ?? .max
-    let isJSON = arguments.has("--json")
+    let form = try ListForm(arguments)
     try await StoreAccess.read.open(arguments[0], for: declaration) { store in
       try store.read { snapshot in
         guard let count = try snapshot.collectionCount(key) else {
@@ -108,10 +109,9 @@ enum CollectionCommand: Command {
             remedy: "list them with: pando collections \(arguments[0])")
         }
         if arguments.has("--count") {
-          let value: TreeValue = ["count": .integer(Int64(count))]
-          return try output.line(isJSON ? value.json() : String(count))
+          return try output.write(count: count, form)
         }
-        var list = ListOutput(output, asJSON: isJSON)
+        var list = ListOutput(output, form, columns: ["element"])
         let start = min(from, count)
         let end = start + min(limit, count - start)
         for first in stride(from: start, to: end, by: elementsPerRead) {

@@ -21,13 +21,12 @@ enum KeyValueCommand: Command {
       .value("--limit", "N", "scan at most N entries"),
       .flag("--reversed", "scan from the last key to the first"),
       .flag("--count", "scan prints how many entries there are"),
-      .json,
-    ],
+    ] + Option.lists,
     actions: [
       "STORE TABLE get KEY [--hex]",
       "STORE TABLE put KEY VALUE [--hex]",
       "STORE TABLE delete KEY [--hex]",
-      "STORE TABLE scan [--prefix P] [--limit N] [--reversed] [--count] [--hex] [--json]",
+      "STORE TABLE scan [--prefix P] [--limit N] [--reversed] [--count] [--hex] [--format FORMAT]",
     ],
     notes: [
       """
@@ -47,7 +46,9 @@ enum KeyValueCommand: Command {
     let codec = KeyValueCodec(isHex: arguments.has("--hex"))
     let rest = Array(arguments.positionals.dropFirst(3))
     if ["get", "put", "delete"].contains(arguments[2]) {
-      try arguments.refuse(["--prefix", "--limit", "--reversed", "--count"], "is for scan")
+      try arguments.refuse(
+        ["--prefix", "--limit", "--reversed", "--count", "--format", "--no-header", "--null"],
+        "is for scan")
     }
     do {
       try run(rest, codec, arguments, output)
@@ -126,29 +127,25 @@ enum KeyValueCommand: Command {
   ) throws {
     let prefix = try codec.bytes(arguments.value("--prefix") ?? "", "--prefix")
     let limit = try arguments.count("--limit") ?? .max
-    let (isJSON, isCount) = (arguments.has("--json"), arguments.has("--count"))
+    let form = try ListForm(arguments)
+    let isCount = arguments.has("--count")
     let access = try KeyValueAccess(reading: arguments[0], arguments[1])
     defer { access.environment.close() }
-    var list = ListOutput(output, asJSON: isJSON)
+    var list = ListOutput(output, form, columns: ["key", "value"])
     var count = 0
     if limit > 0 {
       try access.forEach(prefix: prefix, isReversed: arguments.has("--reversed")) { key, value in
         count += 1
-        if isJSON, !isCount {
-          try list.write(
-            value: ["key": codec.json(key), "value": codec.json(value)])
-        } else if !isCount {
+        if isCount { return count < limit }
+        if form.format == .line {
           try output.line("\(codec.text(key))\t\(codec.text(value))")
+        } else {
+          try list.write(row: [codec.json(key), codec.json(value)])
         }
         return count < limit
       }
     }
-    if isCount {
-      let value: TreeValue = ["count": .integer(Int64(count))]
-      try output.line(isJSON ? value.json() : String(count))
-    } else {
-      try list.end()
-    }
+    if isCount { try output.write(count: count, form) } else { try list.end() }
   }
 }
 

@@ -88,8 +88,7 @@ enum ListCommand: Command {
       .value("--prefix", "P", "only identifiers that begin with P"),
       .value("--limit", "N", "at most N"),
       .flag("--count", "print how many instead"),
-      .json,
-    ],
+    ] + Option.lists,
     examples: [
       .init("pando ls tweets --type User --count", "how many users there are"),
       .init("pando ls tweets --prefix Status: | head", "the first ten statuses"),
@@ -99,15 +98,14 @@ enum ListCommand: Command {
     let typeName = arguments.value("--type")
     let prefix = arguments.value("--prefix") ?? ""
     let limit = try arguments.count("--limit") ?? .max
+    let form = try ListForm(arguments)
     try await StoreAccess.read.open(arguments[0], for: declaration) { store in
       try store.read { snapshot in
         if arguments.has("--count") {
           let count = try min(count(snapshot, typeName, prefix), limit)
-          let value: TreeValue = ["count": .integer(Int64(count))]
-          try output.line(arguments.has("--json") ? value.json() : String(count))
-          return
+          return try output.write(count: count, form)
         }
-        var list = ListOutput(output, asJSON: arguments.has("--json"))
+        var list = ListOutput(output, form, columns: ["id"])
         var left = limit
         if left > 0 {
           try snapshot.forEachIdentifier(ofType: typeName, prefix: prefix) { identifier in
@@ -142,8 +140,8 @@ enum ParentsCommand: Command {
     positionals: [.store, Positional("ID", "the node's identifier")],
     options: [
       .assumingNoWriter,
-      .flag("--all", "also the parents of the parents, and so on, nearest first"), .json,
-    ],
+      .flag("--all", "also the parents of the parents, and so on, nearest first"),
+    ] + Option.lists,
     examples: [
       .init("pando parents tweets User:1186275104", "the statuses of a user, one a line")
     ])
@@ -151,6 +149,7 @@ enum ParentsCommand: Command {
   static func run(_ arguments: ParsedArguments, _ output: StandardOutput) async throws {
     let identifier = arguments[1]
     let isAll = arguments.has("--all")
+    let form = try ListForm(arguments)
     let parents = try await StoreAccess.read.open(arguments[0], for: declaration) { store in
       try store.read { snapshot in
         guard try snapshot.contains(identifier) else {
@@ -159,7 +158,7 @@ enum ParentsCommand: Command {
         return try isAll ? snapshot.ancestors(of: identifier) : snapshot.parents(of: identifier)
       }
     }
-    var list = ListOutput(output, asJSON: arguments.has("--json"))
+    var list = ListOutput(output, form, columns: ["id"])
     for parent in parents { try list.write(parent) }
     try list.end()
   }

@@ -13,9 +13,9 @@ enum QueueCommand: Command {
       .store, Positional("ACTION", count: .optional, "list, retry or drop; none lists"),
       Positional("NUMBER", count: .any, "numbers of requests, or all"),
     ],
-    options: [.assumingNoWriter, .json],
+    options: [.assumingNoWriter] + Option.lists,
     actions: [
-      "STORE [list] [--json]",
+      "STORE [list] [--format FORMAT]",
       "STORE retry NUMBER…",
       "STORE retry all",
       "STORE drop NUMBER…",
@@ -46,6 +46,7 @@ enum QueueCommand: Command {
     let path = arguments[0]
     let word = arguments.optional(1) ?? "list"
     let names = Array(arguments.positionals.dropFirst(2))
+    let form = try ListForm(arguments)
     switch word {
     case "list":
       guard names.isEmpty else {
@@ -54,9 +55,10 @@ enum QueueCommand: Command {
       let requests = try await StoreAccess.read.open(path, for: declaration) { store in
         try store.read { try $0.queuedRequests() }
       }
-      try list(requests, output, asJSON: arguments.has("--json"))
+      try list(requests, output, form)
     case "retry", "drop":
-      try arguments.refuse(["--json"], "is for lists, not for \(word)")
+      try arguments.refuse(
+        ["--format", "--no-header", "--null", "--json"], "is for lists, not for \(word)")
       let chosen = try numbers(names, of: word)
       try await StoreAccess.change.open(path, for: declaration) { store in
         try await store.write { transaction in
@@ -110,20 +112,30 @@ enum QueueCommand: Command {
   }
 
   private static func list(
-    _ requests: [QueuedRequest], _ output: StandardOutput, asJSON: Bool
+    _ requests: [QueuedRequest], _ output: StandardOutput, _ form: ListForm
   ) throws {
-    if asJSON {
+    if form.isJSON {
       return try output.line(TreeValue.array(requests.map(value)).json(isPretty: true))
     }
+    var list = ListOutput(
+      output, form,
+      columns: ["number", "state", "attempts", "method", "target", "queued", "failure"])
     for request in requests {
-      var cells = [
-        "\(request.id)",
-        request.isUndone && request.state == .failed ? "undone" : request.state.rawValue,
-        "\(request.attemptCount)", "\(request.request)",
-      ]
-      if let failure = request.lastFailure { cells.append(failure) }
-      try output.line(cells.map(\.escapingControlCharacters).joined(separator: "\t"))
+      let isUndone = request.isUndone && request.state == .failed
+      var value = value(request)
+      if form.format.hasColumns, isUndone { value["state"] = "undone" }
+      try list.write(value: value, line: line(request, isUndone))
     }
+    try list.end()
+  }
+
+  private static func line(_ request: QueuedRequest, _ isUndone: Bool) -> String {
+    var cells = [
+      "\(request.id)", isUndone ? "undone" : request.state.rawValue, "\(request.attemptCount)",
+      "\(request.request)",
+    ]
+    if let failure = request.lastFailure { cells.append(failure) }
+    return cells.map(\.escapingControlCharacters).joined(separator: "\t")
   }
 
   private static func value(_ request: QueuedRequest) -> TreeValue {

@@ -49,7 +49,8 @@ enum SetCommand: Command {
         if isMerge { try transaction.merge(tree) } else { try transaction.set(tree) }
       }.changeSet
     }
-    try ChangeOutput(changes.map { [$0] } ?? []).write(to: output, asJSON: arguments.has("--json"))
+    try ChangeOutput(changes.map { [$0] } ?? []).write(
+      to: output, ListForm(arguments.has("--json") ? .json : .line))
   }
 
   private static func parse(_ arguments: ParsedArguments) throws -> TreeValue {

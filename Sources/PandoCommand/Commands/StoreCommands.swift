@@ -176,8 +176,7 @@ enum ChangesCommand: Command {
       .value(
         "--since", "N",
         "only commits after N or N.HISTORY; all the log holds unless given"),
-      .json,
-    ],
+    ] + Option.lists,
     notes: [
       """
       Each line has the commit number, inserted, updated, deleted or collection, and the \
@@ -191,14 +190,14 @@ enum ChangesCommand: Command {
 
   static func run(_ arguments: ParsedArguments, _ output: StandardOutput) async throws {
     let since = try arguments.commitNumber("--since")
-    let isJSON = arguments.has("--json")
+    let form = try ListForm(arguments)
     try await StoreAccess.read.open(arguments[0], for: declaration) { store in
       let statistics = try store.statistics()
       let oldest = statistics.commitNumber.value - UInt64(statistics.changeLogCount)
       let changes = try store.read { snapshot in
         try snapshot.changes(since: since ?? CommitNumber(value: oldest))
       }
-      try ChangeOutput(changes).write(to: output, asJSON: isJSON)
+      try ChangeOutput(changes).write(to: output, form)
     }
   }
 }

@@ -13,28 +13,29 @@ struct ChangeOutput {
   ///
   /// A line has the commit number, the kind of change, and the identifier or collection key, with
   /// tabs between them.
-  func write(to output: StandardOutput, asJSON isJSON: Bool) throws {
-    if isJSON {
-      var list = ListOutput(output, asJSON: true)
-      for changeSet in changeSets { try list.write(value: ChangeOutput.value(changeSet)) }
-      try list.end()
-      return
-    }
+  func write(to output: StandardOutput, _ form: ListForm) throws {
+    var list = ListOutput(output, form, columns: ["commit", "date", "kind", "name"])
     for changeSet in changeSets {
-      for line in ChangeOutput.lines(changeSet) { try output.line(line) }
+      guard form.format.hasColumns || form.format == .line else {
+        try list.write(value: ChangeOutput.value(changeSet))
+        continue
+      }
+      let commit = TreeValue(exactly: changeSet.commitNumber.value) ?? .null
+      let date = TreeValue.string(changeSet.date.formatted(.iso8601))
+      for (kind, name) in ChangeOutput.changes(changeSet) {
+        let row: [TreeValue] = [commit, date, .string(kind), .string(name)]
+        // Lines of one commit have no date, because scripts count on three cells.
+        try list.write(row: form.format == .line ? [row[0], row[2], row[3]] : row)
+      }
     }
+    try list.end()
   }
 
-  private static func lines(_ changeSet: ChangeSet) -> [String] {
-    var lines: [String] = []
-    func add(_ kind: String, _ name: String) {
-      lines.append("\(changeSet.commitNumber.value)\t\(kind)\t\(name.escapingControlCharacters)")
-    }
-    for identifier in changeSet.inserted.sorted() { add("inserted", identifier) }
-    for identifier in changeSet.updated.sorted() { add("updated", identifier) }
-    for identifier in changeSet.deleted.sorted() { add("deleted", identifier) }
-    for update in changeSet.collections { add("collection", update.cacheKey) }
-    return lines
+  private static func changes(_ changeSet: ChangeSet) -> [(kind: String, name: String)] {
+    changeSet.inserted.sorted().map { ("inserted", $0) }
+      + changeSet.updated.sorted().map { ("updated", $0) }
+      + changeSet.deleted.sorted().map { ("deleted", $0) }
+      + changeSet.collections.map { ("collection", $0.cacheKey) }
   }
 
   /// Returns a change set as JSON, with its records if it has any.

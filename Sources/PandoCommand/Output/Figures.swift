@@ -1,5 +1,3 @@
-import PandoModels
-
 /// The notation of numbers for people.
 enum Figures {
   /// Returns a count with spaces between thousands: `1 234 567`.
@@ -104,52 +102,17 @@ struct TextTable {
   /// The lines of the table, without trailing spaces.
   var lines: [String] {
     let widths = alignments.indices.map { column in
-      rows.map { $0[column].count }.max() ?? 0
+      rows.map { $0[column].displayWidth }.max() ?? 0
     }
     return rows.map { cells in
       var line = ""
       for (column, cell) in cells.enumerated() {
-        let blanks = String(repeating: " ", count: widths[column] - cell.count)
+        let blanks = String(repeating: " ", count: widths[column] - cell.displayWidth)
         line += (column == 0 ? "" : "  ")
         line += alignments[column] == .left ? cell + blanks : blanks + cell
       }
       while line.last == " " { line.removeLast() }
       return line
     }
-  }
-}
-
-/// Prints a list as it is produced: one text a line, or one JSON array.
-struct ListOutput {
-  private let output: StandardOutput
-  private let isJSON: Bool
-  private var count = 0
-
-  init(_ output: StandardOutput, asJSON isJSON: Bool) {
-    self.output = output
-    self.isJSON = isJSON
-  }
-
-  /// Prints an identifier or another text: exact in JSON, with escaped control characters on a
-  /// line.
-  mutating func write(_ text: String) throws {
-    if isJSON {
-      try write(value: .string(text))
-    } else {
-      try output.line(text.escapingControlCharacters)
-    }
-  }
-
-  /// Prints a value as JSON in one line.
-  mutating func write(value: TreeValue) throws {
-    if isJSON { try output.write(count == 0 ? "[\n  " : ",\n  ") }
-    try output.write(value.editableJSON())
-    if !isJSON { try output.line() }
-    count += 1
-  }
-
-  /// Ends the list.
-  func end() throws {
-    if isJSON { try output.line(count == 0 ? "[]" : "\n]") }
   }
 }

@@ -78,7 +78,7 @@ struct FilterDate {
   }
 
   /// Returns the number of days since the first day of the year 0, in the Gregorian calendar.
-  private static func days(_ day: Int, _ month: Int, _ year: Int) -> Int {
+  static func days(_ day: Int, _ month: Int, _ year: Int) -> Int {
     // Leap years before this one; the year 0 is one of them.
     let leapDays = year == 0 ? 0 : 1 + (year - 1) / 4 - (year - 1) / 100 + (year - 1) / 400
     return (1..<month).reduce(365 * year + leapDays + day - 1) { $0 + dayCount($1, year) }

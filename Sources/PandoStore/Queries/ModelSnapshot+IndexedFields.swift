@@ -5,15 +5,7 @@ extension ModelSnapshot {
   /// the query also finds records without the present name. It reads decimals and durations like the
   /// type that declares the index.
   package func byIndexedFields(_ query: RecordQuery) throws -> RecordQuery {
-    let indexes = try reader.directory.catalog.type(named: query.typeName, in: reader).indexes
-    let fields = indexes.flatMap(\.fields).filter { !$0.isPlainlyRead }
-    if fields.isEmpty { return query }
-    func indexed(_ field: RecordField) -> RecordField {
-      guard case .named(let path) = field,
-        let found = fields.first(where: { $0.hasSameName(as: path) })
-      else { return field }
-      return .named(found)
-    }
+    let indexed = try indexedField(ofType: query.typeName)
     var query = query
     query.filter = query.filter.mapped(indexed)
     query.order = query.order.map { order in
@@ -21,6 +13,22 @@ extension ModelSnapshot {
       return .field(indexed(field), isDescending: isDescending)
     }
     return query
+  }
+
+  /// The fields of a row as ``byIndexedFields(_:)`` reads those of a query.
+  package func byIndexedFields(
+    _ fields: [RecordField], ofType typeName: String
+  ) throws -> [RecordField] { try fields.map(indexedField(ofType: typeName)) }
+
+  private func indexedField(ofType typeName: String) throws -> (RecordField) -> RecordField {
+    let indexes = try reader.directory.catalog.type(named: typeName, in: reader).indexes
+    let fields = indexes.flatMap(\.fields).filter { !$0.isPlainlyRead }
+    return { field in
+      guard case .named(let path) = field,
+        let found = fields.first(where: { $0.hasSameName(as: path) })
+      else { return field }
+      return .named(found)
+    }
   }
 }
 

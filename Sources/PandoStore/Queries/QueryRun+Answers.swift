@@ -276,7 +276,7 @@ struct AnswerRun {
 
 extension SnapshotSource {
   /// The value of a field of a record, whose body is read if it is `nil` and needed.
-  fileprivate func value(
+  func value(
     of field: RecordField, _ key: RecordKey, _ body: inout UnsafeRawBufferPointer?,
     _ computing: QueryRun.Computing
   ) throws -> QueryValue {

@@ -213,7 +213,7 @@ package struct NumberedMeasure<Field: Sendable>: Sendable {
     NumberedMeasure(fields: [], lists: [], measure: .count)
   }
 
-  private init(fields: [Field], lists: [Int?], measure: Measure<Int>) {
+  init(fields: [Field], lists: [Int?], measure: Measure<Int>) {
     self.fields = fields
     self.lists = lists
     self.measure = measure

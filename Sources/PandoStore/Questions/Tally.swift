@@ -11,13 +11,19 @@ package enum Tally: Sendable {
   /// The number of entities; 0 for another tally.
   package var count: Int { if case .count(let count) = self { count } else { 0 } }
 
-  var sum: NumberSum { if case .sum(let sum) = self { sum } else { NumberSum() } }
+  /// The sum; empty for another tally.
+  package var sum: NumberSum { if case .sum(let sum) = self { sum } else { NumberSum() } }
 
-  var extreme: QueryValue? { if case .extreme(let value, _) = self { value } else { nil } }
+  /// The lowest or highest value; `nil` for another tally.
+  package var extreme: QueryValue? { if case .extreme(let value, _) = self { value } else { nil } }
 
-  var groups: [GroupValues: Tally] { if case .groups(let groups) = self { groups } else { [:] } }
+  /// The tallies of groups; empty for another tally.
+  package var groups: [GroupValues: Tally] {
+    if case .groups(let groups) = self { groups } else { [:] }
+  }
 
-  var parts: [Tally] { if case .combined(let parts) = self { parts } else { [] } }
+  /// The tallies of several quantities; empty for another tally.
+  package var parts: [Tally] { if case .combined(let parts) = self { parts } else { [] } }
 
   /// The value at a percentile by nearest rank; `nil` of no values.
   ///

@@ -94,6 +94,25 @@ import PandoRecords
         Snapshot(unsafeHandle: handle), tables: tables, directory: directory, pending: pending))
   }
 
+  /// The record of a node as an untyped tree, with references to its children.
+  func tree(_ key: RecordKey) throws -> TreeNode { try reading { try $0.treeNode(key, depth: 0) } }
+
+  /// The record of a node of this type, or another one of the node; `nil` if it does not exist.
+  func tree(_ identifier: String, _ typeName: String) throws -> TreeNode? {
+    try reading { reader in
+      guard let node = try reader.node(identifier) else { return nil }
+      let type = try reader.directory.number(ofTypeNamed: typeName, in: reader)
+      return try reader.recordKey(node: node, preferring: type).map {
+        try reader.treeNode($0, depth: 0)
+      }
+    }
+  }
+
+  /// The identifiers of all children in a body.
+  func children(in body: Span<UInt8>) throws -> QueryValue {
+    try reading { try $0.children(in: body) }
+  }
+
   /// The number of the node with an identifier; `nil` if there is none.
   func node(_ identifier: String) throws -> UInt64? {
     let count = identifier.utf8.count
