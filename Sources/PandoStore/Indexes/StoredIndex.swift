@@ -220,6 +220,13 @@ final class StoredIndex: Sendable {
     return key
   }
 
+  /// The bytes of a row's key after the number of the index.
+  static func row(_ value: [UInt8], node: UInt64) -> [UInt8] {
+    var row = value
+    row.append(bigEndian: node, width: nodeByteCount)
+    return row
+  }
+
   /// The node at the end of a row's key.
   func node(ofRow key: Span<UInt8>) throws -> UInt64 {
     guard let node = Self.node(ofRow: key) else {

@@ -7,8 +7,11 @@ struct IndexVisit {
   let ranges: [IndexRange]
   /// How many fields the rows of a group share; `nil` for all of them.
   let groupFieldCount: Int?
-  /// The group of the row before the window.
-  private(set) var afterBytes: [UInt8]?
+  /// The rows with the values of the place before the window, behind it; `nil` without a place, and if ``ranges``
+  /// has them.
+  private(set) var restOfGroup: IndexRange?
+  /// Whether a value of that place was cut off, so that rows with it are not in order.
+  private(set) var isPlaceCutOff = false
   private let contentByteCountMaximum: Int
 
   init(
@@ -16,7 +19,7 @@ struct IndexVisit {
   ) {
     index = rows.index
     contentByteCountMaximum = rows.index.contentByteCountMaximum
-    isDescending = rows.isDescending
+    isDescending = rows.isDescending != query.isReversed
     isExact = rows.isExact
     groupFieldCount =
       comparesValues && rows.pinnedCount + 1 < index.fields.count ? rows.pinnedCount + 1 : nil
@@ -29,12 +32,23 @@ struct IndexVisit {
       place.append(after.values[key], index.contentByteCountMaximum)
     }
     let bytes = rows.pinned + place.bytes
+    let end = IndexRange.end(ofValues: bytes)
+    if comparesValues {
+      let rest =
+        isDescending ? IndexRange(lower: [], upper: end) : IndexRange(lower: bytes, upper: nil)
+      self.ranges = IndexRange.intersection(ranges, [rest])
+      return
+    }
+    isPlaceCutOff = place.isCutOff
     let rest =
-      isDescending
-      ? IndexRange(lower: [], upper: IndexRange.end(ofValues: bytes))
-      : IndexRange(lower: bytes, upper: nil)
+      isDescending ? IndexRange(lower: [], upper: bytes) : IndexRange(lower: end, upper: nil)
     self.ranges = IndexRange.intersection(ranges, [rest])
-    afterBytes = comparesValues ? nil : bytes
+    let row = StoredIndex.row(bytes, node: query.isReversed ? after.node : after.node + 1)
+    let group =
+      query.isReversed
+      ? IndexRange(lower: bytes, upper: row) : IndexRange(lower: row, upper: end)
+    // The place may be that of a record that the filter excludes.
+    restOfGroup = IndexRange.intersection(ranges, [group]).first
   }
 
   /// Whether a value in a row was cut off.

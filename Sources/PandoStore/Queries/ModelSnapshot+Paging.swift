@@ -55,6 +55,124 @@ extension ModelSnapshot {
     return QueryResult(found, groupedBy: query.groupedBy)
   }
 
+  /// Returns a page of the result of a query: the first one, or the one at a cursor.
+  ///
+  /// The next page begins behind the last entity of this one, by the values of the order; of entities with equal values,
+  /// the one that was stored first comes first. So writes between two pages repeat and omit no entity that stays in its
+  /// place, whether or not the entity at the edge still exists. An entity whose values of the order change may be on
+  /// both pages or on none. See ``QueryCursor`` for cursors in the hands of a client.
+  ///
+  /// ```swift
+  /// let newest = Query(order: [.descending(\Order.created)], limit: 20)
+  /// let first = try store.read { try $0.page(of: newest) }
+  /// if let cursor = first.next {
+  ///   let second = try store.read { try $0.page(of: newest, at: cursor) }
+  /// }
+  /// ```
+  /// - Parameters:
+  ///   - query: The query; its limit is the size of a page, and without one a page has all the rest.
+  ///   - cursor: ``QueryPage/next`` or ``QueryPage/previous`` of a page of the same order; `nil` for the first page. The
+  ///     filter, the limit and the groups may differ.
+  /// - Returns: The page.
+  /// - Throws: As ``find(_:)``; ``QueryError`` `invalidCursor` for a cursor of another order, `noPages` for a query with
+  ///   an offset, with `uniqueBy` or with the limit 0, and where a server has ordered the entities and `id` is no key of
+  ///   the order.
+  /// - Complexity: O(log *n* + *p*) for a page of *p* entities where an index has the whole order and decides the filter,
+  ///   and in natural order without a filter. Otherwise as ``find(_:)`` without an offset: the rows or records of all
+  ///   matches are read, and those of a page are kept. All matches are decoded where nodes without a record of the type
+  ///   are in the namespace, and for a query that skips records.
+  public func page<E: Queryable>(
+    of query: Query<E>, at cursor: QueryCursor<E>? = nil
+  ) throws -> QueryPage<E> {
+    let query = try resolved(query)
+    try query.requirePages()
+    if try isRanked(query) {
+      throw QueryError(
+        .noPages, E.modelTypeName,
+        "a server orders the entities, and may change that order; add id as the last key")
+    }
+    let place = cursor?.place
+    if let place { try query.require(place) }
+    // One more tells whether there is another page.
+    var wider = query
+    wider.limit = query.limit.map { $0 == .max ? $0 : $0 + 1 }
+    var result = try window(of: wider, at: place)
+    let isMore = result.entities.count > query.limit ?? .max
+    if isMore {
+      let entities =
+        place?.isBackward ?? false ? result.entities.dropFirst() : result.entities.dropLast()
+      let undecodable = result.undecodable
+      result = QueryResult(Array(entities), groupedBy: query.groupedBy)
+      result.undecodable = undecodable
+    }
+    let isFirst = place.map { $0.isBackward && !isMore } ?? true
+    let isLast = !(place?.isBackward ?? false) && !isMore
+    return QueryPage(
+      result: result,
+      next: isLast
+        ? nil : try self.cursor(at: result.entities.last, place, query, isBackward: false),
+      previous: isFirst
+        ? nil : try self.cursor(at: result.entities.first, place, query, isBackward: true))
+  }
+
+  /// The entities behind a place, or before it, in the order of the query.
+  private func window<E: Queryable>(
+    of query: Query<E>, at place: CursorPlace?
+  ) throws -> QueryResult<E> {
+    guard try isToldByRows(query) else { return try decodedWindow(of: query, at: place) }
+    var stored = try proven(query)
+    stored.query.after = place.map { RecordPlace(values: $0.values, node: $0.node) }
+    stored.query.isReversed = place?.isBackward ?? false
+    let found = try models(of: E.self, matching: stored.query) { stored.value($0, of: $1) }
+    return QueryResult(
+      stored.query.isReversed ? found.reversed() : found, groupedBy: query.groupedBy)
+  }
+
+  /// The same from all matches.
+  private func decodedWindow<E: Queryable>(
+    of query: Query<E>, at place: CursorPlace?
+  ) throws -> QueryResult<E> {
+    let all = try find(query.whole)
+    let sorter = EntitySorter(query.order)
+    var entities = all.entities
+    if let place {
+      entities = try entities.filter { entity in
+        let values = sorter.values(of: entity)
+        if sorter.areInOrder(values, place.values) { return place.isBackward }
+        if sorter.areInOrder(place.values, values) { return !place.isBackward }
+        let node = try nodeNumber(of: entity.modelIdentifier ?? "") ?? 0
+        return place.isBackward ? node < place.node : node > place.node
+      }
+    }
+    let limit = query.limit ?? .max
+    var result = QueryResult(
+      Array(place?.isBackward ?? false ? entities.suffix(limit) : entities.prefix(limit)),
+      groupedBy: query.groupedBy)
+    result.undecodable = all.undecodable
+    return result
+  }
+
+  /// The cursor at an edge of a page; for an empty page, at the place from which it was read.
+  private func cursor<E: Queryable>(
+    at entity: E?, _ place: CursorPlace?, _ query: Query<E>, isBackward: Bool
+  ) throws -> QueryCursor<E>? {
+    guard let entity else {
+      guard let place else { return nil }
+      // The entity at the place is on the other side of it.
+      let node = isBackward ? place.node + 1 : place.node - min(place.node, 1)
+      return QueryCursor(
+        CursorPlace(
+          isBackward: isBackward, fingerprint: place.fingerprint, values: place.values, node: node))
+    }
+    guard let node = try nodeNumber(of: entity.modelIdentifier ?? "") else {
+      throw query.lostPlace(entity)
+    }
+    return QueryCursor(
+      CursorPlace(
+        isBackward: isBackward, fingerprint: CursorPlace.fingerprint(query.order),
+        values: EntitySorter(query.order).values(of: entity), node: node))
+  }
+
   /// Whether the stored records of the type alone determine the result of a query.
   ///
   /// - Parameters:
@@ -84,6 +202,27 @@ extension ModelSnapshot {
 }
 
 extension Query {
+  /// Throws if the query has no pages.
+  fileprivate func requirePages() throws(QueryError) {
+    func fail(_ reason: String) -> QueryError { QueryError(.noPages, E.modelTypeName, reason) }
+    try validate()
+    if offset > 0 { throw fail("a page begins at a cursor, so the query can't have an offset") }
+    if !uniqueBy.isEmpty {
+      throw fail("uniqueBy chooses among all entities, so a page can't say which are on others")
+    }
+    if limit == 0 { throw fail("a page without entities has no end; give a limit above 0") }
+  }
+
+  /// Throws if a place is not one in the order of the query.
+  fileprivate func require(_ place: CursorPlace) throws(QueryError) {
+    let keyCount = order.prefix { $0.key != .natural }.count
+    guard place.fingerprint == CursorPlace.fingerprint(order), place.values.count == keyCount else {
+      throw QueryError(
+        .invalidCursor, E.modelTypeName,
+        "the cursor belongs to another order or another type; begin with the first page")
+    }
+  }
+
   /// Whether no two entities can have the same place in the order.
   ///
   /// - Parameter values: The values of one by the keys of the order, as ``EntitySorter`` gives them.

@@ -146,7 +146,8 @@ struct QueryRun {
     case .candidates(let candidates, let found, let isExact):
       var nodes = try sorted(candidates, found, reader)
       if query.order.isEmpty, query.uniqueBy.isEmpty {
-        if let after = query.after { nodes.removeAll { $0 <= after.node } }
+        if let after = query.after { nodes.removeAll { !isNode($0, behind: after) } }
+        if query.isReversed { nodes.reverse() }
         if isExact { return window(of: nodes.map { QueryMatch(node: $0) }) }
       }
       for node in nodes {
@@ -161,7 +162,7 @@ struct QueryRun {
       comparesValues = !rows.isComplete
       let offset = query.offset
       let ranges = try rangesBehindOffset(rows, reader)
-      matches.reserveCapacity(min(query.target, Self.usualMatchCount))
+      matches.reserveCapacity(min(query.target, 32))
       do {
         try go(IndexVisit(rows, ranges, query, comparesValues), reader, source, computing)
       } catch is CutOffValue {
@@ -182,7 +183,7 @@ struct QueryRun {
     _ rows: OrderedRows, _ reader: borrowing StoreReader
   ) throws -> [IndexRange] {
     guard query.offset > Self.passedOffset, rows.index.keepsTotals, rows.isExact, rows.isComplete,
-      excluded.isEmpty, query.after == nil
+      excluded.isEmpty, query.after == nil, !query.isReversed
     else { return rows.ranges }
     let ranges = rows.isDescending ? rows.ranges.reversed() : rows.ranges
     for (place, range) in ranges.enumerated() {
@@ -215,8 +216,10 @@ struct QueryRun {
   /// Up to this offset, passing the rows costs less than finding the first one of the window.
   private static var passedOffset: Int { 64 }
 
-  /// The initial capacity for matches.
-  private static var usualMatchCount: Int { 32 }
+  /// Whether a node is behind a place by its number.
+  private func isNode(_ node: UInt64, behind place: RecordPlace) -> Bool {
+    query.isReversed ? node < place.node : node > place.node
+  }
 
   private func window(of matches: [QueryMatch]) -> ArraySlice<QueryMatch> {
     let rest = matches.dropFirst(query.offset)
@@ -229,6 +232,7 @@ extension QueryRun {
   private mutating func scan(
     _ reader: borrowing StoreReader, _ source: SnapshotSource, _ computing: Computing
   ) throws {
+    if query.order.isEmpty, query.isReversed { return try scanDown(reader, source, computing) }
     let firstNode =
       query.order.isEmpty && query.uniqueBy.isEmpty ? query.after.map { $0.node + 1 } : nil
     guard recordCount >= (try reader.snapshot.count(of: reader.tables.nodes)) / 2 else {
@@ -253,6 +257,17 @@ extension QueryRun {
         throw reader.damagedRecord(
           RecordKey(type: type, node: node), "its checksum does not fit its bytes")
       }
+      scannedCount += 1
+      return try take(node, body, isExact: false, reader, source, computing)
+    }
+  }
+
+  /// Reads records of the type in descending order of their nodes, until the window is full.
+  private mutating func scanDown(
+    _ reader: borrowing StoreReader, _ source: SnapshotSource, _ computing: Computing
+  ) throws {
+    try reader.forEachNode(ofType: type, below: query.after?.node ?? .max) { node in
+      let body = try reader.countedBody(of: RecordKey(type: type, node: node))
       scannedCount += 1
       return try take(node, body, isExact: false, reader, source, computing)
     }
@@ -328,7 +343,9 @@ extension QueryRun {
       guard seen.insert(try query.uniqueBy.map(value)).inserted else { return true }
     }
     guard comparesValues else {
-      if query.order.isEmpty, let after = query.after, node <= after.node { return true }
+      if query.order.isEmpty, let after = query.after, !isNode(node, behind: after) {
+        return true
+      }
       try keep(node, body)
       return !isFull
     }
@@ -358,9 +375,9 @@ extension QueryRun {
       let one = left[index]
       let other = right[index]
       if one == other { continue }
-      return (one < other) != order.isDescending
+      return (one < other) != (order.isDescending != query.isReversed)
     }
-    return node < otherNode
+    return query.isReversed ? node > otherNode : node < otherNode
   }
 
   /// Sorts by all keys, and then by node number.
@@ -391,11 +408,16 @@ extension QueryRun {
     _ visit: IndexVisit, _ reader: borrowing StoreReader, _ source: SnapshotSource,
     _ computing: Computing
   ) throws {
+    if visit.isPlaceCutOff { throw CutOffValue() }
+    // The rest of the group at the place has a direction of its own.
+    if let rest = visit.restOfGroup {
+      try goStraight(visit, rest, isDown: query.isReversed, reader, source, computing)
+    }
     for range in visit.isDescending ? visit.ranges.reversed() : visit.ranges where !isFull {
-      if visit.isDescending {
-        try goDown(visit, range, reader, source, computing)
+      if visit.isDescending == query.isReversed || comparesValues {
+        try goStraight(visit, range, isDown: visit.isDescending, reader, source, computing)
       } else {
-        try goUp(visit, range, reader, source, computing)
+        try goByGroups(visit, range, reader, source, computing)
       }
     }
   }
@@ -415,19 +437,13 @@ extension QueryRun {
     _ = try take(node, bytes, isExact: visit.isExact, reader, source, computing)
   }
 
-  /// Whether the record of a row comes before the window, or is the one at its edge.
-  private func isBefore(_ group: Span<UInt8>, _ node: UInt64, _ visit: IndexVisit) -> Bool {
-    guard let after = query.after, let bytes = visit.afterBytes else { return false }
-    return node <= after.node && group.hasSameBytes(as: bytes.span)
-  }
-
-  /// Visits rows upwards until the window is full, and then to the end of the group.
-  private mutating func goUp(
-    _ visit: IndexVisit, _ range: IndexRange, _ reader: borrowing StoreReader,
+  /// Visits rows in their order, or downwards, until the window is full, and then to the end of the group.
+  private mutating func goStraight(
+    _ visit: IndexVisit, _ range: IndexRange, isDown: Bool, _ reader: borrowing StoreReader,
     _ source: SnapshotSource, _ computing: Computing
   ) throws {
     var group: [UInt8] = []
-    try reader.forEachRow(of: visit.index, in: range) { key in
+    try reader.forEachRow(of: visit.index, in: range, reversed: isDown) { key in
       let node = try visit.index.node(ofRow: key)
       let value = visit.group(ofRow: key)
       if comparesValues {
@@ -437,19 +453,20 @@ extension QueryRun {
       } else {
         if isFull { return false }
         if visit.isCutOff(value) { throw CutOffValue() }
-        if isBefore(value, node, visit) { return true }
       }
       try take(row: node, visit, reader, source, computing)
       return true
     }
   }
 
-  /// Visits rows downwards; rows of one value are still taken upwards.
-  private mutating func goDown(
+  /// Visits rows in the order of the visit; rows of one value are taken in the order of the result.
+  ///
+  /// That is upwards in a descending order, and downwards if an ascending visit reverses one.
+  private mutating func goByGroups(
     _ visit: IndexVisit, _ range: IndexRange, _ reader: borrowing StoreReader,
     _ source: SnapshotSource, _ computing: Computing
   ) throws {
-    var upper = range.upper
+    var (lower, upper) = (range.lower, range.upper)
     // The value of the previous row, in reused memory.
     var last: [UInt8] = []
     while !isFull {
@@ -457,17 +474,15 @@ extension QueryRun {
       last.removeAll(keepingCapacity: true)
       var lastNode: UInt64?
       var isShared = false
-      let rest = IndexRange(lower: range.lower, upper: upper)
-      try reader.forEachRow(of: visit.index, in: rest, reversed: true) { key in
+      let rest = IndexRange(lower: lower, upper: upper)
+      try reader.forEachRow(of: visit.index, in: rest, reversed: visit.isDescending) { key in
         let node = try visit.index.node(ofRow: key)
         let value = visit.group(ofRow: key)
-        if !comparesValues, visit.isCutOff(value) { throw CutOffValue() }
+        if visit.isCutOff(value) { throw CutOffValue() }
         if let lastNode {
           isShared = value.hasSameBytes(as: last.span)
           if isShared { return false }
-          if !isBefore(last.span, lastNode, visit) {
-            try take(row: lastNode, visit, reader, source, computing)
-          }
+          try take(row: lastNode, visit, reader, source, computing)
           if isFull { return false }
         }
         last.removeAll(keepingCapacity: true)
@@ -477,12 +492,10 @@ extension QueryRun {
         return true
       }
       guard let lastNode, !isFull else { return }
-      guard isShared else {
-        if isBefore(last.span, lastNode, visit) { return }
-        return try take(row: lastNode, visit, reader, source, computing)
-      }
-      try goUp(visit, IndexRange(values: last), reader, source, computing)
-      upper = last
+      guard isShared else { return try take(row: lastNode, visit, reader, source, computing) }
+      let group = IndexRange(values: last)
+      try goStraight(visit, group, isDown: query.isReversed, reader, source, computing)
+      if visit.isDescending { upper = last } else { lower = group.upper ?? last }
     }
   }
 }

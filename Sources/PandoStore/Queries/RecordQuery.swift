@@ -53,6 +53,8 @@ package struct RecordQuery: Sendable {
   package var limit: Int?
   /// The place before the window; `nil` for none.
   package var after: RecordPlace?
+  /// Whether the result has the opposite order, also of nodes with equal values; not with ``uniqueBy``.
+  package var isReversed = false
 
   package init(typeName: String) { self.typeName = typeName }
 

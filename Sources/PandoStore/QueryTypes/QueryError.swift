@@ -36,6 +36,10 @@ public struct QueryError: Error, Hashable, CustomStringConvertible {
     public static var negativeOffset: Code { Code(rawValue: "negativeOffset") }
     /// The position after which a page begins can't be found any more.
     public static var lostPlace: Code { Code(rawValue: "lostPlace") }
+    /// A cursor is damaged, or belongs to another order or type.
+    public static var invalidCursor: Code { Code(rawValue: "invalidCursor") }
+    /// A query has no pages: it skips entities, or its order changes without a write of them.
+    public static var noPages: Code { Code(rawValue: "noPages") }
     /// Only a store on disk can answer the query.
     public static var needsStore: Code { Code(rawValue: "needsStore") }
     /// An identifier has an empty key, or a remote one begins with `local:`.

@@ -204,6 +204,20 @@ extension StoreReader {
       rows: try typeBlockNumbers(ofType: type).filter { $0 >= firstRow }[...], first: first)
   }
 
+  /// Calls a closure with the nodes of a type below a number, descending, until it returns `false`.
+  ///
+  /// - Throws: The error of `body`; ``StoreError`` for damaged rows.
+  func forEachNode(
+    ofType type: UInt32, below end: UInt64, _ body: (UInt64) throws -> Bool
+  ) throws {
+    let lastRow = TypeBlock.number(of: RecordKey(type: type, node: end))
+    for row in try typeBlockNumbers(ofType: type).reversed() where row <= lastRow {
+      for node in try typeBlock(row)?.nodes(ofRow: row).reversed() ?? [] where node < end {
+        guard try body(node) else { return }
+      }
+    }
+  }
+
   /// The numbers of the rows with nodes of a type, including those that a transaction has not
   /// written yet.
   private func typeBlockNumbers(ofType type: UInt32) throws -> [UInt64] {

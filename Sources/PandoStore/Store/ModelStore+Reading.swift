@@ -52,6 +52,34 @@ extension ModelStore {
     try await read { try $0.find(query) }
   }
 
+  /// Returns a page of the result of a query: the first one, or the one at a cursor.
+  ///
+  /// - Parameters:
+  ///   - query: The query; its limit is the size of a page.
+  ///   - cursor: ``QueryPage/next`` or ``QueryPage/previous`` of a page of the same order; `nil` for the first page.
+  /// - Returns: The page.
+  /// - Throws: As ``ModelSnapshot/page(of:at:)`` and ``read(_:)``.
+  /// - Complexity: As ``ModelSnapshot/page(of:at:)``.
+  public func page<E: Queryable>(
+    of query: Query<E>, at cursor: QueryCursor<E>? = nil
+  ) throws -> QueryPage<E> {
+    try read { try $0.page(of: query, at: cursor) }
+  }
+
+  /// Returns a page of the result of a query: the first one, or the one at a cursor; reads on a reader thread.
+  ///
+  /// - Parameters:
+  ///   - query: The query; its limit is the size of a page.
+  ///   - cursor: ``QueryPage/next`` or ``QueryPage/previous`` of a page of the same order; `nil` for the first page.
+  /// - Returns: The page.
+  /// - Throws: As ``ModelSnapshot/page(of:at:)`` and the `async` form of ``read(_:)``.
+  /// - Complexity: As ``ModelSnapshot/page(of:at:)``.
+  public func page<E: Queryable>(
+    of query: Query<E>, at cursor: QueryCursor<E>? = nil
+  ) async throws -> QueryPage<E> {
+    try await read { try $0.page(of: query, at: cursor) }
+  }
+
   /// Returns the first entity that a query asks for.
   ///
   /// - Parameter query: The query; its groups do not matter.
