@@ -49,6 +49,21 @@ import Testing
       let count = try snapshot.answer(.count, to: query)
       #expect(count == identifiers.count)
     }
+    if query.limit == nil, query.offset == 0, query.uniqueBy.isEmpty {
+      var page = query
+      page.limit = 2
+      do {
+        var next = try await store.page(of: page)
+        var paged = next.entities
+        while let cursor = next.next {
+          next = try await store.page(of: page, at: cursor)
+          paged += next.entities
+        }
+        answers.append(("cursors", texts(paged)))
+      } catch let error as QueryError where error.code == .noPages {
+        // A server has ordered the entities.
+      }
+    }
     var live = store.follow(query).makeAsyncIterator()
     answers.append(("followed store", texts(try await live.next()?.entities ?? [])))
     return answers

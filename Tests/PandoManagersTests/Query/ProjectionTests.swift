@@ -85,6 +85,17 @@ import Testing
         all += page
       }
       #expect(all == found)
+      var cursorPage = try await store.page(of: paged)
+      all = cursorPage.entities
+      while let next = cursorPage.next {
+        cursorPage = try await store.page(of: paged, at: next)
+        all += cursorPage.entities
+      }
+      #expect(all == found)
+      while let previous = cursorPage.previous {
+        cursorPage = try await store.page(of: paged, at: previous)
+      }
+      #expect(cursorPage.entities == Array(found[..<4]))
       #expect(
         try await store.read { try $0.identifiers(matching: query, after: found[4]) }.count == 4)
       #expect(try await store.read { try $0.explain(.count, to: query) }.isToldByIndex == false)
