@@ -12,7 +12,7 @@ import PandoRecords
 ///    4  the lower half of the XXH64 of all bytes before, big-endian
 /// ```
 /// The bytes of a value: none for null, not-a-number and values of several parts; 1 for a Boolean; 8 for a double
-/// (0x41); the sign (1), the magnitude (16) and the exponent (1, signed) for another number (0x40); the number of bytes
+/// (0x41); the sign (1), the magnitude (16) and the exponent (2, signed) for another number (0x40); the number of bytes
 /// (4) and these for texts and data; 16 for a UUID. The text is base64url without padding.
 struct CursorPlace: Hashable {
   /// Whether a page at the cursor comes before the place.
@@ -25,6 +25,8 @@ struct CursorPlace: Hashable {
   private static let headByteCount = 12
   private static let checksumByteCount = 4
   private static let doubleKind = QueryValue.Kind.number.rawValue + 1
+  /// The exponents of decimal numbers without zeros at their end.
+  private static let exponentLimits = -128...(127 + 38)
   /// The node numbers that a row of an index can have.
   private static let nodeLimit = UInt64(255) << 40
 
@@ -112,7 +114,7 @@ extension CursorPlace {
     func append(_ number: DecimalNumber) {
       bytes.append(number.isNegative ? 1 : 0)
       Self.append(number.magnitude, 16, to: &bytes)
-      bytes.append(UInt8(bitPattern: Int8(clamping: number.exponent)))
+      Self.append(UInt128(UInt16(bitPattern: Int16(clamping: number.exponent))), 2, to: &bytes)
     }
     if case .double(let double) = value, !double.isNaN {
       bytes.append(doubleKind)
@@ -143,12 +145,12 @@ extension CursorPlace {
     case .bool: return reader.number(1).map { .bool($0 == 1) }
     case .number:
       guard let sign = reader.number(1), let magnitude = reader.number(16),
-        let exponent = reader.number(1)
+        let exponent = reader.number(2)
       else { return nil }
+      let power = Int(Int16(bitPattern: UInt16(exponent)))
+      guard exponentLimits.contains(power) else { return nil }
       return QueryValue(
-        DecimalNumber(
-          isNegative: sign == 1, magnitude: magnitude,
-          exponent: Int(Int8(bitPattern: UInt8(exponent)))))
+        DecimalNumber(isNegative: sign == 1, magnitude: magnitude, exponent: power))
     case .string:
       return reader.counted().flatMap { String(validating: $0, as: UTF8.self) }.map { .string($0) }
     case .data: return reader.counted().map { .data(Data($0)) }

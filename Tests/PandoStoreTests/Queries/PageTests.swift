@@ -1,5 +1,6 @@
 import Foundation
 import PandoFixtures
+import PandoRecords
 import PandoStore
 import Testing
 
@@ -304,6 +305,74 @@ private struct Row: Model, Codable, Equatable, Queryable {
         try JSONDecoder().decode([QueryCursor<Row>].self, from: Data(#"["AQAA"]"#.utf8))
       }
     }
+  }
+
+  @Test(arguments: 0..<UInt64(4))
+  func `a cursor that a client has made is a place in the same result, or an error`(seed: UInt64)
+    throws
+  {
+    try withRows(seed, hasIndexes: seed % 2 == 0) { store, random in
+      var placeCount = 0
+      for order in Self.orders {
+        let query = Query(order: order, limit: 100)
+        let whole = try store.find(query).entities.map(\.number)
+        let page = try store.page(of: Query(order: order, limit: 20))
+        for _ in 0..<40 {
+          let text = try #require(page.next).text
+          let padding = String(repeating: "=", count: (4 - text.count % 4) % 4)
+          let standard = text.replacing("-", with: "+").replacing("_", with: "/") + padding
+          var bytes = Array(try #require(Data(base64Encoded: standard)).dropLast(4))
+          for _ in 0...Int.random(in: 0...2, using: &random) {
+            // The version and the fingerprint stay.
+            let place = Int.random(in: 6..<bytes.count, using: &random)
+            bytes[place] = UInt8.random(in: 0...255, using: &random)
+          }
+          if Bool.random(using: &random) { bytes[1] = 1 }
+          let hash = unsafe bytes.withUnsafeBytes { unsafe XXHash64.hash($0, seed: 0) }
+          for shift in [24, 16, 8, 0] { bytes.append(UInt8(truncatingIfNeeded: hash >> shift)) }
+          let made = Data(bytes).base64EncodedString().filter { $0 != "=" }
+            .replacing("+", with: "-").replacing("/", with: "_")
+          do {
+            let numbers = try store.page(of: query, at: QueryCursor(made)).entities.map(\.number)
+            let isPart =
+              whole.starts(with: numbers) || whole.reversed().starts(with: numbers.reversed())
+            #expect(isPart, "\(seed) \(order) \(made)")
+            placeCount += 1
+          } catch let error as QueryError {
+            #expect(error.code == .invalidCursor)
+          }
+        }
+      }
+      #expect(placeCount > 100)
+    }
+  }
+
+  @Test func `a cursor keeps the place of any decimal number`() throws {
+    let store = try ModelStore.temporary()
+    defer { store.close() }
+    var random = SeededGenerator(seed: 0)
+    let numbers = [
+      Decimal.greatestFiniteMagnitude, Decimal.leastFiniteMagnitude, .leastNonzeroMagnitude, .pi, 0,
+      Decimal(sign: .plus, exponent: 127, significand: 1),
+      Decimal(sign: .plus, exponent: -128, significand: 1),
+      Decimal(sign: .minus, exponent: 127, significand: Decimal(10_000_000_000)), .nan,
+    ]
+    let rows = numbers.enumerated().map { number, score in
+      var row = Row(number, &random)
+      row.score = score
+      return row
+    }
+    try store.write { transaction in
+      for row in rows { try transaction.set(row) }
+    }
+    let query = Query(order: [.ascending(\Row.score)], limit: 1)
+    var page = try store.page(of: query)
+    var met = page.entities.map(\.number)
+    while let next = page.next {
+      page = try store.page(of: query, at: QueryCursor(next.text))
+      met += page.entities.map(\.number)
+    }
+    #expect(try met == store.find(Query(order: query.order)).entities.map(\.number))
   }
 
   @Test func `a query that skips entities has no pages`() throws {
