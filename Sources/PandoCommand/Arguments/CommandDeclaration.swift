@@ -85,6 +85,8 @@ struct Option: Sendable, Hashable {
   let repeats: Bool
   /// One line of help.
   let help: String
+  /// The values that shells complete; empty for any.
+  var choices: [String] = []
 
   /// Makes an option without a value.
   static func flag(_ name: String, _ help: String) -> Option {
@@ -93,9 +95,10 @@ struct Option: Sendable, Hashable {
 
   /// Makes an option with a value.
   static func value(
-    _ name: String, _ value: String, repeats: Bool = false, _ help: String
+    _ name: String, _ value: String, repeats: Bool = false, _ help: String,
+    choices: [String] = []
   ) -> Option {
-    Option(name: name, value: value, repeats: repeats, help: help)
+    Option(name: name, value: value, repeats: repeats, help: help, choices: choices)
   }
 
   /// Machine-readable output, for every command that prints a report or a list.

@@ -30,7 +30,9 @@ extension ListForm {
 extension Option {
   /// The form of a list, for every command that prints one.
   static let lists: [Option] = [
-    .value("--format", "FORMAT", "line, table, json, jsonl, csv, tsv or markdown"),
+    .value(
+      "--format", "FORMAT", "line, table, json, jsonl, csv, tsv or markdown",
+      choices: ListForm.Format.allCases.map(\.rawValue)),
     .flag("--no-header", "without the names of the columns"),
     .value("--null", "TEXT", "print TEXT for null, instead of nothing"),
     .flag("--json", "the same as --format json"),

@@ -14,6 +14,9 @@ enum ShellCompletion {
           mapfile -t COMPREPLY < <(compgen -W '\(names) --help --version' -- "$word")
           return
         fi
+        case ${COMP_WORDS[COMP_CWORD - 1]} in
+      \(choices(declarations).joined(separator: "\n"))
+        esac
         case ${COMP_WORDS[1]} in
           help) options='\(names)' ;;
       \(cases.joined(separator: "\n"))
@@ -41,7 +44,9 @@ enum ShellCompletion {
     let commands = declarations.map { "    \(quoted("\($0.name):\($0.summary)"))" }
     let cases = declarations.map { declaration in
       let options = declaration.options.map { option in
-        let value = option.value.map { ":\($0):" } ?? ""
+        let choices =
+          option.choices.isEmpty ? "" : "(\(option.choices.joined(separator: " ")))"
+        let value = option.value.map { ":\($0):\(choices)" } ?? ""
         return quoted(
           "\(option.repeats ? "*" : "")\(option.name)[\(bracketed(option.help))]\(value)")
       }
@@ -69,6 +74,18 @@ enum ShellCompletion {
       _pando "$@"
 
       """
+  }
+
+  /// The lines that complete the values of options, for bash.
+  private static func choices(_ declarations: [CommandDeclaration]) -> [String] {
+    var lines: [String] = []
+    for option in declarations.flatMap(\.options) where !option.choices.isEmpty {
+      let words = option.choices.joined(separator: " ")
+      let line =
+        "    \(option.name)) mapfile -t COMPREPLY < <(compgen -W '\(words)' -- \"$word\"); return ;;"
+      if !lines.contains(line) { lines.append(line) }
+    }
+    return lines
   }
 
   private static func options(_ declaration: CommandDeclaration) -> [String] {

@@ -77,7 +77,9 @@ enum RetentionCommand: Command {
       .assumingNoWriter,
       .value("--commits", "N", "keep the newest N commits, at least 1"),
       .value("--cursor-commits", "N", "keep at most N commits for cursors that are behind"),
-      .value("--records", "on|off", "keep each commit with the records that it has written"),
+      .value(
+        "--records", "on|off", "keep each commit with the records that it has written",
+        choices: ["on", "off"]),
       .json,
     ],
     notes: [

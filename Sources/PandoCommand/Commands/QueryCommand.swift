@@ -93,9 +93,12 @@ enum QueryCommand: Command {
       }
       if arguments.has("--explain") {
         let plan = try printer.plan(snapshot).description
-        return try output.line(
-          printer.form.format == .line
-            ? plan.escapingControlCharacters : TreeValue.object(["plan": .string(plan)]).json())
+        if printer.form.format == .json || printer.form.format == .jsonl {
+          return try output.line(TreeValue.object(["plan": .string(plan)]).json())
+        }
+        var list = ListOutput(output, printer.form, columns: ["plan"])
+        try list.write(plan)
+        return try list.end()
       }
       if !arguments.has("--follow") { try printer.print(snapshot) { try output.write($0) } }
     }

@@ -39,6 +39,7 @@ import Testing
       complete_words pando dump store --
       complete_words pando help que
       complete_words pando ls /us
+      complete_words pando query store Book all --format j
       """#)
     #expect(run.errors.isEmpty, "\(run)")
     let lines = run.output.split(separator: "\n", omittingEmptySubsequences: false)
@@ -46,6 +47,7 @@ import Testing
     #expect(lines[1].hasSuffix("--help"))
     #expect(lines[2] == "query queue")
     #expect(lines[3] == "/usr")
+    #expect(lines[4] == "json jsonl")
   }
 
   @Test func `the man page has each command, and no line that man takes for an order`() throws {
