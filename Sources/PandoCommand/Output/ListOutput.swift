@@ -131,7 +131,9 @@ extension ListOutput {
     case .csv: try line(row.map(csvCell).joined(separator: ","))
     case .tsv: try line(row.map { cell($0).escapingTabs }.joined(separator: "\t"))
     default:
-      let cells = row.map { cell($0).replacing("|", with: "\\|").replacing("\n", with: "<br>") }
+      let cells = row.map { value in
+        cell(value).mapScalars { $0 == "|" ? "\\|" : $0 == "\n" ? "<br>" : nil }
+      }
       try line("|" + cells.map { " \($0.escapingControlCharacters) |" }.joined())
     }
   }
@@ -142,7 +144,7 @@ extension ListOutput {
     let isPlain =
       !text.isEmpty && text != form.null
       && !text.utf8.contains { [0x22, 0x2C, 0x0A, 0x0D].contains($0) }
-    return isPlain ? text : "\"" + text.replacing("\"", with: "\"\"") + "\""
+    return isPlain ? text : "\"" + text.mapScalars { $0 == "\"" ? "\"\"" : nil } + "\""
   }
 
   private func tableCell(_ value: TreeValue) -> String { cell(value).escapingControlCharacters }
@@ -209,9 +211,31 @@ extension TreeValue {
 extension String {
   /// The text with the escapes of tab-separated values: `\t`, `\n`, `\r` and `\\`.
   fileprivate var escapingTabs: String {
-    guard utf8.contains(where: { [0x09, 0x0A, 0x0D, 0x5C].contains($0) }) else { return self }
-    return replacing("\\", with: "\\\\").replacing("\t", with: "\\t")
-      .replacing("\r\n", with: "\\r\\n").replacing("\n", with: "\\n").replacing("\r", with: "\\r")
+    mapScalars { scalar in
+      switch scalar {
+      case "\t": "\\t"
+      case "\n": "\\n"
+      case "\r": "\\r"
+      case "\\": "\\\\"
+      default: nil
+      }
+    }
+  }
+
+  /// The text with other texts in place of some scalars.
+  ///
+  /// Characters are no units here: a mark that combines with a quotation mark does not hide it.
+  fileprivate func mapScalars(_ transform: (Unicode.Scalar) -> String?) -> String {
+    guard unicodeScalars.contains(where: { transform($0) != nil }) else { return self }
+    var text = ""
+    for scalar in unicodeScalars {
+      if let other = transform(scalar) {
+        text.unicodeScalars.append(contentsOf: other.unicodeScalars)
+      } else {
+        text.unicodeScalars.append(scalar)
+      }
+    }
+    return text
   }
 }
 

@@ -69,6 +69,26 @@ import Testing
     }
   }
 
+  @Test func `a mark that combines with a separator does not hide it`() throws {
+    try withTemporaryDirectory { directory throws in
+      let store = directory + "/store"
+      // A combining accent after each of the signs that a format escapes.
+      try PandoProcess.output(
+        "import", store, "-", "--root", "T:id",
+        input: #"[{"id":1,"t":"\"\u0301|\u0301\\\u0301\t\u0301"}]"#)
+      func text(_ format: String) throws -> String {
+        try PandoProcess.output(
+          "query", store, "T", "all", "--fields", "t", "--format", format, "--no-header")
+      }
+      #expect(
+        try Array(text("csv").utf8) == Array("\"\"\"\u{301}|\u{301}\\\u{301}\t\u{301}\"\n".utf8))
+      #expect(try Array(text("tsv").utf8) == Array("\"\u{301}|\u{301}\\\\\u{301}\\t\u{301}\n".utf8))
+      #expect(
+        try Array(text("markdown").utf8)
+          == Array("| \"\u{301}\\|\u{301}\\\u{301}\\t\u{301} |\n".utf8))
+    }
+  }
+
   @Test func `a table aligns wide characters and numbers`() throws {
     try withStore { store throws in
       #expect(
