@@ -1,6 +1,6 @@
 /// Finds a longest subsequence in which each value is greater than the one before (patience sorting).
 ///
-/// A caller appends alternatives, of which at most one may be chosen, in descending order. With that, the algorithm of
+/// If at most one of several values may be chosen, the caller appends these in descending order. So the algorithm of
 /// Hunt and Szymanski (*A fast algorithm for computing longest common subsequences*, 1977) finds the elements that
 /// two lists have in common. Public for inlining, as ``Locked``.
 public struct LongestIncreasingSubsequence {

@@ -17,7 +17,8 @@ public protocol UserAccessValidating: Sendable {
 /// The access of a user.
 ///
 /// ```swift
-/// let signedOut = UserAccess.none let offline = UserAccess.local  // local stores, and no server
+/// let signedOut = UserAccess.none
+/// let offline = UserAccess.local  // local stores, and no server
 /// let ada = UserAccess(.remote, user: "ada")
 /// ```
 public struct UserAccess: Sendable, Hashable {

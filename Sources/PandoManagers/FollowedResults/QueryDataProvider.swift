@@ -13,8 +13,8 @@ import PandoSystem
 /// ```
 /// A change of a model that matches, or that begins or ceases to match, changes the list; the list itself can't
 /// be edited.
-/// It shows a commit in the same step as all other providers over the store. Use ``FollowedQuery/values``
-/// in a task.
+/// It shows a commit in the same step as all other providers over the store. In a task iterate the
+/// ``FollowedQuery`` instead.
 ///
 /// - Note: Any thread.
 public final class QueryDataProvider<E: Queryable>: Sendable {

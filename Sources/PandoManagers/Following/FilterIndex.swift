@@ -2,7 +2,9 @@ import PandoRecords
 import PandoStore
 import PandoSystem
 
-/// Finds followers of one entity type by the values in their filters.
+/// Finds the views of one entity type by the values in their filters.
+///
+/// A follower is a view, by its number. Its conditions are those of its ``FollowedKey``.
 ///
 /// | the query | the follower is found by |
 /// |---|---|
@@ -12,7 +14,7 @@ import PandoSystem
 /// | ranges, prefixes, and `||` of these | a value in a range |
 /// | anything else, or keeps very many entities | every change of the type |
 ///
-/// A follower is found by one condition: of several values the one with the fewest followers.
+/// A follower is found by one condition. If several have values, it is the one whose values have the fewest followers.
 struct FilterIndex: Sendable {
   private struct Entry {
     let conditions: [FieldCondition]
@@ -32,7 +34,7 @@ struct FilterIndex: Sendable {
     var isEmpty: Bool { points.isEmpty && ranges.isEmpty }
   }
 
-  /// A value with more followers looks for better values for them, at each power of two.
+  /// If a value has more followers, each power of two of them makes Pando look for better conditions for them.
   private static let crowd = 16
 
   private var entries: [UInt64: Entry] = [:]

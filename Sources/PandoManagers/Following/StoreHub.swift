@@ -5,7 +5,7 @@ import PandoSystem
 
 /// Follows the commits of one model store for all managers over it, in step with the live trees.
 ///
-/// A write is shown from the models that it was given, if they tell the entities of all views that it affects.
+/// A write is shown from the models that it was given, if these contain the entities of all views that it affects.
 /// Otherwise the entities are read from the snapshot that the store's pipeline shows next.
 final class StoreHub: Sendable {
   /// Takes the changed nodes of a namespace.
@@ -17,6 +17,7 @@ final class StoreHub: Sendable {
     let body: Watcher
   }
 
+  /// The pipeline of the store.
   let line: StorePipeline
   /// The followed queries and graphs.
   private let views = ViewIndex()

@@ -8,7 +8,7 @@ protocol AnyTypeViews: AnyObject, Sendable {
   var countsHolders: Bool { get }
   /// The numbers of all views.
   var numbers: Set<UInt64> { get }
-  /// Whether a change inside an entity of the type changes a view.
+  /// Whether a change of a node inside an entity of the type may change a view.
   var holdsNodes: Bool { get }
 
   func remove(_ number: UInt64)

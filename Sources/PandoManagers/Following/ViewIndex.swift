@@ -11,6 +11,8 @@ import PandoSystem
 /// | has a filter, or an order and a limit | the values of a changed entity (``TypeViews``) |
 /// | has ranges only, and keeps very many nodes | every change of its type |
 /// | is being loaded | each node of its namespace; a graph, each node |
+///
+/// The ``FollowedKey`` of a query says which rows apply.
 final class ViewIndex: Sendable {
   fileprivate struct Entry: Sendable {
     weak let view: (any LiveView)?
@@ -102,7 +104,7 @@ final class ViewIndex: Sendable {
   /// Adds the nodes of a view's next value.
   ///
   /// - Parameters:
-  ///   - changed: The nodes that it has gained or lost are among these; `nil` if that is unknown.
+  ///   - changed: Nodes, among them all that the value has gained or lost; `nil` if these are unknown.
   ///   - value: The value.
   ///   - view: The view.
   func insert<View: LiveView>(_ changed: [ByteString]?, in value: View.Value, of view: View) {
@@ -136,6 +138,9 @@ final class ViewIndex: Sendable {
     }
   }
 
+  /// Sets the bound of a view with an `order` key.
+  ///
+  /// `widens` is true before the value is published: entities that enter the former value still find the view.
   private func setLast<View: LiveView>(_ view: View, _ value: View.Value, widens: Bool) {
     guard case .order = view.followed.key else { return }
     let type = state.withLock { $0.entries[view.number]?.type }

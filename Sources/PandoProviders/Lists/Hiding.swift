@@ -1,5 +1,7 @@
 /// Converts positions between a list and the same list without one element, for example one that is
 /// moved.
+///
+/// ``HiddenElements`` are something else.
 struct Hiding {
   private let hidden: Int?
 

@@ -5,6 +5,10 @@ protocol CollectionMember<T>: AnyObject, Sendable {
   associatedtype T: SimpleModel
 
   /// Calls the provider's delegate, on the delivery target.
+  ///
+  /// - Parameters:
+  ///   - telling: The change.
+  ///   - list: The list after the change.
   func tell(_ telling: ListTelling<T>, _ list: [T])
 
   /// Records a change for the provider's batch, after the delegate was called.

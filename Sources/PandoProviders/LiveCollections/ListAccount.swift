@@ -32,6 +32,11 @@ struct ListAccount<T: SimpleModel> {
   private var observed: Int?
 
   /// Saves the lists that members have, before the update is published.
+  ///
+  /// - Parameters:
+  ///   - staged: The update.
+  ///   - state: The state before it.
+  ///   - tellsCommitted: As ``LiveCollection/tellsCommitted``.
   init(_ staged: StagedList<T>, _ state: ListState<T>, tellsCommitted: Bool) {
     self.staged = staged
     confirmed = state.confirmed(by: staged)
@@ -54,6 +59,7 @@ struct ListAccount<T: SimpleModel> {
     return lists.count - 1
   }
 
+  /// Returns true if the update may insert, remove or move rows of a list.
   private func moves(_ view: ToldView) -> Bool {
     if !staged.removed.isEmpty { return true }
     if case .none = staged.structure { return false }
@@ -126,7 +132,7 @@ struct ListAccount<T: SimpleModel> {
     return (.changes(Self.changes(from: before.rows ?? rows, to: rows, updated: updated)), updated)
   }
 
-  /// Returns true if a list was set as a whole.
+  /// Returns true if the change of a list is a reset, because the list was set as a whole.
   private func isReset(_ view: ToldView) -> Bool {
     switch staged.structure {
     case .whole(let whole): return whole.telling == .reset

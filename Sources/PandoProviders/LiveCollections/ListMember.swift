@@ -47,6 +47,8 @@ struct ListMember<T: SimpleModel>: Sendable {
   var isOnItsWayBack: Bool { frozen?.reasons.isEmpty ?? false }
 
   /// True if queued callbacks are delivered.
+  ///
+  /// A member that is paused by the limit of callbacks alone still receives those queued before.
   var isTold: Bool { frozen.map { $0.reasons == .limit } ?? true }
 }
 

@@ -55,9 +55,9 @@ struct ListState<T: SimpleModel>: Sendable {
   var isOutOfStep = false
   /// Stored elements that can't be decoded, and are not shown.
   var hidden = HiddenElements()
-  /// True while the list shows parts of a commit that can't be read.
+  /// True while an own edit is shown whose commit could not be read.
   ///
-  /// Elements removed meanwhile are no longer stored either.
+  /// Elements that are removed meanwhile are missing in the store too.
   var isUnread = false
   /// The number of the newest change that members are notified of.
   var tellingCount: UInt64 = 0

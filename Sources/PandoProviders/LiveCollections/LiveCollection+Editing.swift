@@ -91,6 +91,7 @@ extension LiveCollection {
     return (update.agreeing(models).map { request.replacing($0) } ?? request, update)
   }
 
+  /// Makes an edit under the lock, then notifies trackers and members, or reports the refusal.
   private func finishEdit(
     by member: @autoclosure () -> UInt64?, _ context: (any Sendable)?,
     _ body: (inout ListState<T>) -> Result<PendingWrite, any Error>?
@@ -106,6 +107,7 @@ extension LiveCollection {
     }
   }
 
+  /// Shows a valid change, keeps it as a pending edit, and queues its operation; under the lock.
   private func perform(
     _ request: ListRequest<T>, _ given: [T], _ update: LiveUpdate?, by index: Int?,
     updatesCache: Bool, _ context: (any Sendable)?, _ state: inout ListState<T>

@@ -5,6 +5,18 @@ import PandoSystem
 
 /// The shown elements of all providers with one cache key, or of one provider without a key.
 ///
+/// ```
+/// edit ─► shown list, pending edit ─► ListOperation, written ─┐
+/// commit of others ───────────────────────────────────────────┴─► stage: StagedList ─┐
+/// delegate ◄─ deliver ◄─ TellingQueue of each member ◄─ ListAccount ◄─ publish ◄─────┘
+/// ```
+/// - A member is a provider that shows the collection.
+/// - The shown list is the committed list with all pending edits on top. The stored list equals the
+///   committed one, unless elements were set or removed in memory only (``StoredElements``).
+/// - `ListTelling` is a queued notification, ``ToldView`` the list that a delegate received last.
+/// - Over a store, the delegates of other members are called after the commit of an edit. Without
+///   one, the notifications are queued when the edit is made, in `perform`.
+///
 /// Callers, the pipeline (also with the publishing lock held) and the delivery take its lock. While
 /// it is held, only the manager's queues and the models' comparison are called, and no other user
 /// code.
@@ -29,7 +41,9 @@ final class LiveCollection<T: SimpleModel>: StoreTopic, LiveHolder {
   var isCommitted: Bool { state.withLock { $0.isLoaded && $0.isCommittedPresent } }
   var committedModels: [T] { state.withLock { $0.committed.models } }
   var isPresent: Bool { state.withLock { $0.isPresent } }
-  /// True if members are notified when a change is committed; false if when it is made.
+  /// True over a store: other members are notified of an edit after its commit.
+  ///
+  /// Otherwise they are notified when the edit is made.
   var tellsCommitted: Bool { manager.isStoreBacked }
   /// True if a store or cache keeps the elements.
   var isStored: Bool { cacheKey != nil && !manager.isMemoryOnly }

@@ -14,6 +14,7 @@ enum ToldView {
   /// The committed list with some of the pending edits on top.
   case own(ListViewer)
 
+  /// Returns true if both are the same list; `false` for any list of the case `own`.
   func isSame(as other: ToldView) -> Bool {
     switch (self, other) {
     case (.committed, .committed), (.shown, .shown): true
@@ -33,6 +34,12 @@ enum ToldView {
 
 extension ListState {
   /// Returns the list that a member's delegate has before and after an update that ends edits.
+  ///
+  /// - Parameters:
+  ///   - viewer: The member.
+  ///   - ending: The pending edits that the update commits or undoes.
+  ///   - tellsCommitted: As ``LiveCollection/tellsCommitted``.
+  /// - Returns: The list.
   func view(
     of viewer: ListViewer, ending: [ListOperation<T>] = [], tellsCommitted: Bool
   ) -> ToldView {

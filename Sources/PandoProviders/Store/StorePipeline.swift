@@ -8,7 +8,7 @@ import PandoSystem
 ///
 /// ```
 /// write ─► effects ─► flush ─► inbox ─┐             ┌─► one by one, from the models of the write
-/// place in memory ───────────► inbox ─┼─ pipeline ──┤
+/// change in memory ──────────► inbox ─┼─ pipeline ──┤
 /// other process ─► change log ────────┘             └─► as a group, read from a snapshot
 /// ```
 /// A commit is shown by itself if the models passed to its write determine all live nodes.
