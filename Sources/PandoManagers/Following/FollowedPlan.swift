@@ -23,8 +23,8 @@ public struct FollowedPlan: Sendable, Hashable, CustomStringConvertible {
     case ranges(fields: [String])
     /// A value of the first field of the order that is not behind the last kept entity.
     ///
-    /// A query that keeps all its matches is found by the ranges of its filter or by its type instead. It does while
-    /// there are at most ``FollowedPlan/keptMaximum``.
+    /// A query that keeps all its matches is found by the ranges of its filter or by its type instead. It keeps all while
+    /// they are fewer than ``FollowedPlan/keptMaximum``.
     case order(field: String)
     /// Each changed entity of the type.
     case type

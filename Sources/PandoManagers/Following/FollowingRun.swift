@@ -79,6 +79,7 @@ struct FollowingRun: PipelineStep {
     #endif
   }
 
+  /// Does nothing: publishing wakes the observers.
   func tell() {}
 }
 

@@ -32,7 +32,7 @@ final class MemoryFeed<E: Entity>: Sendable {
   private let views = ViewIndex()
   /// All entities as the followed queries show them; empty without queries.
   ///
-  /// It fills a query again as of its place in the order. Changed on the pipeline only.
+  /// A window that is filled again gets these entities. Changed on the pipeline only.
   private let present = Locked<[ByteString: RankedEntity<E>]>([:])
   /// Other receivers of changes, by number.
   private let watchers = Locked<[UInt64: Watcher]>([:])
@@ -43,7 +43,7 @@ final class MemoryFeed<E: Entity>: Sendable {
     memory.connect(self)
   }
 
-  /// Queues a write; its place in the order is fixed when this returns.
+  /// Queues a write; its position in the order of writes is fixed when this returns.
   ///
   /// - Parameters:
   ///   - changes: The changed entities, each once.
@@ -70,7 +70,7 @@ final class MemoryFeed<E: Entity>: Sendable {
   func begin(_ query: LiveQuery<E>) {
     views.insert(query)
     query.endings.add { [weak self, number = query.number] in self?.remove(number) }
-    // The lock of the memory gives it a place between two writes.
+    // The lock of the memory gives it a position between two writes.
     memory.withPresent { entities, number in
       providers.enqueue { [weak query] in
         if let query { self.load(query, entities, at: number) }

@@ -1,6 +1,8 @@
 import PandoSystem
 
-/// The newest committed state of one provider, and the observers that wait for the next one.
+/// The newest committed state of a provider, a followed query, an answer or a graph.
+///
+/// It also has the observers that wait for the next state.
 ///
 /// Observers pull: each has the number of its last version. Only a waiting observer is registered
 /// here. A slow observer therefore costs nothing, needs no deregistration, and gets the newest
