@@ -6,7 +6,7 @@ import PandoSystem
 /// The shown elements of all providers with one cache key, or of one provider without a key.
 ///
 /// ```
-/// edit ─► shown list, pending edit ─► ListOperation, written ─┐
+/// edit ─► shown list, pending edit ─► ListOperation, queued ──┐
 /// commit of others ───────────────────────────────────────────┴─► stage: StagedList ─┐
 /// delegate ◄─ deliver ◄─ TellingQueue of each member ◄─ ListAccount ◄─ publish ◄─────┘
 /// ```

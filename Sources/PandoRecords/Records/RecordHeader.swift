@@ -7,7 +7,7 @@
 /// | 16 | rest | CBOR | the body |
 ///
 /// The checksum is ``XXHash64`` of the body with the commit number as seed, so it covers both. See
-/// `docs/format.md`, "Records".
+/// `docs/format.md`, "`nodes`".
 package struct RecordHeader: Equatable, Sendable {
   /// The number of bytes before the body.
   package static var byteCount: Int { 16 }
