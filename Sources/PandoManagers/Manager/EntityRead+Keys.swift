@@ -40,6 +40,8 @@ extension Query {
       "\(field.label) in \(values.values.map { text($0) }.joined(separator: ","))"
     case .pattern(let field, let pattern): "\(field.label)~\(quoted(pattern.source))"
     case .prefix(let field, let prefix): "\(field.label)^\(quoted(prefix))"
+    case .part(let field, let part):
+      "\(field.label)\(part.isPrefix ? "^" : "*")\(part.options.rawValue)\(quoted(part.text))"
     case .and(let parts): "(\(parts.map { text($0) }.joined(separator: "&")))"
     case .or(let parts): "(\(parts.map { text($0) }.joined(separator: "|")))"
     case .not(let part): "!\(text(part))"

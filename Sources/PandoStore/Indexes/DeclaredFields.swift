@@ -71,7 +71,8 @@ public final class DeclaredFields: Sendable {
 
   /// The name of a field as the type reads it; `nil` if the type does not declare it.
   func stored(_ name: String) -> FieldPath? {
-    fields.first { $0.path.name == name }?.stored
+    if let field = fields.first(where: { $0.path.name == name }) { return field.stored }
+    return FieldPath.nameToFold(in: name).flatMap { stored($0)?.folded }
   }
 
   /// The field of a name, if it is not proven yet.

@@ -53,15 +53,31 @@ package final class FieldPath: Sendable {
   ) {
     self.name = name
     self.fallbacks = fallbacks
-    self.reading = reading
     self.isResolved = isResolved
-    let bytes = Array(name.utf8)
+    let inner = Self.nameToFold(in: name)
+    self.reading = inner == nil ? reading : .folded
+    let bytes = Array((inner ?? name).utf8)
     whole = FieldKey(bytes)
     parts =
       bytes.contains(UInt8(ascii: ".")) || Part.isEach(bytes)
       ? bytes.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false).map { Part($0) }
       : []
     hasElements = parts.contains(where: \.isEach)
+  }
+
+  /// The name in `folded(name)`; `nil` for another one.
+  static func nameToFold(in name: String) -> String? {
+    guard name.utf8.last == UInt8(ascii: ")"), name.hasPrefix(foldedStart) else { return nil }
+    return String(name.dropFirst(foldedStart.count).dropLast())
+  }
+
+  private static let foldedStart = "folded("
+
+  /// The text of the field without case and accents; its name is `folded(name)`.
+  var folded: FieldPath {
+    reading == .folded
+      ? self
+      : FieldPath("\(Self.foldedStart)\(name))", fallbacks: fallbacks, isResolved: isResolved)
   }
 
   /// Whether a record is read by the present names alone, and its values as their bytes show them.
@@ -254,7 +270,9 @@ extension FieldPath: Hashable {
   }
 
   /// Whether both have the same name, regardless of fallbacks.
-  package func hasSameName(as other: FieldPath) -> Bool { whole == other.whole }
+  package func hasSameName(as other: FieldPath) -> Bool {
+    whole == other.whole && (reading == .folded) == (other.reading == .folded)
+  }
 
   package func hash(into hasher: inout Hasher) { hasher.combine(whole) }
 }

@@ -20,6 +20,8 @@ enum FieldReading: UInt8, Sendable {
   case duration = 2
   /// An enum without values: the one key of a map is the name of its case.
   case caseName = 3
+  /// A text without case and accents.
+  case folded = 4
 
   /// The reading of a type, of what it wraps, or of the elements of a list or map.
   init(_ type: Any.Type?) {
@@ -50,6 +52,7 @@ enum FieldReading: UInt8, Sendable {
     case (.duration, .composite):
       reader = start
       return try Self.duration(in: &reader) ?? .composite
+    case (.folded, .string(let text)): return .string(TextFolding.whole.folded(text))
     case (.caseName, .composite):
       reader = start
       return try Self.caseName(in: &reader) ?? .composite
@@ -83,6 +86,17 @@ enum FieldReading: UInt8, Sendable {
     case .unsigned: return Int128(head.argument)
     case .negative: return -1 - Int128(head.argument)
     default: return nil
+    }
+  }
+}
+
+extension QueryValue {
+  /// A text, or each one of several, without case and accents; another value as it is.
+  var folded: QueryValue {
+    switch self {
+    case .string(let text): .string(TextFolding.whole.folded(text))
+    case .elements(let values): .elements(values.map(\.folded))
+    default: self
     }
   }
 }

@@ -41,6 +41,7 @@ extension FilterTree {
     case .isIn(let one, let values): .isIn(field(one), values)
     case .pattern(let one, let pattern): .pattern(field(one), pattern)
     case .prefix(let one, let prefix): .prefix(field(one), prefix)
+    case .part(let one, let part): .part(field(one), part)
     case .and(let parts): .and(parts.map { $0.mapped(field) })
     case .or(let parts): .or(parts.map { $0.mapped(field) })
     case .not(let part): .not(part.mapped(field))

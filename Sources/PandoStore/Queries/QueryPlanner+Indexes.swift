@@ -209,7 +209,7 @@ extension QueryPlanner {
     guard index.fields.count == 1 else { return false }
     let path = index.fields[0]
     switch filter {
-    case .all, .not, .pattern: return false
+    case .all, .not, .pattern, .part: return false
     case .compare(.named(path), let comparison, let value),
       .compare(.child(path), let comparison, let value):
       return comparison != .notEqual && !IndexValue.cutsOff(value)

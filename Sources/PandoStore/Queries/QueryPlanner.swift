@@ -255,7 +255,7 @@ struct QueryPlanner {
     _ filter: FilterTree<RecordField>, _ reader: borrowing StoreReader
   ) throws -> [QueryCandidates] {
     switch filter {
-    case .all, .not: return []
+    case .all, .not, .part: return []
     case .compare(.identifier, .equal, let value): return [Self.identifiers([value])]
     case .isIn(.identifier, let values): return [Self.identifiers(values.values)]
     case .compare(let field, .equal, let value) where areKnownByChildren(field):

@@ -49,6 +49,7 @@ package struct StoredQuery<E: Queryable> {
     case .isIn(let field, let values): .isIn(self.field(field), values)
     case .pattern(let field, let pattern): .pattern(self.field(field), pattern)
     case .prefix(let field, let prefix): .prefix(self.field(field), prefix)
+    case .part(let field, let part): .part(self.field(field), part)
     case .and(let parts): .and(parts.map { filter($0) })
     case .or(let parts): .or(parts.map { filter($0) })
     case .not(let part): .not(filter(part))
@@ -66,11 +67,12 @@ package struct StoredQuery<E: Queryable> {
         ? .computedChild(number(of: field)) : .computed(number(of: field), stored: nil)
     }
     // Proven here, or, where a type makes its fields anew each time, in the first ones.
-    if field.declared?.isProven == false, let declared = E.declaredFields.open(path.name) {
+    let name = field.declared?.path.name ?? path.name
+    if field.declared?.isProven == false, let declared = E.declaredFields.open(name) {
       open.append(declared)
     }
     // A child of a type that only instances tell may have a default or a former name.
-    if !path.isResolved, E.declaredFields.mayBeElsewhereInChild(path.name) {
+    if !path.isResolved, E.declaredFields.mayBeElsewhereInChild(name) {
       return .computed(number(of: field), stored: path)
     }
     return field.namesChildren ? .child(path) : .named(path)

@@ -72,9 +72,9 @@ public struct Field<E: Queryable>: Sendable {
   }
 
   private init(_ field: QueryField<E>, _ given: String?, isIndexed: Bool) {
-    name = given ?? field.propertyNames
+    reference = field.declared(as: given ?? field.propertyNames)
+    name = reference.name ?? ""
     self.isIndexed = isIndexed
-    reference = field.declared(as: name)
   }
 
   /// The value of the field.

@@ -41,6 +41,13 @@ public struct FieldIndex<E: Queryable>: Sendable {
       }
     }
 
+    /// The place of the value in a record; `nil` for what is not declared.
+    var path: FieldPath? {
+      // A folded field needs no declaration of its own.
+      if case .field(let wanted) = self, wanted.isFolded { return wanted.path }
+      return field?.path
+    }
+
     var label: String {
       switch self {
       case .keyPath(let keyPath): "\(keyPath)"
@@ -118,12 +125,12 @@ public struct FieldIndex<E: Queryable>: Sendable {
   }
 
   private static func path(of member: Member) throws(QueryError) -> FieldPath {
-    guard let field = member.field else {
+    guard let path = member.path else {
       throw QueryError(
         .unknownField, member.label,
         "an index of \(E.modelTypeName) names what is no declared field")
     }
-    return field.path
+    return path
   }
 
   /// Whether no two entities can have the same values of these fields.

@@ -37,6 +37,36 @@ public struct Filter<E: Queryable>: Hashable, Sendable {
     _ keyPath: any KeyPath<E, Value> & Sendable, _ prefix: String
   ) -> Filter { Filter(.prefix(QueryField(keyPath), prefix)) }
 
+  /// Texts with a prefix.
+  ///
+  /// - Parameters:
+  ///   - keyPath: The place of the text in the entity.
+  ///   - prefix: The prefix.
+  ///   - options: The differences that the comparison ignores; no index serves it then.
+  /// - Returns: The filter.
+  public static func hasPrefix<Value: QueryRepresentable>(
+    _ keyPath: any KeyPath<E, Value> & Sendable, _ prefix: String, _ options: TextComparison
+  ) -> Filter {
+    Filter(.part(QueryField(keyPath), TextPart(prefix, options, isPrefix: true)))
+  }
+
+  /// Texts that contain another one.
+  ///
+  /// ```swift
+  /// let dunes = Query<Book>(filter: .contains(\.title, "dune", .caseInsensitive))
+  /// ```
+  /// The text is searched for as it is, not as a regular expression, and also inside words. No index serves
+  /// it.
+  ///
+  /// - Parameters:
+  ///   - keyPath: The place of the text in the entity.
+  ///   - text: The other text; an empty one is in every text.
+  ///   - options: The differences that the comparison ignores; none by default.
+  /// - Returns: The filter.
+  public static func contains<Value: QueryRepresentable>(
+    _ keyPath: any KeyPath<E, Value> & Sendable, _ text: String, _ options: TextComparison = []
+  ) -> Filter { Filter(.part(QueryField(keyPath), TextPart(text, options))) }
+
   /// A text that contains a match of a regular expression; the named form of `~=`, which describes the syntax.
   ///
   /// ```swift
@@ -176,7 +206,10 @@ public struct Filter<E: Queryable>: Hashable, Sendable {
   /// - Returns: The filter.
   public static func compare(
     _ field: QueryField<E>, _ comparison: FilterComparison, _ value: some QueryRepresentable
-  ) -> Filter { Filter(.compare(field, comparison, value.queryValue)) }
+  ) -> Filter {
+    let value = value.queryValue
+    return Filter(.compare(field, comparison, field.isFolded ? value.folded : value))
+  }
 
   /// Whether an entity matches.
   ///
@@ -265,7 +298,7 @@ extension Filter {
             .invalidRegularExpression, field.label,
             "\"\(pattern.source)\" is no regular expression")
         }
-      case .prefix(let field, _): try Self.validateText(field)
+      case .prefix(let field, _), .part(let field, _): try Self.validateText(field)
       default: break
       }
     }

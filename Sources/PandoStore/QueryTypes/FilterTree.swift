@@ -10,6 +10,8 @@ package indirect enum FilterTree<Field: Hashable & Sendable>: Hashable, Sendable
   case pattern(Field, FilterPattern)
   /// A text that has a prefix, compared byte by byte.
   case prefix(Field, String)
+  /// A text that contains another one, or begins with it, as the options compare them.
+  case part(Field, TextPart)
   case and([FilterTree])
   case or([FilterTree])
   case not(FilterTree)
@@ -22,7 +24,7 @@ extension FilterTree {
     forEachLeaf { leaf in
       switch leaf {
       case .compare(let field, _, _), .isIn(let field, _), .pattern(let field, _),
-        .prefix(let field, _):
+        .prefix(let field, _), .part(let field, _):
         fields.append(field)
       case .all, .and, .or, .not: break
       }
@@ -43,6 +45,8 @@ extension FilterTree {
       return try value(field).isText { pattern.isFound(in: $0) }
     case .prefix(let field, let prefix):
       return try value(field).isText { $0.utf8.starts(with: prefix.utf8) }
+    case .part(let field, let part):
+      return try value(field).isText { part.isFound(in: $0) }
     case .and(let parts):
       for part in parts where try !part.matches(value) { return false }
       return true

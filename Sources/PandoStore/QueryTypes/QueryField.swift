@@ -81,6 +81,31 @@ public struct QueryField<E: Queryable>: Sendable {
       keyPath, element: nil, .value, .known(known), kinds: { Value.queryKinds }, value: value)
   }
 
+  /// The text of a field without case and accents, for orders and indexes.
+  ///
+  /// ```swift
+  /// static let indexes: [FieldIndex<Person>] = [.indexed(.folded(\.name)), .unique(.folded(\.email))]
+  /// ```
+  /// The first one serves `.ascending(\.name, .folded)`; the second one lets no two persons have an address
+  /// that differs in case alone. In a filter, the compared text is folded too. The field itself is declared
+  /// as usual.
+  ///
+  /// - Parameter keyPath: The place of the text in the entity.
+  /// - Returns: The field.
+  public static func folded<Value: QueryRepresentable>(
+    _ keyPath: any KeyPath<E, Value> & Sendable
+  ) -> QueryField {
+    let value: @Sendable (E) -> QueryValue = { $0[keyPath: keyPath].queryValue.folded }
+    let later = LaterKnown {
+      let declared = E.fields.first {
+        $0.reference.keyPath == keyPath && $0.reference.shape == .folded
+      }
+      return declared?.reference.known ?? KnownPath(folding: QueryField(keyPath).known)
+    }
+    return QueryField(
+      keyPath, element: nil, .folded, .later(later), kinds: { Value.queryKinds }, value: value)
+  }
+
   /// The stored properties along the key path; `nil` if it has other parts.
   private var properties: [String]? {
     guard var names = PropertyNames.stored(along: keyPath, of: E.self) else { return nil }
@@ -101,6 +126,7 @@ public struct QueryField<E: Queryable>: Sendable {
 
   /// The same field with its coded name.
   func declared(as name: String) -> QueryField {
+    let name = isFolded ? FieldPath(name).folded.name : name
     var mayBeIdentifier = false
     if case .known(let known) = knowledge { mayBeIdentifier = known.mayBeIdentifier }
     let known = KnownPath(
@@ -117,6 +143,7 @@ public struct QueryField<E: Queryable>: Sendable {
     if let elementPath {
       name += "." + PropertyNames.along(elementPath, of: type(of: elementPath).rootType)
     }
+    if isFolded { name = FieldPath(name).folded.name }
     return name
   }
 
@@ -167,6 +194,8 @@ public struct QueryField<E: Queryable>: Sendable {
     let text = "\(keyPath)"
     return !text.contains("<") && text.filter { $0 == "." }.count == 1
   }
+  /// Whether its values are texts without case and accents.
+  var isFolded: Bool { shape == .folded }
   /// Whether it has a value for each element of a list.
   var hasElements: Bool { shape == .each || shape == .eachChild }
   /// Whether its values are the identifiers of all children.
@@ -245,6 +274,8 @@ private enum FieldShape: Sendable {
   case child, eachChild
   /// Each element of another list or map.
   case each
+  /// One text without case and accents.
+  case folded
   /// All children of the entity.
   case children
   /// All that hold the entity; only a store has them.
@@ -394,6 +425,17 @@ private final class KnownPath: Sendable {
   let declared: DeclaredField?
 
   let mayBeIdentifier: Bool
+
+  /// Makes the properties of a field without case and accents.
+  init(folding field: KnownPath) {
+    path = field.path?.folded
+    name = path?.name
+    // The field itself is compared with records.
+    declared = field.declared
+    isIdentifier = false
+    textNamespace = nil
+    mayBeIdentifier = false
+  }
 
   init<E: Queryable>(
     _ keyPath: any PartialKeyPath<E> & Sendable, _ type: E.Type, isIdentifier mayBe: Bool,

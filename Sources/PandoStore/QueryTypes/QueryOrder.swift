@@ -32,6 +32,35 @@ public struct QueryOrder<E: Queryable>: Hashable, Sendable {
     _ keyPath: any KeyPath<E, Value> & Sendable
   ) -> QueryOrder { QueryOrder(key: .field(QueryField(keyPath), isDescending: true)) }
 
+  /// Ascending texts; null first.
+  ///
+  /// ```swift
+  /// let people = Query<Person>(order: [.ascending(\.name, .folded)], limit: 20)
+  /// ```
+  /// An index of ``QueryField/folded(_:)`` serves the order ``TextOrder/folded``.
+  ///
+  /// - Parameters:
+  ///   - keyPath: The place of the text in the entity.
+  ///   - order: How texts are ordered.
+  /// - Returns: The key.
+  public static func ascending<Value: QueryRepresentable>(
+    _ keyPath: any KeyPath<E, Value> & Sendable, _ order: TextOrder
+  ) -> QueryOrder { QueryOrder(key: .field(field(keyPath, order), isDescending: false)) }
+
+  /// Descending texts; null last.
+  ///
+  /// - Parameters:
+  ///   - keyPath: The place of the text in the entity.
+  ///   - order: How texts are ordered.
+  /// - Returns: The key.
+  public static func descending<Value: QueryRepresentable>(
+    _ keyPath: any KeyPath<E, Value> & Sendable, _ order: TextOrder
+  ) -> QueryOrder { QueryOrder(key: .field(field(keyPath, order), isDescending: true)) }
+
+  private static func field<Value: QueryRepresentable>(
+    _ keyPath: any KeyPath<E, Value> & Sendable, _ order: TextOrder
+  ) -> QueryField<E> { order == .folded ? .folded(keyPath) : QueryField(keyPath) }
+
   /// Makes a key from the name of a field, for tools.
   ///
   /// - Parameters:

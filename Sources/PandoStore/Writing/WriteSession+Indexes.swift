@@ -198,7 +198,7 @@ extension WriteSession {
           + (names.count == 1
             ? "this one has \(byteCount)" : "those of an index together; these have \(byteCount)"))
     }
-    guard Set(fields.map(\.whole)).count == names.count else {
+    guard Set(names).count == names.count else {
       throw StoreError(.invalidIndex, typeName, "an index names a field twice")
     }
     let lists = fields.filter(\.hasElements).map(\.name)
