@@ -353,6 +353,9 @@ extension Expansion {
       let arguments = fields.joined(separator: ", ")
       lines.append("  .\(index.isUnique ? "unique" : "indexed")(\(arguments)),")
     }
+    let searchable = declaration.storedFields.filter { $0.has(.searchable) }
+      .map { "\\\(declaration.name).\($0.name)" }
+    if !searchable.isEmpty { lines.append("  .text(\(searchable.joined(separator: ", "))),") }
     if lines.isEmpty { return }
     add(
       "static indexes",

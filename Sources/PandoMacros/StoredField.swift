@@ -6,6 +6,7 @@ enum Marker: String, CaseIterable {
   case key = "Key"
   case indexed = "Indexed"
   case unique = "Unique"
+  case searchable = "Searchable"
   case renamed = "Renamed"
   case restrict = "Restrict"
   case owned = "Owned"

@@ -280,6 +280,18 @@ import Testing
     }
   }
 
+  @Test func `searchable properties have one index of words`() {
+    let expanded = Expanded(
+      #"""
+      @Model struct Tea {
+        @Key var id: Int
+        @Searchable var title: String
+        @Searchable @Indexed var tags: [String]
+      }
+      """#)
+    #expect(expanded.text.contains(#".text(\Tea.title, \Tea.tags),"#))
+  }
+
   @Test func `sums belong to the indexes that are not unique`() {
     let expanded = Expanded(
       #"""

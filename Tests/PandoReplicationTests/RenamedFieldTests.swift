@@ -37,6 +37,30 @@ import Testing
     }
   }
 
+  @Test func `an index of words has the same rows in each replica`() throws {
+    try withReplicas(2) { replicas in
+      let (first, second) = (replicas[0], replicas[1])
+      try first.store.write { transaction in
+        try transaction.addIndex(on: ["words(title)"], ofType: "Shelf")
+        try transaction.addIndex(on: ["folded(title)"], ofType: "Shelf")
+        for id in 1...50 { try transaction.set(Shelf(id: id, title: "Red Chai \(id % 7)")) }
+      }
+      try second.replica.catchUp()
+      try second.store.write { transaction in
+        try transaction.deleteIfPresent("Shelf:7")
+        try transaction.set(TreeNode("Shelf:8", type: "Shelf", fields: ["title": "Grün"]))
+      }
+      try first.replica.catchUp()
+      for replica in replicas {
+        #expect(
+          try replica.store.read { try $0.indexes() }.map(\.field)
+            == ["folded(title)", "words(title)"])
+        #expect(try replica.store.verify().problems == [])
+      }
+      #expect(try second.dump() == first.dump())
+    }
+  }
+
   @Test func `an index with totals has the same totals in each replica`() throws {
     try withReplicas(2) { replicas in
       let (first, second) = (replicas[0], replicas[1])

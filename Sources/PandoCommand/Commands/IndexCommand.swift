@@ -15,13 +15,15 @@ enum IndexCommand: Command {
     ],
     options: [
       .flag("--unique", "with add: no two nodes may have the same value"),
+      .flag("--text", "an index of the words of all these fields, for pando query --search"),
       .flag("--totals", "with add: also keep the number of nodes in any range"),
       .value(
         "--sum", "FIELD", repeats: true, "with add: also keep the sum of this field in any range"),
     ] + Option.lists,
     actions: [
-      "STORE list [--format FORMAT]", "STORE add TYPE FIELD… [--unique] [--totals] [--sum FIELD…]",
-      "STORE drop TYPE FIELD…",
+      "STORE list [--format FORMAT]",
+      "STORE add TYPE FIELD… [--unique] [--totals] [--sum FIELD…] [--text]",
+      "STORE drop TYPE FIELD… [--text]",
       "STORE check [--json]",
     ],
     notes: [
@@ -59,6 +61,7 @@ enum IndexCommand: Command {
         .usage, "\(action) takes \(isChange ? "TYPE FIELD" : "nothing more")",
         remedy: "see: pando index --help")
     }
+    if !isChange { try arguments.refuse(["--text"], "is for add and drop, not for \(action)") }
     if isChange { try arguments.refuse(["--json"], "is for list and check, not for \(action)") }
     if action != .list {
       try arguments.refuse(["--format", "--no-header", "--null"], "is for list, not for \(action)")
@@ -114,8 +117,10 @@ enum IndexCommand: Command {
     _ arguments: ParsedArguments, isAdded: Bool, _ output: StandardOutput
   ) async throws {
     let typeName = arguments[2]
-    let fields = try arguments.positionals.dropFirst(3)
+    var fields = try arguments.positionals.dropFirst(3)
       .map { try FilterParser.field(argument: $0).name }
+    if arguments.has("--text") { fields = [ModelIndex.words(of: fields)] }
+    let names = fields
     let isUnique = arguments.has("--unique")
     let named = try arguments.values("--sum").map { try FilterParser.field(argument: $0).name }
     let sums = arguments.has("--totals") || !named.isEmpty ? named : nil
@@ -129,17 +134,17 @@ enum IndexCommand: Command {
         }
         return isAdded
           ? try transaction.addIndex(
-            on: fields, ofType: typeName, unique: isUnique, sums: sums)
-          : try transaction.dropIndex(on: fields, ofType: typeName)
+            on: names, ofType: typeName, unique: isUnique, sums: sums)
+          : try transaction.dropIndex(on: names, ofType: typeName)
       }
       guard isChanged || isAdded else {
         throw CommandError(
           .notThere, at: arguments[0],
-          "there is no index of \(fields.joined(separator: ", ")) of \(typeName)",
+          "there is no index of \(names.joined(separator: ", ")) of \(typeName)",
           remedy: "list them with: pando index \(arguments[0]) list")
       }
       let word = isAdded ? isChanged ? "added" : "there already" : "dropped"
-      try output.line(line(word, typeName, fields.joined(separator: " ")))
+      try output.line(line(word, typeName, names.joined(separator: " ")))
     }
   }
 

@@ -11,7 +11,7 @@ struct QueryPrinter {
 
   /// The plan of the query.
   func plan(_ snapshot: ModelSnapshot) throws -> QueryPlan {
-    let query = try snapshot.byIndexedFields(request.query)
+    let query = try query(in: snapshot)
     switch request.result {
     case .identifiers, .rows: return try snapshot.plan(for: query)
     case .count: return try snapshot.plan(for: .count, to: query)
@@ -26,7 +26,7 @@ struct QueryPrinter {
     if typeCount <= Self.sampleCount {
       try requireFields(request.printedFields, snapshot)
     }
-    let query = try snapshot.byIndexedFields(request.query)
+    let query = try query(in: snapshot)
     var list = ListOutput(form, columns: request.columns, print)
     switch request.result {
     case .identifiers:
@@ -185,5 +185,19 @@ extension QueryPrinter {
     case .reference, .required(.reference): return true
     case let next?: return isEach || leads(parts.dropFirst(), into: next)
     }
+  }
+}
+
+extension QueryPrinter {
+  /// The query with the search, by the indexes of a store.
+  private func query(in snapshot: ModelSnapshot) throws -> RecordQuery {
+    let query = try snapshot.byIndexedFields(request.query)
+    guard let words = request.search else { return query }
+    guard let search = try snapshot.searching(words, query) else {
+      throw CommandError(
+        .notThere, at: request.path, "no index has words of a \(query.typeName)",
+        remedy: "add one with: pando index \(request.path) add \(query.typeName) FIELD --text")
+    }
+    return search
   }
 }

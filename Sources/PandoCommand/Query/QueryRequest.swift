@@ -14,6 +14,8 @@ struct QueryRequest {
 
   let path: String
   let query: RecordQuery
+  /// The words that the nodes have.
+  let search: String?
   let result: Result
   /// The fields of filter and order.
   let queryFields: [FilterField]
@@ -34,6 +36,7 @@ struct QueryRequest {
       queryFields.append(field)
     }
     self.query = query
+    search = arguments.value("--search")
     self.queryFields = queryFields
     result = try Self.result(arguments)
     if arguments.has("--follow") { try arguments.refuse(["--explain"], "goes without --follow") }

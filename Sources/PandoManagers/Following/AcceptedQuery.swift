@@ -55,7 +55,7 @@ final class AcceptedQuery<E: Queryable>: Sendable {
     if contract != nil { stored.uniqueBy = [] }
     self.stored = stored
     ordersByChange = query.uniqueBy.isEmpty && query.nodeIdentifiers == nil
-    needsStore = query.filter.needsStore
+    needsStore = query.needsStore
     key = needsStore || findsByType ? .type : Self.key(of: query, hasCapacity: capacity != nil)
   }
 

@@ -23,6 +23,7 @@ extension Query {
     for key in order.map(\.key) {
       switch key {
       case .natural: text += "|natural"
+      case .relevance: text += "|relevance"
       case .field(let field, let isDescending): text += "|\(isDescending ? "-" : "+")\(field.label)"
       case .identifiers(let list): text += "|\(list.map { Self.quoted($0.text) })"
       }
@@ -42,6 +43,8 @@ extension Query {
     case .prefix(let field, let prefix): "\(field.label)^\(quoted(prefix))"
     case .part(let field, let part):
       "\(field.label)\(part.isPrefix ? "^" : "*")\(part.options.rawValue)\(quoted(part.text))"
+    case .search(let fields, let search):
+      "\(fields.map(\.label)) \(search.matching.rawValue)\(quoted(search.text))"
     case .and(let parts): "(\(parts.map { text($0) }.joined(separator: "&")))"
     case .or(let parts): "(\(parts.map { text($0) }.joined(separator: "|")))"
     case .not(let part): "!\(text(part))"

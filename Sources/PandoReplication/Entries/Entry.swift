@@ -118,8 +118,9 @@ package enum EntryLimits {
   package static let partByteCount = 512 << 10
   /// The largest entry, in bytes.
   package static let entryByteCount = 64 << 20
-  /// The newest version of the format; 2 has former names and defaults of indexes, 3 schema versions.
-  package static let version: UInt8 = 4
+  /// The newest version of the format; 2 has former names and defaults of indexes, 3 schema versions, 4
+  /// totals of indexes, 5 indexes of words and of folded texts.
+  package static let version: UInt8 = 5
 }
 
 extension EntryChain {

@@ -27,9 +27,12 @@ extension LogMessage {
   }
 
   /// The lowest version that supports the contents: 2 for an index whose fields have fallbacks or a reading, 3 for
-  /// schema versions, 4 for an index with totals.
+  /// schema versions, 4 for an index with totals, 5 for one of words or of a folded text.
   private var version: UInt8 {
     guard case .entry(let entry) = self else { return 1 }
+    if entry.writes.contains(where: { $0.indexes.contains { $0.index.hasFoldedTexts } }) {
+      return 5
+    }
     if entry.writes.contains(where: { $0.indexes.contains { $0.index.sums != nil } }) { return 4 }
     if entry.writes.contains(where: { !$0.schemas.isEmpty }) { return 3 }
     let isNew = entry.writes.contains { $0.indexes.contains { !$0.index.fallbacks.isEmpty } }

@@ -118,7 +118,8 @@ extension StoreCheck {
         rowCount += 1
         found += 1
         try noting { run in
-          try run.checkRow(key, of: index, reader)
+          // The rows of words are looked up by their records.
+          if !index.holdsWords { try run.checkRow(key, of: index, reader) }
           if index.isUnique { try run.checkUnique(key, of: index, &group, &values, reader) }
         }
         return true
@@ -144,6 +145,7 @@ extension StoreCheck {
   private mutating func checkTotals(
     of index: StoredIndex, _ reader: borrowing StoreReader
   ) throws -> Int {
+    if index.holdsWords { return try checkWords(of: index, reader) }
     let levelCount = try reader.totalLevelCount(of: index)
     if !index.keepsTotals, levelCount > 0 {
       try note(name(of: index, reader), "it has totals and should have none")
@@ -162,6 +164,48 @@ extension StoreCheck {
       }
     }
     return count
+  }
+
+  /// Checks that the rows of words have the counts of their texts, and that the numbers of texts are right.
+  ///
+  /// - Returns: The number of words, and 1 for the row with the numbers of all.
+  private mutating func checkWords(
+    of index: StoredIndex, _ reader: borrowing StoreReader
+  ) throws -> Int {
+    var expected: [[UInt8]: Int] = [:]
+    var (documentCount, wordCount) = (0, 0)
+    var nodes = try reader.nodes(ofType: index.type)
+    while let node = try nodes.next(reader) {
+      let body = try reader.countedBody(of: RecordKey(type: index.type, node: node))
+      let words = try index.fields[0].countedWords(in: body)
+      if words.isEmpty { continue }
+      documentCount += 1
+      wordCount += min(words.length, WordRow.lengthMaximum)
+      for word in words.words {
+        let value = IndexValue.bytes(ofWord: words.bytes(of: word))
+        expected[value, default: 0] += 1
+        let row = WordRow(count: word.count, length: words.length)
+        let key = index.rowKey(value, node: node)
+        var found: WordRow?
+        if let bytes = try reader.snapshot.bytes(forKey: key.span, in: reader.tables.indexRows) {
+          found = WordRow(bytes)
+        }
+        if found != row {
+          let identifier = try reader.identifier(of: node)
+          try note(name(of: index, reader), "the row of a word of \(identifier) has other counts")
+        }
+      }
+    }
+    var found: [[UInt8]: Int] = [:]
+    try reader.forEachWord(of: index, from: []) { found[$0] = $1 }
+    if found != expected {
+      try note(name(of: index, reader), "the numbers of texts of its words are wrong")
+    }
+    let (documents, words) = try reader.documentCounts(of: index)
+    if documents != documentCount || words != wordCount {
+      try note(name(of: index, reader), "the number of its texts, or of their words, is wrong")
+    }
+    return found.count + (documents > 0 ? 1 : 0)
   }
 
   /// Checks that each record has its rows, and that they are kept separately if other records

@@ -72,6 +72,8 @@ public final class DeclaredFields: Sendable {
   /// The name of a field as the type reads it; `nil` if the type does not declare it.
   func stored(_ name: String) -> FieldPath? {
     if let field = fields.first(where: { $0.path.name == name }) { return field.stored }
+    let names = FieldPath.names(ofWordsIn: name)
+    if !names.isEmpty { return .words(of: names.map { stored($0) ?? FieldPath($0) }) }
     return FieldPath.nameToFold(in: name).flatMap { stored($0)?.folded }
   }
 

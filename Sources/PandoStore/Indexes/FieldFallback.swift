@@ -8,6 +8,7 @@ import PandoRecords
 /// step (1), number of former names (1), for each its length (2) and UTF-8,
 /// length of the default (4), 0 for none, and its CBOR          little endian; the next step follows
 /// FF, number of the reading (1)                                 unless the value is read as stored
+/// for words then the length (4) and the fallbacks of each field
 /// ```
 /// Step 0 is the name as a whole, step *n* the *n*-th part of a name with dots.
 struct FieldFallback: Sendable, Equatable {
@@ -78,6 +79,11 @@ extension FieldPath {
     to valueType: Any.Type? = nil
   ) {
     let plain = FieldPath(name)
+    if plain.areWords {
+      self.init(
+        name, fallbacks: [], sources: plain.sources.map { FieldPath($0.name, in: type) })
+      return
+    }
     var fallbacks: [FieldFallback] = []
     var isResolved = true
     let keys = plain.parts.isEmpty ? [plain.whole] : plain.parts.map(\.key)
@@ -126,6 +132,13 @@ extension FieldPath {
           throw row.malformed
         }
         reading = known
+        if known == .words {
+          let names = Self.names(ofWordsIn: name)
+          let sources = try names.map { try FieldPath($0, fallbackBytes: row.counted(width: 4)) }
+          try row.end()
+          self.init(name, fallbacks: [], sources: sources)
+          return
+        }
         continue
       }
       guard step < count else { throw row.malformed }
@@ -154,6 +167,7 @@ extension FieldPath {
       bytes.append(counted: fallback.defaultValue?.bytes ?? [], width: 4)
     }
     if reading != .asStored { bytes += [UInt8(Self.readingStep), reading.rawValue] }
+    for source in sources { bytes.append(counted: source.fallbackBytes, width: 4) }
     return bytes
   }
 

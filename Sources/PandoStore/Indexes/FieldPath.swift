@@ -41,6 +41,8 @@ package final class FieldPath: Sendable {
   let fallbacks: [FieldFallback]
   /// How the value at the end is read.
   let reading: FieldReading
+  /// The fields of which this one has the words; empty for any other.
+  let sources: [FieldPath]
   /// Whether the fallbacks of all steps are known; a step of an unknown type may have one.
   package let isResolved: Bool
 
@@ -49,20 +51,22 @@ package final class FieldPath: Sendable {
 
   init(
     _ name: String, fallbacks: [FieldFallback], reading: FieldReading = .asStored,
-    isResolved: Bool = true
+    isResolved: Bool = true, sources: [FieldPath] = []
   ) {
     self.name = name
     self.fallbacks = fallbacks
     self.isResolved = isResolved
     let inner = Self.nameToFold(in: name)
-    self.reading = inner == nil ? reading : .folded
+    self.sources =
+      sources.isEmpty ? Self.names(ofWordsIn: name).map { FieldPath($0) } : sources
+    self.reading = self.sources.isEmpty ? inner == nil ? reading : .folded : .words
     let bytes = Array((inner ?? name).utf8)
     whole = FieldKey(bytes)
     parts =
-      bytes.contains(UInt8(ascii: ".")) || Part.isEach(bytes)
+      self.sources.isEmpty && (bytes.contains(UInt8(ascii: ".")) || Part.isEach(bytes))
       ? bytes.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false).map { Part($0) }
       : []
-    hasElements = parts.contains(where: \.isEach)
+    hasElements = !self.sources.isEmpty || parts.contains(where: \.isEach)
   }
 
   /// The name in `folded(name)`; `nil` for another one.
@@ -84,7 +88,7 @@ package final class FieldPath: Sendable {
   var isPlainlyRead: Bool { fallbacks.isEmpty && reading == .asStored }
 
   /// Whether the name can only be a field of the body itself.
-  var isWhole: Bool { parts.isEmpty }
+  var isWhole: Bool { parts.isEmpty && sources.isEmpty }
 
   /// Whether the name may lead into the records of children.
   package var leadsOn: Bool { !parts.isEmpty }
@@ -266,7 +270,7 @@ extension FieldPath: Hashable {
   package static func == (left: FieldPath, right: FieldPath) -> Bool {
     left === right
       || left.whole == right.whole && left.fallbacks == right.fallbacks
-        && left.reading == right.reading
+        && left.reading == right.reading && left.sources == right.sources
   }
 
   /// Whether both have the same name, regardless of fallbacks.

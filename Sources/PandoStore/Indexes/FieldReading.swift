@@ -22,6 +22,8 @@ enum FieldReading: UInt8, Sendable {
   case caseName = 3
   /// A text without case and accents.
   case folded = 4
+  /// The words of texts, by the rules of ``WordScanner``.
+  case words = 5
 
   /// The reading of a type, of what it wraps, or of the elements of a list or map.
   init(_ type: Any.Type?) {

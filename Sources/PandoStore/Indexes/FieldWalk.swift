@@ -68,6 +68,7 @@ extension FieldPath {
 
   /// The values of the elements of a list in the body itself; `nil` if a child or another list is on the way.
   func plainElements(in body: Span<UInt8>) throws -> QueryValue? {
+    if areWords { return .elements(try wordValues(in: body)) }
     guard fallbacks.isEmpty, parts.count <= 2, parts[0].isEach, parts.count == 1 || !parts[1].isEach
     else { return nil }
     // Read during the call only.
@@ -104,8 +105,13 @@ extension FieldPath {
   ///
   /// - Throws: ``StoreError`` `damaged` if the bytes are not a record body.
   func findings(in body: Span<UInt8>, _ children: any FieldChildren) throws -> FieldFindings {
+    if areWords {
+      var findings = FieldFindings()
+      findings.leaves = try wordValues(in: body).map { .value($0) }
+      return findings
+    }
     // Read during the call only.
-    try unsafe body.withUnsafeBytes { bytes throws in
+    return try unsafe body.withUnsafeBytes { bytes throws in
       var findings = FieldFindings()
       let start = unsafe CBORReader(bytes)
       do {
@@ -283,7 +289,7 @@ extension FieldPath {
   }
 
   /// Moves into the next list or map; `nil` if the next item is neither.
-  private static func openElements(
+  static func openElements(
     in reader: inout CBORReader
   ) throws(CBORError) -> (count: Int, haveKeys: Bool)? {
     let head = try reader.peek()

@@ -212,6 +212,23 @@ struct IndexValue: Equatable {
     return bytes
   }
 
+  /// The bytes of a word, which has no zero and is not cut off.
+  static func bytes(ofWord word: Span<UInt8>) -> [UInt8] {
+    var bytes = start(ofWordsWithPrefix: word)
+    bytes.append(0)
+    bytes.append(1)
+    return bytes
+  }
+
+  /// The common first bytes of all words with a prefix.
+  static func start(ofWordsWithPrefix prefix: Span<UInt8>) -> [UInt8] {
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(prefix.count + 3)
+    bytes.append(QueryValue.Kind.string.rawValue)
+    for index in prefix.indices { bytes.append(prefix[index]) }
+    return bytes
+  }
+
   private static func append(_ number: ExactNumber, to bytes: inout [UInt8]) {
     let bits = number.floor.bitPattern
     let ordered = bits >> 63 == 0 ? bits | 1 << 63 : ~bits

@@ -98,6 +98,16 @@ public struct ModelIndex: Hashable, Sendable {
     }
   }
 
+  /// The field of an index of the words of texts, as `fields` has it.
+  package static func words(of fields: [String]) -> String {
+    FieldPath.words(of: fields.map { FieldPath($0) }).name
+  }
+
+  /// Whether its rows have words, or texts without case and accents, which earlier versions can't make.
+  package var hasFoldedTexts: Bool {
+    fields.contains { FieldPath($0).reading == .words || FieldPath($0).reading == .folded }
+  }
+
   /// Whether it does what another one does: with the same fields, as unique, with all of its sums.
   func serves(_ other: ModelIndex) -> Bool {
     typeName == other.typeName && fields == other.fields && (isUnique || !other.isUnique)

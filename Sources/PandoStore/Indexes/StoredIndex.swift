@@ -130,6 +130,9 @@ final class StoredIndex: Sendable {
   /// Whether a record has one row per element of a list.
   var hasElements: Bool { fields.contains(where: \.hasElements) }
 
+  /// Whether it has a row for each word of a text, with the value of ``WordRow``.
+  var holdsWords: Bool { fields[0].areWords }
+
   /// The most bytes kept of a text or of data in a row.
   var contentByteCountMaximum: Int { IndexValue.contentByteCountMaximum / fields.count }
 

@@ -138,6 +138,20 @@
   @attached(peer)
   public macro Unique() = #externalMacro(module: "PandoMacros", type: "MarkerMacro")
 
+  /// Marks a text, or a list of texts, whose words are searched for.
+  ///
+  /// ```swift
+  /// @Model struct Tea {
+  ///   @Key var id: Int
+  ///   @Searchable var title: String
+  ///   @Searchable var details: String
+  /// }
+  /// let found = Query<Tea>(filter: .search("red chai"), order: [.relevance], limit: 20)
+  /// ```
+  /// All such properties of a type have one index of words: see `FieldIndex.text(_:)`.
+  @attached(peer)
+  public macro Searchable() = #externalMacro(module: "PandoMacros", type: "MarkerMacro")
+
   /// Gives the former names of a property, under which older records have it.
   ///
   /// - Parameter names: The names, the newest first.

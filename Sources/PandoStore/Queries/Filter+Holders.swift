@@ -11,6 +11,11 @@ extension Filter {
   }
 }
 
+extension Query {
+  /// Whether the result depends on more than the entities themselves.
+  package var needsStore: Bool { filter.needsStore || order.contains { $0.key == .relevance } }
+}
+
 extension ModelSnapshot {
   /// The query with the fields that only a store has replaced by the identifiers of their matches.
   func resolved<E: Queryable>(_ query: Query<E>) throws -> Query<E> {

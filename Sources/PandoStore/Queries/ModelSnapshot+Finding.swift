@@ -73,7 +73,7 @@ extension ModelSnapshot {
     let isTotal = query.order.contains { order in
       switch order.key {
       case .field(let field, _): field.isIdentifier
-      case .identifiers: true
+      case .identifiers, .relevance: true
       case .natural: false
       }
     }

@@ -22,13 +22,33 @@ extension ModelSnapshot {
 
   private func indexedField(ofType typeName: String) throws -> (RecordField) -> RecordField {
     let indexes = try reader.directory.catalog.type(named: typeName, in: reader).indexes
-    let fields = indexes.flatMap(\.fields).filter { !$0.isPlainlyRead }
+    let fields = indexes.flatMap { $0.fields + $0.fields[0].sources }.filter { !$0.isPlainlyRead }
     return { field in
       guard case .named(let path) = field,
         let found = fields.first(where: { $0.hasSameName(as: path) })
       else { return field }
       return .named(found)
     }
+  }
+}
+
+extension ModelSnapshot {
+  /// The same query with a search for words, by relevance unless it has an order.
+  ///
+  /// - Returns: `nil` without an index of words of the type.
+  package func searching(_ text: String, _ query: RecordQuery) throws -> RecordQuery? {
+    let indexes = try reader.directory.catalog.type(named: query.typeName, in: reader).indexes
+    guard let index = indexes.first(where: \.holdsWords) else { return nil }
+    let fields = index.fields[0].sources.map { RecordField.named($0) }
+    let search = FilterTree.search(fields, WordSearch(text))
+    var query = query
+    if case .all = query.filter {
+      query.filter = search
+    } else {
+      query.filter = .and([search, query.filter])
+    }
+    if query.order.isEmpty { query.order = [.relevance] }
+    return query
   }
 }
 
@@ -42,6 +62,7 @@ extension FilterTree {
     case .pattern(let one, let pattern): .pattern(field(one), pattern)
     case .prefix(let one, let prefix): .prefix(field(one), prefix)
     case .part(let one, let part): .part(field(one), part)
+    case .search(let some, let search): .search(some.map(field), search)
     case .and(let parts): .and(parts.map { $0.mapped(field) })
     case .or(let parts): .or(parts.map { $0.mapped(field) })
     case .not(let part): .not(part.mapped(field))

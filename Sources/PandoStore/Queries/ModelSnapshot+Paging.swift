@@ -191,6 +191,11 @@ extension ModelSnapshot {
   private func stored<E: Queryable>(_ query: Query<E>, after entity: E?) throws -> StoredQuery<E> {
     var stored = try proven(query)
     guard let entity else { return stored }
+    if query.order.contains(where: { $0.key == .relevance }) {
+      throw QueryError(
+        .lostPlace, entity.modelIdentifier ?? "",
+        "an order by relevance has no place for an entity; use an offset")
+    }
     let values = EntitySorter(query.order).values(of: entity)
     let node = try nodeNumber(of: entity.modelIdentifier ?? "")
     guard let node = node ?? (query.tellsApart(values) ? 0 : nil) else {

@@ -117,6 +117,15 @@ extension QueryPlanner {
 
   /// The parts of the filter that hold for all of the candidates.
   func told(by candidates: QueryCandidates, _ alternatives: [QueryCandidates]) -> UInt64 {
+    if case .words(let index, let search) = candidates {
+      guard search.isToldByWords else { return 0 }
+      return parts.enumerated().reduce(0) { told, part in
+        guard part.offset < 64, case .search(let fields, search) = part.element,
+          index.hasWords(of: fields)
+        else { return told }
+        return told | 1 << UInt64(part.offset)
+      }
+    }
     guard case .rows(let index, let ranges) = candidates else { return 0 }
     let use = use(of: index, alternatives)
     return use.ranges == ranges ? use.told : 0

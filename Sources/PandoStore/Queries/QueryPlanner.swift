@@ -9,6 +9,8 @@ indirect enum QueryCandidates: Equatable {
   case rows(StoredIndex, [IndexRange])
   /// The parents of nodes with these identifiers.
   case parents([String])
+  /// The records with the words of a search, by an index of words.
+  case words(StoredIndex, WordSearch)
   /// The union of several; each part must be read.
   case union([QueryCandidates])
   /// The intersection of several.
@@ -58,8 +60,11 @@ struct QueryPlanner {
   let parts: [FilterTree<RecordField>]
   let recordCount: Int
   private let type: UInt32
+  /// Whether found records may be left out, so that a window needs more.
+  let leavesOut: Bool
 
-  init(_ query: RecordQuery, _ type: QueriedType, _ purpose: QueryPurpose) {
+  init(_ query: RecordQuery, _ type: QueriedType, _ purpose: QueryPurpose, leavesOut: Bool) {
+    self.leavesOut = leavesOut
     self.query = query
     self.purpose = purpose
     recordCount = type.recordCount
@@ -81,6 +86,8 @@ struct QueryPlanner {
     /// `nodes` is unsorted, may have duplicates, and is empty for identifiers; `isExact` if all of
     /// them match.
     case candidates(QueryCandidates, nodes: [UInt64], isExact: Bool)
+    /// The matching nodes of the window, and of what precedes it, by relevance.
+    case ranked(QueryCandidates, nodes: [UInt64])
     /// In the order of an index, until the window is full.
     case ordered(OrderedRows)
     /// All records, whose number is stored.
@@ -102,6 +109,7 @@ struct QueryPlanner {
     if let direct = alternatives.first(where: \.isIdentifiers) {
       return .candidates(direct, nodes: [], isExact: false)
     }
+    if let told = try toldByWords(reader) { return told }
     if let told = toldByRows(alternatives) { return told }
     var limit = max(Self.fewCandidates, recordCount / Self.scanShare)
     let ordered = query.limit == nil ? nil : orderedRows(alternatives, query.order)
@@ -157,8 +165,9 @@ struct QueryPlanner {
     _ reader: borrowing StoreReader
   ) throws -> Choice {
     var (candidates, nodes) = best
-    guard case .rows = candidates else {
-      return .candidates(candidates, nodes: nodes, isExact: false)
+    switch candidates {
+    case .rows, .words: break
+    default: return .candidates(candidates, nodes: nodes, isExact: false)
     }
     var told = told(by: candidates, alternatives)
     let factor = purpose == .records ? Self.rowsPerRecord.1 : Self.rowsPerRecord.0
@@ -270,6 +279,9 @@ struct QueryPlanner {
     case .pattern(let field, let pattern):
       return pattern.prefix.isEmpty
         ? [] : rows(field, Self.range(ofTextsWithPrefix: pattern.prefix))
+    case .search(let fields, let search):
+      guard let index = wordIndex(of: fields), !search.units.isEmpty else { return [] }
+      return [.words(index, search)]
     case .and(let parts):
       var all: [QueryCandidates] = []
       for part in parts { all += try simple(part, reader) }
@@ -390,6 +402,10 @@ struct QueryPlanner {
           return nodes.count < limit
         }
       }
+    case .words(let index, let search):
+      let matches = try WordMatches(
+        search, index, limit: limit - nodes.count, isRanked: false, reader)
+      nodes += matches.nodes
     case .union(let parts), .shared(let parts):
       for part in parts { try collect(part, upTo: limit, into: &nodes, reader) }
     }
@@ -401,6 +417,7 @@ extension QueryCandidates {
     switch self {
     case .identifiers(let identifiers), .parents(let identifiers): identifiers.isEmpty
     case .rows(_, let ranges): ranges.isEmpty
+    case .words: false
     case .union(let parts), .shared(let parts): parts.allSatisfy(\.isEmpty)
     }
   }
@@ -420,6 +437,7 @@ extension QueryCandidates {
     case .parents(let identifiers): .parents(count: identifiers.count)
     case .rows(let index, let ranges):
       .index(field: index.name, rangeCount: ranges.count, isOrdered: false)
+    case .words(let index, _): .words(fields: index.wordFields)
     case .union(let parts): .union(parts.map(\.access))
     case .shared(let parts): .intersection(parts.map(\.access))
     }

@@ -25,7 +25,7 @@ struct QueryRun {
   let type: UInt32
   let recordCount: Int
   let choice: QueryPlanner.Choice
-  private let indexes: [StoredIndex]
+  let indexes: [StoredIndex]
   private var matches: [QueryMatch] = []
   /// The number of records that a scan has read.
   private var scannedCount = 0
@@ -36,6 +36,10 @@ struct QueryRun {
   private let excluded: Set<UInt64>
   /// Takes matches in place of ``matches``; `nil` to keep them.
   private var sink: (any MatchSink)?
+  /// The relevance of texts for the search of the filter; `nil` unless the order needs it.
+  var relevance: WordRelevance?
+  /// The words of the text that is compared.
+  var scanner = WordScanner()
 
   init(
     _ query: RecordQuery, _ reader: borrowing StoreReader, _ purpose: QueryPurpose = .records,
@@ -49,7 +53,12 @@ struct QueryRun {
     self.type = type.number
     recordCount = type.recordCount
     indexes = type.indexes
-    choice = recordCount == 0 ? .nothing : try QueryPlanner(query, type, purpose).choice(reader)
+    choice =
+      recordCount == 0
+      ? .nothing
+      : try QueryPlanner(
+        query, type, purpose, leavesOut: !excluded.isEmpty
+      ).choice(reader)
   }
 
   /// Whether the rows of an index have the values of an answer.
@@ -76,6 +85,9 @@ struct QueryRun {
       access = .nothing
       isSorted = false
     case .candidates(let candidates, _, _): access = candidates.access
+    case .ranked(let candidates, _):
+      access = candidates.access
+      isSorted = false
     case .ordered(let rows):
       access = .index(field: rows.index.name, rangeCount: rows.ranges.count, isOrdered: true)
       isSorted = !rows.isComplete
@@ -103,6 +115,7 @@ struct QueryRun {
 
   /// The reason why an index of a field of the query can't be used.
   private var reason: String? {
+    if let missing = missingWords { return missing }
     for path in query.fields.compactMap(\.path) {
       if indexes.contains(where: { $0.fields == [path] }) { continue }
       for index in indexes {
@@ -134,8 +147,14 @@ struct QueryRun {
   mutating func find(
     _ reader: borrowing StoreReader, _ source: SnapshotSource, computing: Computing
   ) throws -> ArraySlice<QueryMatch> {
+    if query.order.contains(where: \.isRelevance) {
+      if case .ranked(_, let nodes) = choice {
+        return window(of: nodes.map { QueryMatch(node: $0) })
+      }
+      if recordCount > 0 { relevance = try relevance(reader, source, computing) }
+    }
     switch choice {
-    case .nothing: return []
+    case .nothing, .ranked: return []
     case .all, .counted, .valued, .covered:
       preconditionFailure("a result that rows give is not searched for")
     case .scan:
@@ -329,15 +348,17 @@ extension QueryRun {
     _ source: SnapshotSource, _ computing: Computing
   ) throws -> Bool {
     func value(_ field: RecordField) throws -> QueryValue {
-      switch field {
-      case .identifier: .string(try reader.identifier(of: node))
-      case .named(let path), .child(let path): try path.value(in: body, source)
-      case .children: try reader.children(in: body)
-      case .computed(let number, _), .computedChild(let number): try computing(number, node)
-      }
+      try Self.value(field, node, body, reader, source, computing)
     }
     if !isExact {
-      for part in filter.rest where try !part.matches(value) { return true }
+      for part in filter.rest {
+        if case .search(let fields, let search) = part {
+          try scan(fields, body, value)
+          if !search.matches(scanner) { return true }
+        } else if try !part.matches(value) {
+          return true
+        }
+      }
     }
     if !query.uniqueBy.isEmpty {
       guard seen.insert(try query.uniqueBy.map(value)).inserted else { return true }
@@ -352,6 +373,11 @@ extension QueryRun {
     let values = try query.order.map { order -> QueryValue in
       switch order {
       case .field(let field, _): return try value(field)
+      case .relevance:
+        guard let relevance, let (fields, search) = query.searched else { return .integer(0) }
+        try scan(fields, body, value)
+        let counts = search.counts(in: scanner)
+        return .integer(Int64(relevance.value(counts, length: scanner.words.count)))
       case .identifiers(let positions):
         let identifier = try reader.identifier(of: node)
         return .integer(Int64(positions[ByteString(identifier)] ?? .max))
@@ -365,6 +391,18 @@ extension QueryRun {
       matches.removeLast(matches.count - query.target)
     }
     return true
+  }
+
+  static func value(
+    _ field: RecordField, _ node: UInt64, _ body: Span<UInt8>, _ reader: borrowing StoreReader,
+    _ source: SnapshotSource, _ computing: Computing
+  ) throws -> QueryValue {
+    switch field {
+    case .identifier: .string(try reader.identifier(of: node))
+    case .named(let path), .child(let path): try path.value(in: body, source)
+    case .children: try reader.children(in: body)
+    case .computed(let number, _), .computedChild(let number): try computing(number, node)
+    }
   }
 
   /// Whether a place comes before another by all keys, and then by node number.

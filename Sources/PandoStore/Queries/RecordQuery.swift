@@ -26,10 +26,18 @@ package enum RecordOrder: Sendable {
   case field(RecordField, isDescending: Bool)
   /// The order of a list of identifiers; others come last.
   case identifiers([ByteString: Int])
+  /// The relevance for the search of the filter; the highest first.
+  case relevance
 
   var isDescending: Bool {
-    if case .field(_, isDescending: true) = self { true } else { false }
+    switch self {
+    case .field(_, let isDescending): isDescending
+    case .identifiers: false
+    case .relevance: true
+    }
   }
+
+  var isRelevance: Bool { if case .relevance = self { true } else { false } }
 }
 
 extension RecordField {
@@ -63,6 +71,13 @@ package struct RecordQuery: Sendable {
     var fields = filter.fields
     for case .field(let field, _) in order { fields.append(field) }
     return fields
+  }
+
+  /// The first search that must hold.
+  var searched: (fields: [RecordField], search: WordSearch)? {
+    let parts = if case .and(let parts) = filter { parts } else { [filter] }
+    for case .search(let fields, let search) in parts { return (fields, search) }
+    return nil
   }
 
   /// The number of records that fill the window.
@@ -120,6 +135,8 @@ public struct QueryPlan: Sendable, Hashable, CustomStringConvertible {
     /// In ranges of an index. If `isOrdered`, the result is in its order, and the limit bounds the
     /// number of read rows.
     case index(field: String, rangeCount: Int, isOrdered: Bool)
+    /// By the words of an index, whose fields are named.
+    case words(fields: String)
     /// Among the parents of nodes, by the dependency index.
     case parents(count: Int)
     /// In the union of several.
@@ -196,6 +213,7 @@ extension QueryPlan.Access: CustomStringConvertible {
     case .index(let field, let rangeCount, let isOrdered):
       "index on \(field)" + (rangeCount == 1 ? "" : ", \(rangeCount) ranges")
         + (isOrdered ? ", in order" : "")
+    case .words(let fields): "words of \(fields)"
     case .union(let parts): parts.map(\.description).joined(separator: " and ")
     case .intersection(let parts): parts.map(\.description).joined(separator: " shared with ")
     case .scan: "scan"

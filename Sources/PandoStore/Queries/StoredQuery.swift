@@ -25,6 +25,7 @@ package struct StoredQuery<E: Queryable> {
       case .natural: preconditionFailure("the natural order has been left out")
       case .field(let field, let isDescending):
         return .field(self.field(field), isDescending: isDescending)
+      case .relevance: return .relevance
       case .identifiers(let ids):
         return .identifiers(
           Dictionary(zip(ids, ids.indices), uniquingKeysWith: { first, _ in first }))
@@ -50,6 +51,7 @@ package struct StoredQuery<E: Queryable> {
     case .pattern(let field, let pattern): .pattern(self.field(field), pattern)
     case .prefix(let field, let prefix): .prefix(self.field(field), prefix)
     case .part(let field, let part): .part(self.field(field), part)
+    case .search(let fields, let search): .search(fields.map { self.field($0) }, search)
     case .and(let parts): .and(parts.map { filter($0) })
     case .or(let parts): .or(parts.map { filter($0) })
     case .not(let part): .not(filter(part))

@@ -22,7 +22,13 @@ public struct FieldIndex<E: Queryable>: Sendable {
   /// The summed numbers; `nil` for an index without totals.
   private let sums: [Member]?
 
-  private init(_ fields: [Member], isUnique: Bool, sums: [Member]? = nil) {
+  /// Whether it is an index of words.
+  private let holdsWords: Bool
+
+  private init(
+    _ fields: [Member], isUnique: Bool, sums: [Member]? = nil, holdsWords: Bool = false
+  ) {
+    self.holdsWords = holdsWords
     self.fields = fields
     self.isUnique = isUnique
     self.sums = sums
@@ -31,6 +37,8 @@ public struct FieldIndex<E: Queryable>: Sendable {
   private enum Member: Sendable {
     case keyPath(any PartialKeyPath<E> & Sendable)
     case field(QueryField<E>)
+    /// A text or a list of texts.
+    case text(any PartialKeyPath<E> & Sendable)
 
     /// The declared field; `nil` if there is none.
     var field: Field<E>? {
@@ -38,8 +46,12 @@ public struct FieldIndex<E: Queryable>: Sendable {
       case .keyPath(let keyPath):
         E.fields.first { $0.reference.keyPath == keyPath && !$0.reference.hasElements }
       case .field(let wanted): E.fields.first { $0.reference == wanted }
+      case .text(let keyPath):
+        E.fields.first { $0.reference.keyPath == keyPath && !$0.reference.namesChildren }
       }
     }
+
+    var isText: Bool { field?.reference.kinds.contains(.string) ?? false }
 
     /// The place of the value in a record; `nil` for what is not declared.
     var path: FieldPath? {
@@ -50,7 +62,7 @@ public struct FieldIndex<E: Queryable>: Sendable {
 
     var label: String {
       switch self {
-      case .keyPath(let keyPath): "\(keyPath)"
+      case .keyPath(let keyPath), .text(let keyPath): "\(keyPath)"
       case .field(let wanted): wanted.label
       }
     }
@@ -108,9 +120,39 @@ public struct FieldIndex<E: Queryable>: Sendable {
     FieldIndex(fields.map { .field($0) }, isUnique: true)
   }
 
+  /// An index of the words of texts, which serves ``Filter/search(_:_:in:)``.
+  ///
+  /// ```swift
+  /// static let indexes: [FieldIndex<Tea>] = [.text(\.title, \.details, \.tags)]
+  /// ```
+  /// It has a row for each different word of an entity, so a write of a long text is dearer than of other fields;
+  /// see docs/benchmarks.md. To find entities by a whole text, use an index of the field.
+  ///
+  /// - Parameter keyPaths: The places of the texts, or of lists of texts, in the entity itself.
+  /// - Returns: The index.
+  public static func text(_ keyPaths: any PartialKeyPath<E> & Sendable...) -> FieldIndex {
+    FieldIndex(keyPaths.map { .text($0) }, isUnique: false, holdsWords: true)
+  }
+
+  /// The fields of an index of words; `nil` for another one, and if one is not declared.
+  var searchedFields: [QueryField<E>]? {
+    guard holdsWords else { return nil }
+    let found = fields.compactMap { $0.field?.reference }
+    return found.count == fields.count ? found : nil
+  }
+
   /// The index in the form of the store.
   func stored() throws(QueryError) -> ModelIndex {
     let paths = try fields.map { (member) throws(QueryError) in try Self.path(of: member) }
+    if holdsWords {
+      for (member, path) in zip(fields, paths) where !path.mayHaveWords || !member.isText {
+        throw QueryError(
+          .wrongType, member.label,
+          "an index of words of \(E.modelTypeName) has texts, or lists of texts, of the model itself"
+        )
+      }
+      return ModelIndex(typeName: E.modelTypeName, paths: [.words(of: paths)], isUnique: false)
+    }
     let summed = try sums?.map { (member) throws(QueryError) in
       let path = try Self.path(of: member)
       guard member.field?.reference.kinds.contains(.number) ?? false else {

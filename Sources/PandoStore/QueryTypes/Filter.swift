@@ -299,6 +299,13 @@ extension Filter {
             "\"\(pattern.source)\" is no regular expression")
         }
       case .prefix(let field, _), .part(let field, _): try Self.validateText(field)
+      case .search(let fields, let search):
+        guard !fields.isEmpty else {
+          throw QueryError(
+            .unknownField, search.text,
+            "a search names declared fields of \(E.modelTypeName), or the type declares .text(…)")
+        }
+        for field in fields { try Self.validateText(field) }
       default: break
       }
     }

@@ -12,6 +12,8 @@ package indirect enum FilterTree<Field: Hashable & Sendable>: Hashable, Sendable
   case prefix(Field, String)
   /// A text that contains another one, or begins with it, as the options compare them.
   case part(Field, TextPart)
+  /// Texts of fields that together have words.
+  case search([Field], WordSearch)
   case and([FilterTree])
   case or([FilterTree])
   case not(FilterTree)
@@ -26,6 +28,7 @@ extension FilterTree {
       case .compare(let field, _, _), .isIn(let field, _), .pattern(let field, _),
         .prefix(let field, _), .part(let field, _):
         fields.append(field)
+      case .search(let searched, _): fields += searched
       case .all, .and, .or, .not: break
       }
     }
@@ -47,6 +50,10 @@ extension FilterTree {
       return try value(field).isText { $0.utf8.starts(with: prefix.utf8) }
     case .part(let field, let part):
       return try value(field).isText { part.isFound(in: $0) }
+    case .search(let fields, let search):
+      var words = WordScanner()
+      for field in fields { try value(field).scan(&words) }
+      return search.matches(words)
     case .and(let parts):
       for part in parts where try !part.matches(value) { return false }
       return true
@@ -77,6 +84,17 @@ extension QueryValue {
     case .string(let text): body(text)
     case .elements(let values): values.contains { $0.isText(body) }
     default: false
+    }
+  }
+}
+
+extension QueryValue {
+  /// Finds the words of the text, or of each one of several.
+  func scan(_ words: inout WordScanner) {
+    switch self {
+    case .string(let text): words.scan(text)
+    case .elements(let values): for value in values { value.scan(&words) }
+    default: break
     }
   }
 }

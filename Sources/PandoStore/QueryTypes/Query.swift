@@ -120,10 +120,10 @@ extension Query {
     to entities: [E], preferring isPreferred: ((E) -> Bool)?
   ) throws(QueryError) -> QueryResult<E> {
     try validate()
-    if filter.needsStore {
+    if needsStore {
       throw QueryError(
         .needsStore, E.modelTypeName,
-        "only a store can say who holds an entity, and whether a server has it")
+        "only a store can say who holds an entity, whether a server has it, and how relevant it is")
     }
     return select(from: entities.filter(filter.matches), preferring: isPreferred)
   }

@@ -10,6 +10,7 @@ public struct QueryOrder<E: Queryable>: Hashable, Sendable {
   package enum Key: Hashable, Sendable {
     case field(QueryField<E>, isDescending: Bool)
     case natural
+    case relevance
     /// The order of a list of nodes.
     case identifiers([ByteString])
   }
@@ -77,6 +78,13 @@ public struct QueryOrder<E: Queryable>: Hashable, Sendable {
   /// The server's order if it is known, else the order of the inserts into the store.
   public static var natural: QueryOrder { QueryOrder(key: .natural) }
 
+  /// The relevance for the first ``Filter/search(_:_:in:)`` that must hold; the most relevant entity first.
+  ///
+  /// It is the BM25 of the words among all texts of the type, so one write may change the order of others. Pando
+  /// reads such a followed query again after each commit that changes a node. An order in memory, and a page
+  /// after an entity, throw ``QueryError``; use an offset.
+  public static var relevance: QueryOrder { QueryOrder(key: .relevance) }
+
   /// The order of a list of nodes; other nodes come last.
   ///
   /// - Parameter identifiers: The identifiers of the nodes.
@@ -105,6 +113,8 @@ package struct EntitySorter<E: Queryable> {
       case .field(let field, let isDescending): .field(field, isDescending: isDescending)
       case .identifiers(let ids):
         .places(Dictionary(zip(ids, ids.indices), uniquingKeysWith: { first, _ in first }))
+      // Only a store has it, and the order of its results stays.
+      case .relevance: .places([:])
       case .natural: preconditionFailure("the natural order has been left out")
       }
     }

@@ -113,9 +113,10 @@ extension WriteSession {
     }
   }
 
-  /// Removes the totals of an index.
+  /// Removes the totals of an index, or the numbers of its words.
   func deleteTotals(of index: StoredIndex) throws {
     state.rowChanges[index.number] = nil
+    state.wordChanges[index.number] = nil
     try deleteTotals(from: index.totalsPrefix, upTo: IndexRange.successor(of: index.totalsPrefix))
   }
 

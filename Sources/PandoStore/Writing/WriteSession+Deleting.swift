@@ -231,6 +231,7 @@ extension WriteSession {
     }
     state.typeBlocks = TypeBlocks()
     state.rowChanges = [:]
+    state.wordChanges = [:]
     state.frees = true
     for node in nodes { state.changes.delete(node.number, node.identifier) }
     for cacheKey in cacheKeys { state.changes.reset(collection: cacheKey) }

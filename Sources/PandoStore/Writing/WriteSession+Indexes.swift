@@ -36,6 +36,10 @@ extension WriteSession {
       {
         continue
       }
+      if index.holdsWords {
+        try changeWords(of: index, key, from: old, to: new)
+        continue
+      }
       let before = try old.map { try index.plainValue(in: $0.span) }
       let after = try new.map { try index.plainValue(in: $0.span) }
       if case .some(.none) = before { try changeRelatedRows(index, key, old, new); continue }
@@ -76,6 +80,7 @@ extension WriteSession {
   ) throws -> Bool {
     try checkFields(fields, typeName, isUnique)
     try checkSums(sums ?? [], typeName)
+    try checkWords(fields, typeName, isUnique: isUnique, keepsTotals: sums != nil)
     try settleIndexRows()
     let type = try typeNumber(named: typeName)
     let present = try indexes(ofType: type)?.first { $0.hasFields(named: fields) }
@@ -96,6 +101,10 @@ extension WriteSession {
     state.adds = true
     try declare(index)
     note(index, typeName, isAdded: true)
+    if index.holdsWords {
+      try makeWords(of: index)
+      return true
+    }
     let rows = try rows(of: index)
     if !isSame {
       for row in rows { try put(row.value.span, forKey: row.key.span, in: tables.indexRows) }
@@ -127,6 +136,24 @@ extension WriteSession {
       throw StoreError(
         .invalidIndex, typeName,
         "an index sums up fields of the record itself, and \"\(sum.name)\" is none")
+    }
+  }
+
+  /// Refuses words of what is no text of the record itself, and words beside other fields.
+  private func checkWords(
+    _ fields: [FieldPath], _ typeName: String, isUnique: Bool, keepsTotals: Bool
+  ) throws {
+    guard let words = fields.first(where: \.areWords) else { return }
+    guard fields.count == 1, !isUnique, !keepsTotals else {
+      throw StoreError(
+        .invalidIndex, typeName,
+        "an index of words has no other fields, keeps no totals and is not unique: \(words.name)")
+    }
+    for source in words.sources where !source.mayHaveWords {
+      throw StoreError(
+        .invalidIndex, typeName,
+        "an index of words has texts, or lists of texts, of the record itself, and "
+          + "\"\(source.name)\" is none")
     }
   }
 

@@ -67,6 +67,7 @@ extension WriteSession {
     do {
       try settleIndexRows()
       try settleTotals()
+      try settleWords()
     } catch {
       state.isHalfDone = true
       if state.failure == nil { state.failure = error }

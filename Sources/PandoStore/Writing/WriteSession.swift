@@ -55,6 +55,8 @@ import PandoSystem
     var uniqueRows: [(index: StoredIndex, row: [UInt8])] = []
     /// The changed rows of indexes with totals that are not in the totals yet, by index number.
     var rowChanges: [UInt32: [RowChange]] = [:]
+    /// The changed rows of indexes of words that are not stored yet, by index number.
+    var wordChanges: [UInt32: WordChanges] = [:]
     /// Whether this write has put or deleted a row.
     var isDirty = false
     /// Whether the writes of this flush have removed or added data.
@@ -327,6 +329,8 @@ import PandoSystem
 
   /// Runs a closure in a nested transaction: if it throws, its rows and changes are rolled back.
   func nested<Result>(_ body: () throws -> Result) throws -> Result {
+    // Collected rows would be copied by the next change.
+    try settleWords()
     let saved = state
     let outer = unsafe transaction
     leaveEnd(of: tables.nodes)
@@ -400,6 +404,7 @@ extension WriteSession {
   func endFlush() throws {
     try writeTypeBlocks()
     try settleTotals()
+    try settleWords()
     for (number, difference) in state.recordDifferences.enumerated() where difference != 0 {
       let name = try typeName(UInt32(number))
       state.types.change(name) { row in

@@ -324,6 +324,28 @@ import Testing
     }
   }
 
+  @Test func `an index of words is added, searched and dropped`() throws {
+    try withStore { store throws in
+      #expect(
+        try PandoProcess.failure(3, "query", store, "Book", "all", "--search", "x")
+          .contains("no index has words of a Book"))
+      try PandoProcess.output(
+        "set", store, "Book:2", #"{"title": "Dûne, and the DUNE"}"#, "--merge")
+      #expect(
+        try PandoProcess.output("index", store, "add", "Book", "title", "isbn", "--text")
+          == "added\tBook\twords(title,isbn)\n")
+      #expect(try PandoProcess.output("index", store, "list") == "Book\twords(title,isbn)\n")
+      let found = try PandoProcess.output("query", store, "Book", "all", "--search", "dun")
+      #expect(found.hasPrefix("Book:2\n"))
+      #expect(
+        try PandoProcess.output("query", store, "Book", "all", "--search", "dun", "--explain")
+          .hasPrefix("Book: words of title, isbn"))
+      #expect(try PandoProcess.output("index", store, "check") == "clean: 1 index\n")
+      try PandoProcess.output("index", store, "drop", "Book", "title", "isbn", "--text")
+      #expect(try PandoProcess.output("index", store, "list") == "")
+    }
+  }
+
   @Test func `an index with totals is added, listed, dumped and loaded`() throws {
     try withStore { store throws in
       #expect(

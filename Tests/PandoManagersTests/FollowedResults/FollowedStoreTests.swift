@@ -73,6 +73,33 @@ import Testing
     }
   }
 
+  @Test func `a followed search shows each commit, by natural order and by relevance`() async throws
+  {
+    try await Following.run { following in
+      try await following.set(Track(1, "Red Chai"), Track(2, "Green tea"))
+      var values = following.query(Query<Track>(filter: .search("red cha", in: \.title)))
+        .makeAsyncIterator()
+      var ranked = following.query(
+        Query<Track>(
+          filter: .search("RÉD", .wholeWords, in: \.title), order: [.relevance], limit: 2)
+      ).makeAsyncIterator()
+      try await expectNext(&values, [Track(1, "Red Chai")])
+      try await expectNext(&ranked, [Track(1, "Red Chai")])
+      try await following.set(Track(3, "red"))
+      try await expectNext(&ranked, [Track(3, "red"), Track(1, "Red Chai")])
+      try await following.set(Track(2, "Red, red chai"))
+      try await expectNext(&values, [Track(1, "Red Chai"), Track(2, "Red, red chai")])
+      try await expectNext(&ranked, [Track(3, "red"), Track(2, "Red, red chai")])
+      // An index changes nothing.
+      try await following.store.write { try $0.addIndex(on: ["words(title)"], ofType: "Track") }
+      try await following.set(Track(3, "gone"))
+      try await expectNext(&ranked, [Track(2, "Red, red chai"), Track(1, "Red Chai")])
+      try await following.set(Track(1, "gone too"))
+      try await expectNext(&values, [Track(2, "Red, red chai")])
+      try await expectNext(&ranked, [Track(2, "Red, red chai")])
+    }
+  }
+
   /// The query kept each error that it had ever reported.
   @Test func `a query keeps a limited number of reported errors, and reports each once`()
     async throws

@@ -17,6 +17,7 @@ struct QuerySuite {
       try measureIssues(size)
       try measureRenaming(size)
       try measureTotals(size)
+      try measureWords(size)
     }
     try measureOrders()
   }

@@ -1,0 +1,69 @@
+import PandoModels
+
+extension Filter {
+  /// Entities with texts that have the words of a search.
+  ///
+  /// ```swift
+  /// let found = Query<Tea>(filter: .search("red chai"), order: [.relevance], limit: 20)
+  /// ```
+  /// Words are compared without case and accents. The words may be in different fields. A word is a sequence of
+  /// letters and digits; each letter of Thai, Lao, Khmer, Myanmar, Hiragana and each ideograph is one, and such
+  /// letters beside each other are found beside each other. A search without a word matches all entities, with
+  /// ``WordMatching/anyWord`` none.
+  ///
+  /// An index of words, declared by ``FieldIndex/text(_:)`` or `@Searchable`, finds the entities. Without one,
+  /// each text is read. To find a part of a word, use ``contains(_:_:_:)``.
+  ///
+  /// - Parameters:
+  ///   - text: The words.
+  ///   - matching: How they are found; by default all of them, the last one by its beginning.
+  ///   - keyPaths: The places of the texts, or of lists of texts; by default the fields of the first index of
+  ///     words that the type declares.
+  /// - Returns: The filter.
+  public static func search(
+    _ text: String, _ matching: WordMatching = .allWords,
+    in keyPaths: any PartialKeyPath<E> & Sendable...
+  ) -> Filter {
+    Filter(.search(searchedFields(keyPaths), WordSearch(text, matching)))
+  }
+
+  /// The declared fields; none if one is not declared.
+  private static func searchedFields(
+    _ keyPaths: [any PartialKeyPath<E> & Sendable]
+  ) -> [QueryField<E>] {
+    if keyPaths.isEmpty { return E.indexes.lazy.compactMap(\.searchedFields).first ?? [] }
+    let fields = keyPaths.compactMap { keyPath in
+      E.fields.first { $0.reference.keyPath == keyPath && !$0.reference.namesChildren }?.reference
+    }
+    return fields.count == keyPaths.count ? fields : []
+  }
+
+  /// Where the words of the filter's searches are in a text.
+  ///
+  /// ```swift
+  /// for range in query.filter.ranges(in: tea.details) { details[range].font = .bold }
+  /// ```
+  /// They are computed from the text; a store keeps no positions.
+  ///
+  /// - Parameter text: A text of an entity.
+  /// - Returns: The ranges, in order; none overlap. A phrase is one range.
+  /// - Complexity: O(*n* · *w*) for *n* words of the text and *w* of the filter.
+  public func ranges(in text: String) -> [Range<String.Index>] {
+    var found: [Range<Int>] = []
+    tree.forEachLeaf { leaf in
+      if case .search(_, let search) = leaf { found += search.ranges(in: text) }
+    }
+    var joined: [Range<Int>] = []
+    for range in found.sorted(by: { $0.lowerBound < $1.lowerBound }) {
+      if let last = joined.last, range.lowerBound < last.upperBound {
+        joined[joined.count - 1] = last.lowerBound..<max(last.upperBound, range.upperBound)
+      } else {
+        joined.append(range)
+      }
+    }
+    return joined.map { range in
+      let start = text.utf8.index(text.utf8.startIndex, offsetBy: range.lowerBound)
+      return start..<text.utf8.index(start, offsetBy: range.count)
+    }
+  }
+}
