@@ -122,6 +122,8 @@ extension Queryable {
   /// - Parameter keyPath: A key path of the type.
   /// - Returns: The name.
   package static func declaredName(of keyPath: AnyKeyPath) -> String? {
-    fields.first { $0.reference.keyPath == keyPath && !$0.reference.namesSeveral }?.name
+    fields.first {
+      $0.reference.keyPath == keyPath && !$0.reference.namesSeveral && !$0.reference.isFolded
+    }?.name
   }
 }

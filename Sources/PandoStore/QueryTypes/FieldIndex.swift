@@ -44,10 +44,12 @@ public struct FieldIndex<E: Queryable>: Sendable {
     var field: Field<E>? {
       switch self {
       case .keyPath(let keyPath):
-        E.fields.first { $0.reference.keyPath == keyPath && !$0.reference.hasElements }
+        E.fields.first {
+          $0.reference.keyPath == keyPath && !$0.reference.hasElements && !$0.reference.isFolded
+        }
       case .field(let wanted): E.fields.first { $0.reference == wanted }
       case .text(let keyPath):
-        E.fields.first { $0.reference.keyPath == keyPath && !$0.reference.namesChildren }
+        E.fields.first { $0.reference.isText(at: keyPath) }
       }
     }
 

@@ -33,7 +33,7 @@ extension Filter {
   ) -> [QueryField<E>] {
     if keyPaths.isEmpty { return E.indexes.lazy.compactMap(\.searchedFields).first ?? [] }
     let fields = keyPaths.compactMap { keyPath in
-      E.fields.first { $0.reference.keyPath == keyPath && !$0.reference.namesChildren }?.reference
+      QueryField<E>(declaredTextAt: keyPath)
     }
     return fields.count == keyPaths.count ? fields : []
   }
@@ -65,5 +65,20 @@ extension Filter {
       let start = text.utf8.index(text.utf8.startIndex, offsetBy: range.lowerBound)
       return start..<text.utf8.index(start, offsetBy: range.count)
     }
+  }
+}
+
+extension QueryField {
+  /// The declared text, or list of texts, at a key path; `nil` if there is none.
+  fileprivate init?(declaredTextAt keyPath: any PartialKeyPath<E> & Sendable) {
+    guard let field = E.fields.first(where: { $0.reference.isText(at: keyPath) }) else {
+      return nil
+    }
+    self = field.reference
+  }
+
+  /// Whether it is the value at a key path, or each element of a list there; no child.
+  func isText(at keyPath: any PartialKeyPath<E> & Sendable) -> Bool {
+    self.keyPath == keyPath && !namesChildren && !isFolded
   }
 }

@@ -327,7 +327,7 @@ import Testing
   @Test func `an index of words is added, searched and dropped`() throws {
     try withStore { store throws in
       #expect(
-        try PandoProcess.failure(3, "query", store, "Book", "all", "--search", "x")
+        try PandoProcess.failure(1, "query", store, "Book", "all", "--search", "x")
           .contains("no index has words of a Book"))
       try PandoProcess.output(
         "set", store, "Book:2", #"{"title": "Dûne, and the DUNE"}"#, "--merge")
