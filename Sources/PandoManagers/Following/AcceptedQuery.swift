@@ -137,7 +137,8 @@ final class AcceptedQuery<E: Queryable>: Sendable {
     }
     let conditions = query.filter.tree.conditions()
     if hasCapacity, !conditions.contains(where: \.arePoints),
-      case .field(let field, let isDescending)? = query.order.first?.key, let name = field.name
+      case .field(let field, let isDescending)? = query.order.first?.key,
+      let name = field.declaredName
     {
       return .order(FieldOrder(field: name, isDescending: isDescending), conditions)
     }

@@ -107,14 +107,14 @@ extension FilterTree {
       FilterTree.condition(field, [(nil, value)])
     case .compare(let field, .greater, let value), .compare(let field, .greaterOrEqual, let value):
       FilterTree.condition(field, [(value, nil)])
-    case .all, .compare(_, .notEqual, _), .pattern, .not: []
+    case .all, .compare(_, .notEqual, _), .pattern, .part, .search, .not: []
     }
   }
 
   private static func condition<E: Queryable>(
     _ field: QueryField<E>, _ ranges: [(QueryValue?, QueryValue?)]
   ) -> [FieldCondition] where Field == QueryField<E> {
-    guard let name = field.name, !ranges.isEmpty else { return [] }
+    guard let name = field.declaredName, !ranges.isEmpty else { return [] }
     return [
       FieldCondition(
         ranges: ranges.map { FieldRange(field: name, lower: $0.0, upper: $0.1) },
@@ -168,5 +168,14 @@ extension String {
       return String(String.UnicodeScalarView(scalars))
     }
     return nil
+  }
+}
+
+extension QueryField {
+  /// The name under which ``TypeViews`` finds its values in changed entities; `nil` if it does not.
+  ///
+  /// Other forms of a declared field, such as folded texts, have names too.
+  var declaredName: String? {
+    name.flatMap { name in E.fields.contains { $0.name == name } ? name : nil }
   }
 }

@@ -215,6 +215,10 @@ extension Query {
     if !uniqueBy.isEmpty {
       throw fail("uniqueBy chooses among all entities, so a page can't say which are on others")
     }
+    if order.contains(where: { $0.key == .relevance }) {
+      throw fail(
+        "relevance changes with each write; read the first entities by a limit and an offset")
+    }
     if limit == 0 { throw fail("a page without entities has no end; give a limit above 0") }
   }
 

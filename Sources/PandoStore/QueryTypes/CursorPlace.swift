@@ -84,7 +84,7 @@ struct CursorPlace: Hashable {
     var bytes = Array(E.modelTypeName.utf8)
     for order in order.prefix(while: { $0.key != .natural }) {
       switch order.key {
-      case .natural: break
+      case .natural, .relevance: break
       case .field(let field, let isDescending):
         bytes += [0, isDescending ? 2 : 1]
         bytes += Array(field.label.utf8)
