@@ -18,8 +18,7 @@ enum QueryCommand: Command {
         "--order", "FIELD", repeats: true, "by this field, FIELD:desc for the highest value first"),
       .value("--limit", "N", "at most N"),
       .value(
-        "--search", "WORDS",
-        "only nodes with these words, the most relevant first; needs an index by --text"),
+        "--search", "WORDS", "nodes with these words, the most relevant first (pando index)"),
       .value("--fields", "FIELD,…", "print these fields, FIELD:date for a date"),
       .flag("--count", "print how many instead"),
       .value("--count-by", "FIELD,…", "print how many there are of each value"),

@@ -74,11 +74,7 @@ package struct RecordQuery: Sendable {
   }
 
   /// The first search that must hold.
-  var searched: (fields: [RecordField], search: WordSearch)? {
-    let parts = if case .and(let parts) = filter { parts } else { [filter] }
-    for case .search(let fields, let search) in parts { return (fields, search) }
-    return nil
-  }
+  var searched: (fields: [RecordField], search: WordSearch)? { filter.requiredSearch }
 
   /// The number of records that fill the window.
   var target: Int {

@@ -35,6 +35,19 @@ extension FilterTree {
     return fields
   }
 
+  /// The first search that each match meets; `nil` if there is none.
+  var requiredSearch: (fields: [Field], search: WordSearch)? {
+    switch self {
+    case .search(let fields, let search): return (fields, search)
+    case .and(let parts):
+      for part in parts {
+        if let found = part.requiredSearch { return found }
+      }
+      return nil
+    default: return nil
+    }
+  }
+
   /// Whether an object with these field values matches.
   package func matches(
     _ value: (Field) throws -> QueryValue

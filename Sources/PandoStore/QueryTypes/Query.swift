@@ -82,7 +82,7 @@ extension Query {
 
   /// Checks the values of the query that the compiler can't check.
   ///
-  /// - Throws: ``QueryError`` `negativeLimit`, `negativeOffset`, `invalidRegularExpression`, `wrongType`.
+  /// - Throws: ``QueryError`` `negativeLimit`, `negativeOffset`, `invalidRegularExpression`, `wrongType`, `noSearch`.
   /// - Complexity: O(*p*) for *p* comparisons of the filter and keys of the order.
   public func validate() throws(QueryError) {
     if let limit, limit < 0 {
@@ -95,6 +95,11 @@ extension Query {
       throw QueryError(
         .wrongType, field.label,
         "this field of \(E.modelTypeName) has several values, which are no place in an order")
+    }
+    if order.contains(where: { $0.key == .relevance }), filter.tree.requiredSearch == nil {
+      throw QueryError(
+        .noSearch, E.modelTypeName,
+        "an order by relevance needs a search in the filter, alone or joined by &&")
     }
     try filter.validate()
   }

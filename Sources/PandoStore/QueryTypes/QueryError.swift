@@ -40,6 +40,8 @@ public struct QueryError: Error, Hashable, CustomStringConvertible {
     public static var invalidCursor: Code { Code(rawValue: "invalidCursor") }
     /// A query has no pages: it skips entities, or its order changes without a write of them.
     public static var noPages: Code { Code(rawValue: "noPages") }
+    /// The order is by relevance, but the filter has no search that each match meets.
+    public static var noSearch: Code { Code(rawValue: "noSearch") }
     /// Only a store on disk can answer the query.
     public static var needsStore: Code { Code(rawValue: "needsStore") }
     /// An identifier has an empty key, or a remote one begins with `local:`.

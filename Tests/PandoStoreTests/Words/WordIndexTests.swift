@@ -276,6 +276,23 @@ import Testing
   }
 
   @Test(.overBothBackings)
+  func `an order by relevance without a search that must hold is an error`() throws {
+    let store = try ModelStore.forTest()
+    let search = Filter<Tea>.search("red")
+    for filter in [.all, \.price == 3, search || \.price == 3, !search] {
+      let query = Query<Tea>(filter: filter, order: [.relevance])
+      #expect(throws: QueryError.self) { try store.find(query) }
+      #expect(throws: QueryError.self) { try store.explain(query) }
+    }
+    try store.write { try $0.set(Tea(number: 1, title: "red", price: 3)) }
+    let inner = Query<Tea>(filter: \.price == 3 && (\.number == 1 && search), order: [.relevance])
+    #expect(try store.find(inner).count == 1)
+    #expect(throws: QueryError.self) {
+      try store.page(of: Query(filter: search, order: [.relevance]))
+    }
+  }
+
+  @Test(.overBothBackings)
   func `an index of words of anything but own texts is refused`() throws {
     let store = try ModelStore.forTest()
     for fields in [
