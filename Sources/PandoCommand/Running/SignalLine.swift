@@ -1,4 +1,5 @@
 import PandoSystem
+import Synchronization
 
 /// Turns a signal caused by a damaged file into an error line and exit status 4.
 ///
@@ -27,6 +28,9 @@ enum SignalLine {
   private nonisolated(unsafe) static var failure: Line?
   /// The output of liblmdb, which prints before it aborts over a damaged file.
   private nonisolated(unsafe) static var printed: UnsafeMutableBufferPointer<CChar>?
+
+  /// Whether a handler runs: several threads may get a signal at once, and the first one prints the line.
+  private static let isEnding = Atomic(false)
 
   /// The signals that a damaged file can raise.
   private static let signals = [SIGBUS, SIGSEGV, SIGABRT, SIGFPE, SIGILL, SIGTRAP]
@@ -64,8 +68,11 @@ enum SignalLine {
     unsafe printed = buffer
     unsafe bufferStandardError(in: buffer)
 
+    // Made now, because a handler must not make it.
+    _ = isEnding.load(ordering: .relaxed)
     var action = sigaction()
     unsafe action.__sigaction_handler.sa_handler = { signal in
+      if SignalLine.isEnding.exchange(true, ordering: .relaxed) { while true { pause() } }
       let isDamage =
         switch signal {
         case SIGBUS, SIGSEGV, SIGFPE: true
@@ -77,7 +84,8 @@ enum SignalLine {
       }
       _exit(ExitCode.failure.rawValue)
     }
-    action.sa_flags = Int32(SA_ONSTACK) | Int32(bitPattern: UInt32(SA_RESETHAND))
+    // Without `SA_RESETHAND`, by which a second thread would end the process before the line is printed.
+    action.sa_flags = Int32(SA_ONSTACK)
     for signal in signals { unsafe sigaction(signal, &action, nil) }
   }
 }

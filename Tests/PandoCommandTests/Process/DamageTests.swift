@@ -125,7 +125,8 @@ struct LimitTests {
   @Test func `a process with too few open files gets an error that says so`() throws {
     try withTemporaryDirectory { directory in
       try PandoProcess.output("set", "\(directory)/store", "Person:1", "{}", "--type", "Person")
-      for count in 5...8 {
+      // With 8 files several threads fail at once.
+      for count in [5, 6, 7, 8, 8, 8, 8, 8] {
         let run = try PandoProcess.shell("cd \(directory); ulimit -n \(count); pando watch store")
         #expect(run.status == 4 && !run.errors.contains("damaged"), "\(count): \(run)")
         #expect(run.errors.contains("open files"), "\(count): \(run)")
