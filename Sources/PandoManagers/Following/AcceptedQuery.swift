@@ -96,11 +96,8 @@ final class AcceptedQuery<E: Queryable>: Sendable {
   }
 
   /// The position of an entity among others, present or new.
-  func place(
-    of spot: WindowSpot, in others: ChunkedArray<ResultRow>
-  ) -> ChunkedArray<ResultRow>.Index {
-    spot.place(in: others, sorter.order)
-  }
+  func place(of row: ResultRow, in others: ChunkedArray<ResultRow>) -> ChunkedArray<ResultRow>.Index
+  { sorter.order.place(of: row, in: others) }
 
   /// Sorts rows in the order of a window.
   func sorted(_ rows: [ResultRow]) -> [ResultRow] {

@@ -218,8 +218,8 @@ struct QueryWindow<E: Queryable>: Sendable {
   /// The position of a node.
   private func place(of identifier: ByteString) -> Place? {
     if followed.ordersByChange, kept.count > WindowIndex.countMinimum {
-      guard let spot = index.spot(of: identifier, in: version, of: kept) else { return nil }
-      let place = followed.place(of: spot, in: kept)
+      guard let row = index.row(identifier, in: version, of: kept) else { return nil }
+      let place = followed.place(of: row, in: kept)
       if place != kept.endIndex, kept[place].identifier == identifier { return place }
     }
     return kept.firstIndex { $0.identifier == identifier }
@@ -241,7 +241,7 @@ struct QueryWindow<E: Queryable>: Sendable {
   }
 
   private mutating func insert(_ new: ResultRow) -> Outcome {
-    let place = followed.place(of: WindowSpot(new), in: kept)
+    let place = followed.place(of: new, in: kept)
     // Matches that are not kept may come before it.
     if place == kept.endIndex, !isComplete { return .same }
     moved.append(new.identifier)
@@ -286,32 +286,15 @@ struct QueryWindow<E: Queryable>: Sendable {
   extension WindowIndex {
     fileprivate func checkInvariants(in version: UInt64, of kept: [ResultRow]) {
       state.withLock { state in
-        guard state.version == version, !state.spots.isEmpty else { return }
+        guard state.version == version, !state.rows.isEmpty else { return }
         precondition(
-          state.spots.count == kept.count
-            && kept.allSatisfy { state.spots[$0.identifier] == WindowSpot($0) },
+          state.rows.count == kept.count
+            && kept.allSatisfy { state.rows[$0.identifier] === $0 },
           "the index of a window has other rows")
       }
     }
   }
 #endif
-
-/// The place of a row among others, whatever their number.
-struct WindowSpot: Sendable, Equatable {
-  let rank: UInt64
-  let values: [QueryValue]
-
-  init(_ row: ResultRow) { (rank, values) = (row.rank, row.values) }
-
-  /// Its place among rows in an order: that of its row, or the one that a new row takes.
-  func place(in rows: ChunkedArray<ResultRow>, _ order: ValueOrder) -> ChunkedArray<ResultRow>.Index
-  {
-    rows.partitioningIndex { other in
-      if order.areInOrder(other.values, values) { return false }
-      return other.rank >= rank || order.areInOrder(values, other.values)
-    }
-  }
-}
 
 /// Finds a row of a long window by its identifier.
 ///
@@ -323,7 +306,7 @@ private final class WindowIndex: Sendable {
     var version: UInt64 = 0
     var lastVersion: UInt64 = 0
     /// Empty until the first search.
-    var spots: [ByteString: WindowSpot] = [:]
+    var rows: [ByteString: ResultRow] = [:]
   }
 
   /// A window of at most so many rows is searched without an index.
@@ -331,17 +314,17 @@ private final class WindowIndex: Sendable {
 
   private let state = Locked(State())
 
-  /// The spot of a kept node; `nil` if it is not kept.
-  func spot(
-    of identifier: ByteString, in version: UInt64, of kept: ChunkedArray<ResultRow>
-  ) -> WindowSpot? {
+  /// The row of a kept node; `nil` if it is not kept.
+  func row(
+    _ identifier: ByteString, in version: UInt64, of kept: ChunkedArray<ResultRow>
+  ) -> ResultRow? {
     state.withLock { state in
-      if state.version != version || state.spots.isEmpty {
-        state.spots = Dictionary(minimumCapacity: kept.count)
-        for row in kept { state.spots[row.identifier] = WindowSpot(row) }
+      if state.version != version || state.rows.isEmpty {
+        state.rows = Dictionary(minimumCapacity: kept.count)
+        for row in kept { state.rows[row.identifier] = row }
         state.version = version
       }
-      return state.spots[identifier]
+      return state.rows[identifier]
     }
   }
 
@@ -357,9 +340,9 @@ private final class WindowIndex: Sendable {
       state.lastVersion += 1
       guard state.version == version else { return state.lastVersion }
       state.version = state.lastVersion
-      if state.spots.isEmpty { return state.lastVersion }
-      if let old { state.spots[old.identifier] = nil }
-      if let new { state.spots[new.identifier] = WindowSpot(new) }
+      if state.rows.isEmpty { return state.lastVersion }
+      if let old { state.rows[old.identifier] = nil }
+      if let new { state.rows[new.identifier] = new }
       return state.lastVersion
     }
   }

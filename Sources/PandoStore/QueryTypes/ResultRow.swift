@@ -3,8 +3,9 @@ package import PandoSystem
 
 /// A row of a followed result.
 ///
-/// Not generic, because the compiler specializes no code for it otherwise.
-package struct ResultRow: Sendable {
+/// Not generic, because the compiler specializes no code for it otherwise. An object, because versions of a result copy
+/// parts of hundreds of rows.
+package final class ResultRow: Sendable {
   private final class Box<E: Queryable>: Sendable {
     let entity: E
     init(_ entity: E) { self.entity = entity }
@@ -58,5 +59,19 @@ extension ChunkedArray<ResultRow> {
   /// The entities in a range of positions.
   package func entities<E: Queryable>(in range: Range<Int>, as type: E.Type) -> [E] {
     elements(in: range) { $0.entity(as: type) }.compactMap(\.self)
+  }
+}
+
+extension ValueOrder {
+  /// The place of a row among others: its own, or the one that a new row takes.
+  ///
+  /// - Complexity: O(log *n*) for *n* rows.
+  package func place(
+    of row: ResultRow, in rows: ChunkedArray<ResultRow>
+  ) -> ChunkedArray<ResultRow>.Index {
+    rows.partitioningIndex { other in
+      if areInOrder(other.values, row.values) { return false }
+      return other.rank >= row.rank || areInOrder(row.values, other.values)
+    }
   }
 }
