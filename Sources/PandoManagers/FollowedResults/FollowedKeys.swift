@@ -18,8 +18,7 @@ public struct FollowedKeys<E: Queryable>: Sendable {
   /// It has no updates: an entity that changes and keeps its place changes no key.
   public let change: CollectionChange
 
-  /// The newest commit in the change, or the commit at which the first element was read; `nil` for entities that are not
-  /// in a store on disk.
+  /// The newest commit that was shown with the last change of the keys, as ``FollowedChange/commit``.
   public let commit: CommitNumber?
 
   init(_ rows: ChunkedArray<ResultRow>, _ former: FollowedKeys?, _ commit: CommitNumber?) {

@@ -67,7 +67,7 @@ public struct FollowedQuery<E: Queryable>: AsyncSequence, Sendable {
     elements { result, previous, commit, context in
       FollowedChange(
         result: result, change: previous.map { result.change(since: $0) } ?? .reset,
-        commit: commit?.number, author: commit?.author,
+        commit: commit?.number, author: previous == nil ? nil : commit?.author,
         context: previous == nil ? nil : context, former: previous)
     }
   }
@@ -166,10 +166,13 @@ public struct FollowedChange<E: Queryable>: Sendable {
   ///
   /// It is `reset` in the first element of an iteration. Several changes since the last element are joined.
   public let change: CollectionChange
-  /// The newest commit in the change, or the commit at which the first element was read; `nil` for entities that are not
-  /// in a store on disk.
+  /// The newest commit that was shown with the last change of the result; `nil` for entities that are not in a store on
+  /// disk.
+  ///
+  /// Commits that are shown in one step count together, so it may be one that changed other models. Before the first
+  /// change it is the commit at which the result was read.
   public let commit: CommitNumber?
-  /// The opened store that made the newest commit, as `ChangeSet.author`; `nil` if unknown, and in the first element.
+  /// The opened store that made that commit, as `ChangeSet.author`; `nil` if unknown, and in the first element.
   public let author: String?
   /// The context of the newest write in the change; `nil` in the first element of an iteration.
   public let context: (any Sendable)?
@@ -185,6 +188,9 @@ public struct FollowedChange<E: Queryable>: Sendable {
   }
 
   /// The declared fields in which an updated entity differs from the observer's last result.
+  ///
+  /// Lists differ if their elements or the order of these do. A set or a map has no order, and may be named although it
+  /// is equal. Values of several parts, such as a `URL` with a base, are not compared.
   ///
   /// - Parameter index: The position of the entity in ``result``.
   /// - Returns: The names of the fields, in the order of their declaration. Empty for an entity that is new or has not

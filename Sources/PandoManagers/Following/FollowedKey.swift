@@ -142,9 +142,10 @@ extension FilterTree {
   /// The conditions of `||`: one that holds for each part, if each part has one.
   private static func either(_ parts: [[FieldCondition]]) -> [FieldCondition] {
     var either = FieldCondition(ranges: [])
+    var seen: Set<FieldRange> = []
     for conditions in parts {
       guard let best = conditions.first(where: \.arePoints) ?? conditions.first else { return [] }
-      for range in best.ranges where !either.ranges.contains(range) { either.ranges.append(range) }
+      for range in best.ranges where seen.insert(range).inserted { either.ranges.append(range) }
       if best.isOfElements { either.isOfElements = true }
     }
     return either.ranges.isEmpty ? [] : [either]

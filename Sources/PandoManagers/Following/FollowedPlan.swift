@@ -4,8 +4,8 @@
 /// let open = store.follow(Query(filter: \Issue.state == .open, order: [.descending(\.created)], limit: 20))
 /// print(open.plan)  // Issue: found by a value of state; keeps at most 40 entities
 /// ```
-/// A commit costs nothing for the followed queries that it does not find, however many they are. An entity that a query
-/// keeps is always found, by its identifier.
+/// A commit costs nothing for the followed queries that it does not find, however many they are. A change of an entity
+/// that a query keeps always finds it.
 public struct FollowedPlan: Sendable, Hashable, CustomStringConvertible {
   /// The property of a changed entity that finds the query, if the query does not keep the entity.
   ///
@@ -19,7 +19,7 @@ public struct FollowedPlan: Sendable, Hashable, CustomStringConvertible {
     case values(fields: [String])
     /// A value of one of these fields in a range that the filter asks for.
     ///
-    /// A query that keeps more than 10 000 entities is found by each change of its type instead.
+    /// A query that has more than 10 000 entities when it is read is found by each change of its type instead.
     case ranges(fields: [String])
     /// A value of the first field of the order that is not behind the last kept entity.
     ///
@@ -28,7 +28,8 @@ public struct FollowedPlan: Sendable, Hashable, CustomStringConvertible {
     case order(field: String)
     /// Each changed entity of the type.
     case type
-    /// Each changed node, because the filter depends on the parents of an entity.
+    /// Each changed node, because the result depends on other rows of the store: the parents of an entity, its
+    /// synchronization state, or its relevance.
     case anyNode
   }
 
@@ -42,8 +43,8 @@ public struct FollowedPlan: Sendable, Hashable, CustomStringConvertible {
   public let keptMaximum: Int?
   /// Whether it reads its result from the store again when an entity enters, leaves or moves.
   ///
-  /// It does with named identifiers, `uniqueBy`, or a condition on parents. Other queries only do if the reserve of a
-  /// limit has run out.
+  /// It does with named identifiers, with `uniqueBy`, and if each changed node finds it. Other queries only do if the
+  /// reserve of a limit has run out.
   public let readsAgain: Bool
 
   init<E>(_ followed: AcceptedQuery<E>) {

@@ -61,7 +61,6 @@ final class LiveQuery<E: Queryable>: LiveView {
 
   func load(_ snapshot: ModelSnapshot, _ type: TypeViews<E>) throws -> QueryWindow<E> {
     let entities = try read(snapshot, type)
-    type.note(entities.lazy.map(\.entity), snapshot)
     var window = window(of: entities)
     window.prepare()
     reportLength(of: window)
@@ -90,11 +89,13 @@ final class LiveQuery<E: Queryable>: LiveView {
   private func read(
     _ snapshot: ModelSnapshot, _ type: TypeViews<E>
   ) throws -> [RankedEntity<E>] {
-    try followed.read(snapshot) { records in
+    let entities = try followed.read(snapshot) { records in
       // A change inside such a record may make it readable.
       if !records.isEmpty { type.noteHolders() }
       self.report(records, isRead: true)
     }
+    type.note(entities.lazy.map(\.entity), snapshot)
+    return entities
   }
 
   func nodes(of window: QueryWindow<E>) -> Set<ByteString> {

@@ -219,7 +219,9 @@ extension StoreHub: StorePipelineMember {
 
   func stage(_ group: CommitGroup, in snapshot: ModelSnapshot) -> (any PipelineStep)? {
     var run = FollowingRun(
-      number: group.number, commit: group.newest.map { ChangeOrigin($0) },
+      number: group.number,
+      commit: group.newest.map { ChangeOrigin($0) }
+        ?? (try? snapshot.commitNumber).map { ChangeOrigin($0) },
       context: group.newest?.context)
     if !views.isEmpty {
       for (view, nodes) in views.concerned(by: group, in: snapshot, &run.reads) {

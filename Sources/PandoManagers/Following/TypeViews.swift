@@ -120,7 +120,7 @@ final class TypeViews<E: Queryable>: AnyTypeViews {
         entity.appendValues(of: fields, to: &values)
       }
     }
-    if state.withLock({ $0.filters.findsAny(values) }) { return true }
+    if state.withLock({ $0.filters.fields != names || $0.filters.findsAny(values) }) { return true }
     // The parents of a changed node are unknown without a read.
     return holdsNodes && writes.contains { $0.hasUpdated }
   }
@@ -133,7 +133,9 @@ final class TypeViews<E: Queryable>: AnyTypeViews {
     if isEmpty { return }
     if fields.isEmpty { return find(nil, fields, into: &numbers) }
     switch reads.entity(identifier, as: E.self, in: snapshot) {
-    case .success(let entity): find(entity?.entity, fields, into: &numbers)
+    case .success(let entity):
+      if let entity { note(entity.entity) }
+      find(entity?.entity, fields, into: &numbers)
     case .failure: numbers.formUnion(self.numbers)
     }
   }
@@ -144,9 +146,20 @@ final class TypeViews<E: Queryable>: AnyTypeViews {
   }
 
   private func find(_ entity: E?, _ fields: [String], into numbers: inout Set<UInt64>) {
-    var values: [FieldValue] = []
-    entity?.appendValues(of: E.fields.filter { fields.contains($0.name) }, to: &values)
-    state.withLock { $0.filters.find(values, into: &numbers) }
+    var fields = fields
+    while true {
+      var values: [FieldValue] = []
+      // Key paths of user types are called outside the lock.
+      entity?.appendValues(of: E.fields.filter { fields.contains($0.name) }, to: &values)
+      let changed = state.withLock { state -> [String]? in
+        // A view that began meanwhile may have moved others to a field whose value was not read.
+        if entity != nil, state.filters.fields != fields { return state.filters.fields }
+        state.filters.find(values, into: &numbers)
+        return nil
+      }
+      guard let changed else { return }
+      fields = changed
+    }
   }
 }
 

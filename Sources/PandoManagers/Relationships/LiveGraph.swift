@@ -135,7 +135,7 @@ final class LiveGraph<Root: Entity>: LiveView {
     let loaded: LoadedGraph<Root>?
     if let nodes {
       progress.withLock { $0.touch(Set(nodes)) }
-      loaded = try load(staged, nodes, &run, snapshot)
+      loaded = try load(staged, nodes, &run, snapshot, type)
     } else {
       loaded = try load(snapshot)
     }
@@ -149,7 +149,7 @@ final class LiveGraph<Root: Entity>: LiveView {
   /// - Returns: `nil` if no node of the graph was touched.
   private func load(
     _ staged: LoadedGraph<Root>, _ nodes: [ByteString], _ run: inout FollowingRun,
-    _ snapshot: ModelSnapshot
+    _ snapshot: ModelSnapshot, _ type: TypeViews<Root>
   ) throws -> LoadedGraph<Root>? {
     let touched = Set(nodes)
     var roots = staged.roots
@@ -168,6 +168,7 @@ final class LiveGraph<Root: Entity>: LiveView {
     if !concerned.isDisjoint(with: staged.innerNodes) { return try load(snapshot) }
     if outcome == .exhausted {
       roots = QueryWindow(followed, filledWith: try followed.read(snapshot))
+      type.note(roots.entities, snapshot)
     }
     return try load(roots, staged.graph, touched, snapshot)
   }

@@ -1,6 +1,7 @@
 import PandoFixtures
 import PandoModels
 import PandoStore
+import PandoSystem
 import Testing
 
 @testable import PandoManagers
@@ -74,6 +75,32 @@ import Testing
     }
     for number in followers.keys { index.remove(number) }
     #expect(index.isEmpty && index.fields.isEmpty && !index.takesAll)
+  }
+
+  /// An entity with a property that calls a closure when it is read.
+  private struct Probe: Model, Codable, Equatable, Queryable {
+    static let whenRead = Locked<(@Sendable () -> Void)?>(nil)
+    var id: Int
+    var modelIdentifier: String? { "Probe:\(id)" }
+    var title: String { "t" }
+    var genre: String {
+      Self.whenRead.withLock { $0.take() }?()
+      return "x"
+    }
+
+    static let fields: [Field<Probe>] = [.field(\.genre, "genre"), .field(\.title, "title")]
+  }
+
+  /// The follower that moved was found neither by its former field nor by its new one.
+  @Test func `a follower that moves to another field while an entity is read is found`() {
+    let views = TypeViews<Probe>()
+    let shared = AcceptedQuery(Query(filter: \Probe.genre == "x"))
+    views.insert(1, AcceptedQuery(Query(filter: \Probe.genre == "x" && \.title == "t")))
+    for number in UInt64(2)...31 { views.insert(number, shared) }
+    Probe.whenRead.withLock { $0 = { views.insert(32, shared) } }
+    var numbers: Set<UInt64> = []
+    views.find(Probe(id: 1), into: &numbers)
+    #expect(numbers.isSuperset(of: 1...31))
   }
 
   @Test func `ranges and prefixes are not found by values outside of them`() {

@@ -209,6 +209,41 @@ import Testing
     }
   }
 
+  /// The entities of a refill were not noted as holders, so the change of their child passed.
+  @Test func `a change in a child of an entity that came with a refill is shown`() async throws {
+    try await Following.run { following in
+      try await following.store.write { transaction in
+        for number in 0..<30 {
+          var track = Track(number, year: number)
+          if number > 8 { track.guests = [Artist(id: "a", name: "Ada")] }
+          try transaction.set(track)
+        }
+      }
+      let first = Query<Track>(order: [.ascending(\.year)], limit: 1)
+      var values = following.query(first).makeAsyncIterator()
+      #expect(try await values.next()?.first?.year == 0)
+      try await following.store.write { transaction in
+        for number in 0..<9 { try transaction.delete("Track:\(number)") }
+      }
+      #expect(try await values.next()?.first?.guests.first?.name == "Ada")
+      try await following.store.write { try $0.set(Artist(id: "a", name: "Bo")) }
+      #expect(try await values.next()?.first?.guests.first?.name == "Bo")
+    }
+  }
+
+  @Test func `a second iteration begins without an author`() async throws {
+    try await Following.run { following in
+      let query = following.query(Query<Track>.all)
+      var first = query.changes.makeAsyncIterator()
+      _ = try await first.next()
+      try await following.set(Track(1))
+      #expect(try await first.next()?.author != nil)
+      var second = query.changes.makeAsyncIterator()
+      let begun = try await second.next()
+      #expect(begun?.change == .reset && begun?.author == nil && begun?.context == nil)
+    }
+  }
+
   @Test func `a plan says how changes find a query, and what it keeps`() throws {
     func plan(_ query: Query<Track>) throws -> String {
       try ModelStore.temporary().follow(query).plan.description
