@@ -116,7 +116,9 @@ private struct QueryFollower: Sendable {
   func run(_ print: (String) throws -> Void) async throws {
     var shown: String?
     func show() throws -> CommitNumber {
-      let (text, number) = try result()
+      var printer = printer
+      printer.refusesUnknownFields = shown == nil
+      let (text, number) = try result(printer)
       if text != shown { try print(version(text)) }
       shown = text
       return number
@@ -136,7 +138,7 @@ private struct QueryFollower: Sendable {
   }
 
   /// The text of the newest version, and its number.
-  private func result() throws -> (String, CommitNumber) {
+  private func result(_ printer: QueryPrinter) throws -> (String, CommitNumber) {
     try store.read { snapshot in
       let text = Locked("")
       try printer.print(snapshot) { part in text.withLock { $0 += part } }

@@ -126,13 +126,18 @@ extension ListOutput {
     }
   }
 
+  /// The characters that Markdown would take as its own.
+  private static let markdownEscapes: [Unicode.Scalar: String] = [
+    "|": "\\|", "\\": "\\\\", "<": "&lt;", "\n": "<br>",
+  ]
+
   private func columnsRow(_ row: [TreeValue]) throws {
     switch form.format {
     case .csv: try line(row.map(csvCell).joined(separator: ","))
     case .tsv: try line(row.map { cell($0).escapingTabs }.joined(separator: "\t"))
     default:
       let cells = row.map { value in
-        cell(value).mapScalars { $0 == "|" ? "\\|" : $0 == "\n" ? "<br>" : nil }
+        cell(value).mapScalars { Self.markdownEscapes[$0] }
       }
       try line("|" + cells.map { " \($0.escapingControlCharacters) |" }.joined())
     }

@@ -8,6 +8,8 @@ struct QueryPrinter {
 
   let request: QueryRequest
   let form: ListForm
+  /// Whether an unknown field is an error; a field of a followed result may go with its last node.
+  var refusesUnknownFields = true
 
   /// The plan of the query.
   func plan(_ snapshot: ModelSnapshot) throws -> QueryPlan {
@@ -88,9 +90,12 @@ extension QueryPrinter {
   ) throws {
     let groups = try groups(fields, summed, snapshot)
     var answers = try snapshot.answers(groups, to: query)
-    if answers.isEmpty || answers.count == 1 && answers[0].count == 0 {
-      try requireFields(request.queryFields, snapshot)
-    }
+    // An index with totals gives a sum without a count.
+    let isEmpty =
+      try answers.isEmpty
+      || answers.count == 1 && answers[0].count == 0
+        && snapshot.answer(.count, to: query).count == 0
+    if isEmpty { try requireFields(request.queryFields, snapshot) }
     if let summed { try requireNumbers(summed, answers, groups, query, snapshot) }
     var sums: [QueryValue] = []
     for answer in answers {
@@ -159,7 +164,7 @@ extension QueryPrinter {
   private func requireFields(_ fields: [FilterField], _ snapshot: ModelSnapshot) throws {
     let typeName = request.query.typeName
     var missing = fields.compactMap { if case .named = $0.field { $0.name } else { nil } }
-    if missing.isEmpty { return }
+    if missing.isEmpty || !refusesUnknownFields { return }
     var known: Set<String> = []
     for identifier in try snapshot.identifiers(ofType: typeName, limit: Self.sampleCount) {
       if missing.isEmpty { return }

@@ -27,7 +27,7 @@ extension QueryPlanner {
 extension StoredIndex {
   /// Whether it has the words of these fields and of no others.
   func hasWords(of fields: [RecordField]) -> Bool {
-    self.fields[0].sources.count == fields.count && fields.allSatisfy(hasWords)
+    self.fields[0].sources.count == Set(fields).count && fields.allSatisfy(hasWords)
   }
 
   /// Whether it has the words of a field.

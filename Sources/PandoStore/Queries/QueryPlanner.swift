@@ -403,6 +403,7 @@ struct QueryPlanner {
         }
       }
     case .words(let index, let search):
+      if nodes.count >= limit { return }
       let matches = try WordMatches(
         search, index, limit: limit - nodes.count, isRanked: false, reader)
       nodes += matches.nodes

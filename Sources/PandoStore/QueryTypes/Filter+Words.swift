@@ -32,10 +32,12 @@ extension Filter {
     _ keyPaths: [any PartialKeyPath<E> & Sendable]
   ) -> [QueryField<E>] {
     if keyPaths.isEmpty { return E.indexes.lazy.compactMap(\.searchedFields).first ?? [] }
-    let fields = keyPaths.compactMap { keyPath in
-      QueryField<E>(declaredTextAt: keyPath)
+    var fields: [QueryField<E>] = []
+    for keyPath in keyPaths {
+      guard let field = QueryField<E>(declaredTextAt: keyPath) else { return [] }
+      if !fields.contains(field) { fields.append(field) }
     }
-    return fields.count == keyPaths.count ? fields : []
+    return fields
   }
 
   /// Where the words of the filter's searches are in a text.

@@ -42,7 +42,7 @@ public struct Filter<E: Queryable>: Hashable, Sendable {
   /// - Parameters:
   ///   - keyPath: The place of the text in the entity.
   ///   - prefix: The prefix.
-  ///   - options: The differences that the comparison ignores; no index serves it then.
+  ///   - options: The differences that the comparison ignores. No index serves this form, even without differences.
   /// - Returns: The filter.
   public static func hasPrefix<Value: QueryRepresentable>(
     _ keyPath: any KeyPath<E, Value> & Sendable, _ prefix: String, _ options: TextComparison

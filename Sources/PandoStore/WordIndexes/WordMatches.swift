@@ -38,7 +38,7 @@ struct WordMatches {
     let counts = try reader.wordCounts(of: index, search)
     words = counts.words
     relevance = isRanked ? WordRelevance(counts.statistics) : nil
-    if search.units.isEmpty { return }
+    if search.units.isEmpty || limit <= 0 { return }
     if search.matching == .anyWord { try findAny(reader) } else { try findAll(reader) }
   }
 
@@ -222,18 +222,20 @@ extension WordMatches {
     for row in try union(unit, reader) {
       let part = relevance?.part(ofUnit: unit, count: row.count, length: row.length) ?? 0
       append(Found(node: row.node, relevance: part))
-      if nodes.count == limit { return }
+      if nodes.count >= limit { return }
     }
   }
 
   /// The records that have all words of one of the terms.
   private mutating func findAny(_ reader: borrowing StoreReader) throws {
     var found: [UInt64: (units: UInt64, counts: [Int], length: Int)] = [:]
+    // Counts are kept for relevance only: a search may have thousands of words.
+    let none = relevance == nil ? [] : Array(repeating: 0, count: search.units.count)
     for unit in search.units.indices {
       for row in try union(unit, reader) {
-        var one = found[row.node] ?? (0, Array(repeating: 0, count: search.units.count), row.length)
+        var one = found[row.node] ?? (0, none, row.length)
         one.units |= 1 << UInt64(min(unit, 63))
-        one.counts[unit] = row.count
+        if relevance != nil { one.counts[unit] = row.count }
         found[row.node] = one
       }
     }
@@ -244,7 +246,7 @@ extension WordMatches {
       guard let one = found[node], masks.contains(where: { one.units & $0 == $0 }) else { continue }
       append(
         Found(node: node, relevance: relevance?.value(one.counts, length: one.length) ?? 0))
-      if nodes.count == limit { return }
+      if nodes.count >= limit { return }
     }
   }
 }

@@ -18,7 +18,7 @@ public struct TextComparison: OptionSet, Hashable, Sendable {
   /// No language is taken into account, so `I` equals `i` and not `ı`.
   public static let caseInsensitive = TextComparison(rawValue: 1)
 
-  /// Letters that differ in accents are equal, and so are equivalent forms of a letter.
+  /// Letters that differ in accents are equal, and so is a letter in composed and decomposed form.
   ///
   /// The text is decomposed canonically, and accents of Latin, Greek, Cyrillic, Hebrew, Arabic and Syriac
   /// letters are left out. Signs that make another letter stay, as those of kana, Thai and Indic scripts.

@@ -41,6 +41,7 @@ package struct WordSearch: Sendable {
     var scanner = WordScanner()
     scanner.scan(text)
     var units: [Unit] = []
+    var places: [Unit: Int] = [:]
     var terms: [[Int]] = []
     for (index, word) in scanner.words.enumerated() {
       let isPrefix =
@@ -48,8 +49,11 @@ package struct WordSearch: Sendable {
         && word.source.upperBound == text.utf8.count
       let bytes = Array(copying: scanner.bytes(of: word))
       let unit = Unit(bytes: bytes, isPrefix: isPrefix)
-      let place = units.firstIndex(of: unit) ?? units.count
-      if place == units.count { units.append(unit) }
+      let place = places[unit] ?? units.count
+      if place == units.count {
+        places[unit] = place
+        units.append(unit)
+      }
       if !terms.isEmpty, matching == .phrase || word.isAdjacent {
         terms[terms.count - 1].append(place)
       } else {
@@ -57,9 +61,8 @@ package struct WordSearch: Sendable {
       }
     }
     self.units = units
-    var distinct: [[Int]] = []
-    for term in terms where !distinct.contains(term) { distinct.append(term) }
-    self.terms = distinct
+    var seen: Set<[Int]> = []
+    self.terms = terms.filter { seen.insert($0).inserted }
   }
 
   /// Whether the words of a text, without their places, decide.

@@ -356,13 +356,19 @@ extension WriteSession {
 
   /// Removes the rows of an index.
   private func deleteRows(of index: StoredIndex) throws {
-    var keys: [[UInt8]] = []
-    try reading { reader in
-      try reader.forEachRow(of: index, in: .everything) { key in
-        keys.append(Array(copying: key))
-        return true
+    // In parts, because an index of words may have more rows than memory holds.
+    while true {
+      var part: [[UInt8]] = []
+      try reading { reader in
+        try reader.forEachRow(of: index, in: .everything) { key in
+          part.append(Array(copying: key))
+          return part.count < 10_000
+        }
       }
+      for key in part { try deleteRow(key.span, in: tables.indexRows) }
+      if part.count < 10_000 { break }
     }
+    var keys: [[UInt8]] = []
     try reading { reader in
       let prefix = StoredIndex.bytes(index.number | StoredIndex.keptBit)
       try reader.snapshot.scan(tables.indexRows, prefix: prefix) { key, _ in

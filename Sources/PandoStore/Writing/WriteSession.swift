@@ -330,7 +330,13 @@ import PandoSystem
   /// Runs a closure in a nested transaction: if it throws, its rows and changes are rolled back.
   func nested<Result>(_ body: () throws -> Result) throws -> Result {
     // Collected rows would be copied by the next change.
-    try settleWords()
+    do {
+      try settleWords()
+    } catch {
+      state.isHalfDone = true
+      if state.failure == nil { state.failure = error }
+      throw error
+    }
     let saved = state
     let outer = unsafe transaction
     leaveEnd(of: tables.nodes)

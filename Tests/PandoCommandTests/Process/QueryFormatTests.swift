@@ -59,7 +59,7 @@ import Testing
           | --- | --- |
           | 1 | a, "b" |
           | 2 | - |
-          | 3 | two<br>lines\t\ \| |
+          | 3 | two<br>lines\t\\ \| |
           | 4 |  |
 
           """#)
@@ -85,7 +85,7 @@ import Testing
       #expect(try Array(text("tsv").utf8) == Array("\"\u{301}|\u{301}\\\\\u{301}\\t\u{301}\n".utf8))
       #expect(
         try Array(text("markdown").utf8)
-          == Array("| \"\u{301}\\|\u{301}\\\u{301}\\t\u{301} |\n".utf8))
+          == Array("| \"\u{301}\\|\u{301}\\\\\u{301}\\t\u{301} |\n".utf8))
     }
   }
 
@@ -272,6 +272,36 @@ import Testing
         let outcome = try PandoProcess.run(arguments + ["--format", "csv"])
         #expect(outcome.status == 0 && outcome.output.hasPrefix(first), "\(arguments): \(outcome)")
       }
+    }
+  }
+
+  @Test func `a followed count goes down to none, although its field goes with the last node`()
+    throws
+  {
+    try withStore { store throws in
+      try PandoProcess.output("set", store, "Order:2", #"{"fault":"late"}"#, "--merge")
+      let process = try ChildProcess(
+        "pando", ["query", store, "Order", "fault != null", "--count", "--follow"])
+      #expect(process.nextLine() == "1")
+      #expect(process.nextLine() == "")
+      try PandoProcess.output("delete", store, "Order:2")
+      #expect(process.nextLine() == "0")
+      process.send(SIGINT)
+      #expect(process.wait() == 0)
+    }
+  }
+
+  @Test func `a sum that totals tell needs no field among the first nodes`() throws {
+    try withTemporaryDirectory { directory throws in
+      let store = directory + "/store"
+      let lines = (1...1_001).map { number in
+        #"{"id":\#(number),"total":\#(number)\#(number == 1_001 ? #","rare":1"# : "")}"#
+      }
+      try PandoProcess.output(
+        "import", store, "-", "--lines", "--root", "Order:id", input: lines.joined(separator: "\n"))
+      try PandoProcess.output("index", store, "add", "Order", "rare", "--sum", "total")
+      let sum = try PandoProcess.output("query", store, "Order", "rare == 1", "--sum", "total")
+      #expect(sum == "1001\n")
     }
   }
 

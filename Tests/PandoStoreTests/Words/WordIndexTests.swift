@@ -275,6 +275,51 @@ import Testing
     #expect(try store.addIndexes(of: [Tea.self]) == 0)
   }
 
+  /// The third search was asked for fewer matches than none.
+  @Test(.overBothBackings, arguments: [WordMatching.allWords, .anyWord])
+  func `searches joined by || find what each of them finds`(matching: WordMatching) throws {
+    let store = try ModelStore.forTest()
+    let titles = Array(repeating: "red", count: 80) + ["chai", "char", "tea", "red tea", "x"]
+    try store.write { transaction in
+      for (number, title) in titles.enumerated() {
+        try transaction.set(Tea(number: number, title: title))
+      }
+    }
+    try store.addIndexes(of: [Tea.self])
+    let red = Filter<Tea>.search("red ", matching)
+    let others = Filter<Tea>.search("ch", matching) || .search("tea ", matching)
+    let query = Query(filter: red || others)
+    let expected = try query.apply(
+      to: (0..<titles.count).map { Tea(number: $0, title: titles[$0]) })
+    #expect(try store.find(query).entities == expected.entities)
+  }
+
+  @Test(.overBothBackings)
+  func `a field that is named twice counts once`() throws {
+    let store = try ModelStore.forTest()
+    try store.write { transaction in
+      try transaction.set(Tea(number: 1, title: "red", details: "zen"))
+      try transaction.set(Tea(number: 2, title: "zen", details: nil))
+    }
+    try store.addIndexes(of: [Tea.self])
+    let query = Query(filter: Filter<Tea>.search("zen", in: \.title, \.title), limit: 5)
+    #expect(try store.find(query).entities.map(\.number) == [2])
+  }
+
+  @Test(.overBothBackings)
+  func `a search of thousands of words finds those that have one`() throws {
+    let store = try ModelStore.forTest()
+    try store.write { transaction in
+      for number in 0..<50 { try transaction.set(Tea(number: number, title: "w\(number) red")) }
+    }
+    let text = (25..<3_000).map { "w\($0)" }.joined(separator: " ")
+    for _ in 0..<2 {
+      let query = Query<Tea>(filter: .search(text, .anyWord))
+      #expect(try store.find(query).count == 25)
+      try store.addIndexes(of: [Tea.self])
+    }
+  }
+
   @Test(.overBothBackings)
   func `an order by relevance without a search that must hold is an error`() throws {
     let store = try ModelStore.forTest()
