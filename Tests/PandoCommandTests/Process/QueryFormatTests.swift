@@ -283,7 +283,6 @@ import Testing
       let process = try ChildProcess(
         "pando", ["query", store, "Order", "fault != null", "--count", "--follow"])
       #expect(process.nextLine() == "1")
-      #expect(process.nextLine() == "")
       try PandoProcess.output("delete", store, "Order:2")
       #expect(process.nextLine() == "0")
       process.send(SIGINT)
