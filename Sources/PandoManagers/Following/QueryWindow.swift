@@ -61,17 +61,17 @@ struct QueryWindow<E: Queryable>: Sendable {
   /// All kept entities.
   var entities: [E] { kept.entities(in: 0..<kept.count, as: E.self) }
 
-  /// The shown entities.
-  var shown: [E] {
+  private var shownRange: Range<Int> {
     let end = min(followed.shownCount ?? .max, kept.count)
-    return kept.entities(in: min(followed.query.offset, end)..<end, as: E.self)
+    return min(followed.query.offset, end)..<end
   }
 
-  /// The shown rows.
+  /// The shown entities.
+  var shown: [E] { kept.entities(in: shownRange, as: E.self) }
+
+  /// The shown rows, shared with the window if it shows all that it keeps.
   var shownRows: ChunkedArray<ResultRow> {
-    let end = min(followed.shownCount ?? .max, kept.count)
-    if followed.query.offset == 0, end == kept.count { return kept }
-    return ChunkedArray(kept.elements(in: min(followed.query.offset, end)..<end) { $0 })
+    shownRange == 0..<kept.count ? kept : ChunkedArray(kept.elements(in: shownRange) { $0 })
   }
 
   /// The shown entities, shared with the window; `nil` unless it shows all that it keeps, without groups.

@@ -181,7 +181,7 @@ struct QueryRun {
       comparesValues = !rows.isComplete
       let offset = query.offset
       let ranges = try rangesBehindOffset(rows, reader)
-      matches.reserveCapacity(min(query.target, 32))
+      matches.reserveCapacity(min(query.target, Self.usualMatchCount))
       do {
         try go(IndexVisit(rows, ranges, query, comparesValues), reader, source, computing)
       } catch is CutOffValue {
@@ -234,6 +234,9 @@ struct QueryRun {
 
   /// Up to this offset, passing the rows costs less than finding the first one of the window.
   private static var passedOffset: Int { 64 }
+
+  /// The initial capacity for matches.
+  private static var usualMatchCount: Int { 32 }
 
   /// Whether a node is behind a place by its number.
   private func isNode(_ node: UInt64, behind place: RecordPlace) -> Bool {
