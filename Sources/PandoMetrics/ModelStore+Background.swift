@@ -2,30 +2,6 @@ import PandoReplication
 public import PandoStore
 import PandoSystem
 
-/// The progress of a copy or a dump.
-///
-/// ```swift
-/// try await store.copy(to: "backup") { progress in
-///   print(Int(progress.fraction * 100), "%")
-/// }
-/// ```
-///
-/// A dump counts nodes. A copy counts each byte twice: when it writes it, and when it checks it.
-public struct StoreProgress: Sendable {
-  /// The number of units done.
-  public let completedCount: Int
-  /// The total, as known when the work started; never less than the number done.
-  public let totalCount: Int
-
-  init(_ completed: Int, of total: Int) {
-    completedCount = completed
-    totalCount = max(completed, total)
-  }
-
-  /// The share that is done, from 0 to 1.
-  public var fraction: Double { totalCount == 0 ? 1 : Double(completedCount) / Double(totalCount) }
-}
-
 /// Long operations for tasks: each runs on its own thread, reports progress and ends with its task.
 extension ModelStore {
   /// Writes a copy of one committed version, and blocks no thread of the caller.
@@ -52,7 +28,7 @@ extension ModelStore {
           told = completed
           return true
         }
-        if isDue { progress?(StoreProgress(completed, of: total)) }
+        if isDue { progress?(StoreProgress(.copy, completed, of: total)) }
         return !isCancelled()
       }
       guard isWhole else { throw CancellationError() }
@@ -70,7 +46,7 @@ extension ModelStore {
   /// - Throws: As the synchronous form; `CancellationError` if the task is cancelled.
   /// - Complexity: Reads the file twice.
   public func verify(
-    progress: (@Sendable (VerificationProgress) -> Void)? = nil
+    progress: (@Sendable (StoreProgress) -> Void)? = nil
   ) async throws -> VerificationReport {
     try Task.checkCancellation()
     return try await onThread(named: "pando.verify", path) { [self] isCancelled in
@@ -87,7 +63,7 @@ extension ModelStore {
   /// - Throws: As the synchronous form; `CancellationError` if the task is cancelled.
   /// - Complexity: As the synchronous form.
   public static func verify(
-    path: String, progress: (@Sendable (VerificationProgress) -> Void)? = nil
+    path: String, progress: (@Sendable (StoreProgress) -> Void)? = nil
   ) async throws -> VerificationReport {
     try Task.checkCancellation()
     return try await onThread(named: "pando.verify", path) { isCancelled in
@@ -96,9 +72,9 @@ extension ModelStore {
   }
 
   private static func ending(
-    _ progress: (@Sendable (VerificationProgress) -> Void)?,
+    _ progress: (@Sendable (StoreProgress) -> Void)?,
     _ isCancelled: @escaping @Sendable () -> Bool
-  ) -> (VerificationProgress) throws -> Void {
+  ) -> (StoreProgress) throws -> Void {
     { step in
       if isCancelled() { throw CancellationError() }
       progress?(step)

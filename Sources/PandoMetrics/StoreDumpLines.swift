@@ -3,27 +3,16 @@ public import PandoStore
 import PandoSystem
 
 /// The lines of a dump, made on demand.
-///
-/// ```swift
-/// for try await line in store.dump() {
-///   try file.write(contentsOf: Data((line + "\n").utf8))
-/// }
-/// ```
-///
-/// Each loop dumps the newest version at its start, on its own thread. The thread waits for the
-/// reader; the store keeps that version until the loop ends. Leaving the loop or cancelling its
-/// task ends the dump.
-public struct StoreDumpLines: AsyncSequence, Sendable {
+struct StoreDumpLines: AsyncSequence, Sendable {
   let store: ModelStore
   let progress: (@Sendable (StoreProgress) -> Void)?
 
-  /// Starts a dump.
-  public func makeAsyncIterator() -> AsyncIterator {
+  func makeAsyncIterator() -> AsyncIterator {
     AsyncIterator(store, progress)
   }
 
   /// Returns one line after another.
-  public struct AsyncIterator: AsyncIteratorProtocol {
+  struct AsyncIterator: AsyncIteratorProtocol {
     private let source: DumpSource
     private var lines: [String] = []
     /// The number of lines already returned.
@@ -34,11 +23,7 @@ public struct StoreDumpLines: AsyncSequence, Sendable {
     }
 
     /// Returns the next line, without a line break; `nil` after the last one.
-    ///
-    /// - Throws: `CancellationError` if the task is cancelled; `StoreError` or `LMDBError` if the
-    ///   store can't be read.
-    /// - Complexity: O(1), plus the wait for the thread that makes the line.
-    public mutating func next() async throws -> String? {
+    mutating func next() async throws -> String? {
       if given == lines.count {
         lines = try await source.more()
         given = 0
@@ -53,10 +38,23 @@ public struct StoreDumpLines: AsyncSequence, Sendable {
 extension ModelStore {
   /// Returns one committed version as lines of JSON, without blocking a thread of the caller.
   ///
+  /// ```swift
+  /// for try await line in store.dump() {
+  ///   try file.write(contentsOf: Data((line + "\n").utf8))
+  /// }
+  /// ```
+  ///
+  /// Each loop dumps the newest version at its start, on its own thread. The thread waits for the
+  /// reader; the store keeps that version until the loop ends. Leaving the loop or cancelling its
+  /// task ends the dump.
+  ///
   /// - Parameter progress: Called about once per thousand nodes, on the thread that dumps.
-  /// - Returns: The lines that the synchronous form passes to its closure, for ``load(nextLine:)``.
+  /// - Returns: The lines that the synchronous form passes to its closure, for ``load(nextLine:)``. A
+  ///   loop throws the errors of reading the store, and `CancellationError` if its task is cancelled.
   /// - Complexity: O(*n*); the thread makes lines on demand, a few hundred ahead.
-  public func dump(progress: (@Sendable (StoreProgress) -> Void)? = nil) -> StoreDumpLines {
+  public func dump(
+    progress: (@Sendable (StoreProgress) -> Void)? = nil
+  ) -> some AsyncSequence<String, any Error> & Sendable {
     StoreDumpLines(store: self, progress: progress)
   }
 }
@@ -96,7 +94,9 @@ private final class DumpSource: Sendable {
       try queue.put(text)
       guard isNode else { return }
       count += 1
-      if count.isMultiple(of: 1000) || count == total { progress?(StoreProgress(count, of: total)) }
+      if count.isMultiple(of: 1000) || count == total {
+        progress?(StoreProgress(.dump, count, of: total))
+      }
     }
   }
 }

@@ -28,9 +28,6 @@
       case credentialsFile(String)
     }
 
-    /// How connections are encrypted.
-    public typealias TLS = LogTLS
-
     /// The servers of one cluster, such as `nats://host:4222` or `tls://host:4222`.
     public var servers: [String]
     /// The name of the stream, of letters, digits, `-` and `_`.
@@ -47,7 +44,7 @@
     /// How long a call waits for the server, in milliseconds; at least 1.
     public var requestTimeoutInMilliseconds = 5000
     /// How connections are encrypted; `nil` for plain text.
-    public var tls: TLS?
+    public var tls: LogTLS?
     /// How a connection authenticates.
     public var credentials = Credentials.none
     /// Whether plain text may go to other machines.

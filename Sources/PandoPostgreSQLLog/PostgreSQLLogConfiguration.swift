@@ -27,9 +27,6 @@
       case passfile(String)
     }
 
-    /// How connections are encrypted.
-    public typealias TLS = LogTLS
-
     /// The servers, of which one takes writes: `host`, `host:5432`, `[::1]:5432`, or the folder of
     /// a Unix socket, such as `/run/postgresql` or `/run/postgresql:5432`.
     ///
@@ -49,7 +46,7 @@
     public var requestTimeoutInMilliseconds = 5000
     /// How connections to hosts are encrypted; `nil` for plain text on this machine and verified
     /// TLS with the system's authorities elsewhere.
-    public var tls: TLS?
+    public var tls: LogTLS?
     /// How a connection authenticates.
     public var credentials = Credentials.none
     /// Whether other machines get plain text where ``tls`` is `nil`.

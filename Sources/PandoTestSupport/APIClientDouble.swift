@@ -13,8 +13,7 @@ import PandoSystem
 /// ```
 /// Any thread may use it.
 public final class APIClientDouble: APIClient {
-  /// Answers a request.
-  public typealias Handler = @Sendable (APIRequest) async throws -> APIResponse
+  private typealias Handler = @Sendable (APIRequest) async throws -> APIResponse
 
   private struct Rule {
     let method: HTTPMethod
@@ -72,7 +71,10 @@ public final class APIClientDouble: APIClient {
   ///   - method: The method of the request.
   ///   - path: Its path, without the query.
   ///   - handler: Returns the answer.
-  public func answer(_ method: HTTPMethod, _ path: String, by handler: @escaping Handler) {
+  public func answer(
+    _ method: HTTPMethod, _ path: String,
+    by handler: @escaping @Sendable (APIRequest) async throws -> APIResponse
+  ) {
     state.withLock { $0.rules.append(Rule(method: method, path: path, handler: handler)) }
   }
 

@@ -6,7 +6,7 @@ extension AsyncSequence {
   ///
   /// - Parameter condition: The condition.
   /// - Returns: The first element that meets the condition.
-  /// - Throws: The error that ends the sequence; `FollowedEnd` if it ends without one.
+  /// - Throws: The error that ends the sequence; another one if it ends without an error.
   public func value(
     where condition: (Element) throws -> Bool
   ) async throws -> Element {
@@ -16,19 +16,6 @@ extension AsyncSequence {
 }
 
 /// The error of a wait whose sequence ended before the element arrived.
-///
-/// ```swift
-/// do {
-///   _ = try await recorder.element { $0.count == 2 }
-/// } catch is FollowedEnd {
-///   print("two books never came", recorder.elements)
-/// }
-/// ```
-///
-/// - Note: Any thread.
-public struct FollowedEnd: Error, CustomStringConvertible {
-  init() {}
-
-  /// A description of the error.
-  public var description: String { "the sequence ended before the value came" }
+package struct FollowedEnd: Error, CustomStringConvertible {
+  package var description: String { "the sequence ended before the value came" }
 }

@@ -48,7 +48,7 @@ public final class FollowedRecorder<Element: Sendable>: Sendable {
   ///
   /// - Parameter condition: The condition.
   /// - Returns: The first element that meets the condition.
-  /// - Throws: The error that ended the sequence; ``FollowedEnd`` if it ended without one.
+  /// - Throws: The error that ended the sequence; another one if it ended without an error.
   @discardableResult
   public func element(where condition: (Element) -> Bool) async throws -> Element {
     var seen = 0

@@ -10,9 +10,6 @@ public import PandoRemote
 ///
 /// - Note: Any thread; one reader at a time.
 public struct StreamedResponse: AsyncSequence, Sendable {
-  /// A piece of the content.
-  public typealias Element = Data
-
   /// Status and header fields; the content is empty.
   public let head: APIResponse
 

@@ -113,18 +113,9 @@ import Testing
       "let kept: Cursor = try environment.read { try $0.cursor(in: table) }"
     ),
     (
-      "storing a lazy value",
-      """
-        let typed = Table(table, keys: StringCodec(), values: StringCodec())
-        var kept: LazyValue<String>?
-        try environment.read { kept = try $0.lazyValue(forKey: "a", in: typed) }
-        _ = try kept?.value
-      """
-    ),
-    (
       "storing the entry of a scan",
       """
-        let typed = Table(table, keys: StringCodec(), values: StringCodec())
+        let typed = Table(table, keys: .string, values: .string)
         var kept: Span<UInt8>?
         try environment.read { try $0.scan(typed) { kept = $0.valueBytes; return true } }
         _ = kept

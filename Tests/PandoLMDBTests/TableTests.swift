@@ -34,20 +34,21 @@ import Testing
     }
   }
 
-  @Test func `a lazily decoded value is not decoded unasked`() throws {
+  @Test func `the value of an entry is not decoded before it is read`() throws {
     try withEnvironment { environment in
       let raw = try environment.rawTable("people")
       let people = Table(raw, keys: .string, values: .codable(Person.self))
       try environment.write { try $0.put([1, 2].span, forKey: [65].span, in: raw) }
       try environment.read { snapshot in
-        let value = try snapshot.lazyValue(forKey: "A", in: people)
-        let byteCount = value?.bytes.count
-        #expect(byteCount == 2)
-        do {
-          _ = try value?.value
-          Issue.record("two bytes are no person")
-        } catch let error as LMDBError {
-          #expect(error.code == .undecodable)
+        try snapshot.scan(people) { entry in
+          #expect(entry.valueBytes.count == 2)
+          do {
+            _ = try entry.value
+            Issue.record("two bytes are no person")
+          } catch let error as LMDBError {
+            #expect(error.code == .undecodable)
+          }
+          return true
         }
       }
     }

@@ -58,6 +58,7 @@ import Testing
       #expect(zip(steps, steps.dropFirst()).allSatisfy { $0.completedCount <= $1.completedCount })
       #expect(steps.allSatisfy { (0...1).contains($0.fraction) })
       #expect(steps.last?.fraction == 1)
+      #expect(steps.allSatisfy { $0.stage == .copy })
       let copy = try ModelStore(path: copied)
       #expect(try await copy.verify().isClean)
       #expect(try await copy.read { try $0.count(ofType: "Person") } == 2_000)
@@ -108,7 +109,7 @@ import Testing
       expectCancelled(
         await cancelled { cancel in _ = try await ModelStore.verify(path: place) { _ in cancel() } }
       )
-      let stages = Locked<Set<VerificationProgress.Stage>>([])
+      let stages = Locked<Set<StoreProgress.Stage>>([])
       let report = try await store.verify { step in stages.withLock { _ = $0.insert(step.stage) } }
       #expect(report.isClean)
       #expect(report.nodeCount == 2_000)

@@ -13,8 +13,8 @@
       """
     }
 
-    var tls: NATSLogConfiguration.TLS {
-      NATSLogConfiguration.TLS(
+    var tls: LogTLS {
+      LogTLS(
         authorityFile: "\(folder)/ca.pem", certificateFile: "\(folder)/client.pem",
         keyFile: "\(folder)/client.key")
     }

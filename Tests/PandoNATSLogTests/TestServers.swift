@@ -41,7 +41,7 @@
     private(set) var members: [Member] = []
     private let scheme: String
     /// What the configuration of a log has beside.
-    var tls: NATSLogConfiguration.TLS?
+    var tls: LogTLS?
 
     /// Starts servers.
     ///

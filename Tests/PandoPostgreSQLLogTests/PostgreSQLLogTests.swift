@@ -74,8 +74,8 @@
       ]
     }
 
-    var tls: PostgreSQLLogConfiguration.TLS {
-      PostgreSQLLogConfiguration.TLS(
+    var tls: LogTLS {
+      LogTLS(
         authorityFile: "\(folder)/ca.pem", certificateFile: "\(folder)/client.pem",
         keyFile: "\(folder)/client.key")
     }

@@ -95,7 +95,9 @@ import Testing
     }
   }
 
-  private static func take(_ count: Int, of changes: StoreChanges) async throws -> [ChangeSet] {
+  private static func take(
+    _ count: Int, of changes: some AsyncSequence<ChangeSet, any Error> & Sendable
+  ) async throws -> [ChangeSet] {
     var taken: [ChangeSet] = []
     for try await change in changes {
       taken.append(change)

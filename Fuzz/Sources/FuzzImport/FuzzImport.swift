@@ -137,7 +137,7 @@ import Synchronization
 extension ModelStore {
   /// Loads lines that are in memory.
   @discardableResult
-  fileprivate func load(_ lines: [String]) throws -> LoadReport {
+  fileprivate func load(_ lines: [String]) throws -> (nodeCount: Int, collectionCount: Int) {
     let rest = Mutex(lines[...])
     return try load { rest.withLock { $0.popFirst() } }
   }

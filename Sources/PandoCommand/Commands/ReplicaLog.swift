@@ -105,7 +105,7 @@ struct ReplicaLog {
       configuration.makesTables = makes
       configuration.allowsPlainText = arguments.has("--plain-text")
       if arguments.value("--ca") != nil || arguments.value("--certificate") != nil {
-        configuration.tls = PostgreSQLLogConfiguration.TLS(
+        configuration.tls = LogTLS(
           authorityFile: arguments.value("--ca"),
           certificateFile: arguments.value("--certificate"), keyFile: arguments.value("--key"))
       }
@@ -143,7 +143,7 @@ struct ReplicaLog {
       if arguments.value("--ca") != nil || arguments.value("--certificate") != nil
         || configuration.servers.contains(where: { $0.hasPrefix("tls://") })
       {
-        configuration.tls = NATSLogConfiguration.TLS(
+        configuration.tls = LogTLS(
           authorityFile: arguments.value("--ca"),
           certificateFile: arguments.value("--certificate"), keyFile: arguments.value("--key"))
       }

@@ -119,7 +119,7 @@ enum VerifyCommand: Command {
   }
 
   private static func verify(_ path: String) throws -> VerificationReport {
-    var bars: [VerificationProgress.Stage: ProgressBar] = [:]
+    var bars: [StoreProgress.Stage: ProgressBar] = [:]
     defer { for bar in bars.values { bar.clear() } }
     do {
       return try ModelStore.verify(
@@ -128,7 +128,7 @@ enum VerifyCommand: Command {
         let bar =
           bars[progress.stage]
           ?? ProgressBar(
-            "checking", counting: progress.stage.rawValue, of: progress.totalCount)
+            "checking", counting: "\(progress.stage)", of: progress.totalCount)
         if bars.updateValue(bar, forKey: progress.stage) == nil {
           for (stage, earlier) in bars where stage != progress.stage { earlier.clear() }
         }

@@ -98,7 +98,7 @@ struct ImportWrite: Sendable {
   /// - Throws: ``Conflicts`` if a unique index refuses some; then nothing is written.
   private func write(
     _ chosen: [Int], to store: ModelStore, _ progress: @escaping @Sendable (Int) -> Void
-  ) async throws -> ModelStore.Commit<[Refusal]> {
+  ) async throws -> (result: [Refusal], changeSet: ChangeSet?) {
     try await store.commit { transaction in
       try transaction.keep(mapping)
       var elements: [TreeValue] = []

@@ -56,7 +56,7 @@ struct ChangeOutput {
     return value
   }
 
-  private static func value(_ record: ChangedRecord) -> TreeValue {
+  private static func value(_ record: (node: TreeNode, commitNumber: CommitNumber)) -> TreeValue {
     [
       "node": .string(record.node.identifier), "type": .string(record.node.typeName),
       "commit": TreeValue(exactly: record.commitNumber.value) ?? .null,

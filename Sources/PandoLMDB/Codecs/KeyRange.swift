@@ -157,7 +157,7 @@ struct ByteRange {
 
 extension KeyRange {
   /// Encodes the range.
-  func encoded(with codec: any KeyCodec<Key>) throws -> ByteRange {
+  func encoded(with codec: TableCodec<Key>) throws -> ByteRange {
     if let prefix {
       let bytes = try Self.encode(prefix, with: codec)
       return ByteRange(lower: bytes.isEmpty ? nil : bytes, upper: keyAfterPrefix(bytes))
@@ -168,23 +168,23 @@ extension KeyRange {
   }
 
   private static func encode(
-    _ prefix: Prefix, with codec: any KeyCodec<Key>
+    _ prefix: Prefix, with codec: TableCodec<Key>
   ) throws -> [UInt8] {
     switch prefix {
     case .bytes(let bytes): return bytes
     case .elements(let elements):
-      guard let tuple = codec as? any TuplePrefixCodec else {
-        preconditionFailure("ranges over first elements need a tuple codec, not \(codec)")
+      guard let encodePrefix = codec.encodePrefix else {
+        preconditionFailure("ranges over first elements need the codec of a tuple")
       }
       var buffer = EncodingBuffer()
-      try tuple.encodePrefix(elements, into: &buffer)
-      return BytesCodec().decode(buffer.bytes)
+      try encodePrefix(elements, &buffer)
+      return copied(buffer.bytes)
     }
   }
 
   /// Encodes a bound; the next larger key is the same bytes and a byte 0.
   private static func encode(
-    _ bound: Bound, with codec: any KeyCodec<Key>, isLower: Bool
+    _ bound: Bound, with codec: TableCodec<Key>, isLower: Bool
   ) throws -> [UInt8]? {
     let key: Key
     let isNextKey: Bool
@@ -194,8 +194,8 @@ extension KeyRange {
     case .excluding(let bound): (key, isNextKey) = (bound, isLower)
     }
     var buffer = EncodingBuffer()
-    try codec.encode(key, into: &buffer)
+    try codec.encode(key, &buffer)
     if isNextKey { buffer.append(0) }
-    return BytesCodec().decode(buffer.bytes)
+    return copied(buffer.bytes)
   }
 }

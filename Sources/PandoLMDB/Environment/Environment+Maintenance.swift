@@ -197,12 +197,29 @@ extension Environment {
 }
 
 extension Environment {
+  /// Reads every page of a data file and lists its defects.
+  ///
+  /// liblmdb does not check its file: a damaged one can end the process with a signal. Call this
+  /// method before you open a doubtful file. It reads without the memory map, and creates and locks
+  /// nothing. It can't check the bytes of values, because LMDB keeps no checksums.
+  ///
+  /// - Parameters:
+  ///   - path: The environment's directory, which holds `data.mdb`.
+  ///   - limit: How many defects to collect before the reading ends; at least 1.
+  /// - Returns: The defects in words; empty if the file is sound.
+  /// - Throws: ``LMDBError`` if the file can't be opened, or with code `changedMeanwhile` if other
+  ///   processes write it all the time.
+  /// - Complexity: Reads each page once. Memory: two bits per page.
+  public static func problems(path: String, limit: Int = 100) throws -> [String] {
+    try PageWalker(path: path).check(problemLimit: limit).problems.map(\.description)
+  }
+
   /// Opens a walker on the open data file, even if its path has another file by now.
   ///
   /// - Returns: A walker.
-  /// - Throws: ``PageWalkError`` with code `cannotOpen`.
+  /// - Throws: ``LMDBError`` with the number of the system.
   /// - Precondition: The calling thread is inside ``read(_:)``.
-  package func pageWalker() throws(PageWalkError) -> PageWalker {
+  package func pageWalker() throws(LMDBError) -> PageWalker {
     try PageWalker(file.descriptor, path: readerTable == nil ? "\(path)/\(DataFile.name)" : path)
   }
 }

@@ -44,34 +44,20 @@ extension Environment {
 extension Environment {
   /// Lists the open read transactions of all processes.
   ///
-  /// - Returns: The readers, in no order.
+  /// The pages of the version that one reads are not reused before it ends.
+  ///
+  /// - Returns: The process of each, by its number in its own PID namespace, and the number of the
+  ///   commit that it reads; in no order.
   /// - Throws: ``LMDBError`` with code `closed` after ``close()``.
   /// - Complexity: O(*r*) for *r* reader slots.
   /// - Note: LMDB: `mdb_reader_list`.
-  public func openReaders() throws(LMDBError) -> [OpenReader] {
+  public func openReaders() throws(LMDBError) -> [(processID: Int, transactionID: UInt64)] {
     try checkProcess("openReaders")
     let ticket = try readers.enter()
     defer { readers.leave(ticket) }
     let environment = try unsafe openPointer("mdb_reader_list")
     return try unsafe ReaderList(environment).readers
   }
-}
-
-/// An open read transaction of some process.
-///
-/// ```swift
-/// let last = try environment.statistics().lastTransactionID
-/// for reader in try environment.openReaders() {
-///   print("process", reader.processID, "is", last - reader.transactionID, "commits behind")
-/// }
-/// ```
-///
-/// The pages of its version are not reused before it ends.
-public struct OpenReader: Sendable {
-  /// The process, by its number in its own PID namespace.
-  public let processID: Int
-  /// The number of the commit that it reads.
-  public let transactionID: UInt64
 }
 
 extension Snapshot {
@@ -102,7 +88,7 @@ extension Environment {
 ///
 /// LMDB lists them as lines of text: process, thread, and transaction number or a dash.
 private struct ReaderList {
-  private(set) var readers: [OpenReader] = []
+  private(set) var readers: [(processID: Int, transactionID: UInt64)] = []
 
   init(_ environment: OpaquePointer) throws(LMDBError) {
     var text = ""
@@ -121,7 +107,7 @@ private struct ReaderList {
     for line in text.split(separator: "\n") {
       let words = line.split(separator: " ")
       if words.count == 3, let process = Int(words[0]), let number = UInt64(words[2]) {
-        readers.append(OpenReader(processID: process, transactionID: number))
+        readers.append((process, number))
       }
     }
   }

@@ -138,7 +138,7 @@ extension Environment {
   /// - Complexity: As ``rawTable(_:create:)``.
   /// - Precondition: The calling thread is not inside a write of this environment.
   public func table<Key, Value>(
-    _ name: String?, keys: some KeyCodec<Key>, values: some ValueCodec<Value>, create: Bool = true
+    _ name: String?, keys: TableCodec<Key>, values: TableCodec<Value>, create: Bool = true
   ) throws(LMDBError) -> Table<Key, Value> {
     Table(try rawTable(name, create: create), keys: keys, values: values)
   }

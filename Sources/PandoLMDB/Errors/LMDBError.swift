@@ -82,6 +82,9 @@ extension LMDBError.Code: CustomStringConvertible {
     case .otherDurability: "a process that has the file open writes at another durability"
     case .fileMoved:
       "the data file is not at its path any more; put it back, or open the environment where it is"
+    case .changedMeanwhile:
+      "other commits reused pages while they were read; "
+        + "hold a read transaction and walk its version, or try again"
     case .readOnly: "not permitted, or the environment is read only"
     default: unsafe String(cString: mdb_strerror(rawValue))
     }
@@ -148,6 +151,8 @@ extension LMDBError.Code {
   public static var otherDurability: Self { Self(rawValue: -40_009) }
   /// The open data file was moved, removed, replaced or overwritten: nothing is written to it.
   public static var fileMoved: Self { Self(rawValue: -40_010) }
+  /// Other commits reused pages of a version while they were read.
+  public static var changedMeanwhile: Self { Self(rawValue: -40_011) }
   /// The environment was opened read-only.
   public static var readOnly: Self { Self(rawValue: EACCES) }
 

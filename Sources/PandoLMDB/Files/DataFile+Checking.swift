@@ -40,9 +40,6 @@ extension DataFile {
       return Int(metas.live.mapSizeInBytes)
     } catch let error as LMDBError {
       throw error
-    } catch let error as PageWalkError {
-      throw LMDBError(
-        LMDBError.Code(rawValue: error.systemError), function: "open", detail: error.path)
     } catch {
       throw LMDBError(.invalidFile, function: "open", detail: "\(folder): \(error)")
     }

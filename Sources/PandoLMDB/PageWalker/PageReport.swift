@@ -5,30 +5,30 @@
 /// print(report.isClean ? "sound" : "\(report.problems.count) problems")
 /// for table in report.tables { print(table.name ?? "main", table.entries) }
 /// ```
-public struct PageReport: Hashable, Sendable {
+package struct PageReport: Hashable, Sendable {
   /// The number of pages of each type.
   ///
   /// ```swift
   /// let pages = try PageWalker(path: "people.db").check().pages
   /// print(pages.leaf + pages.branch + pages.overflow, "pages are used,", pages.free, "are free")
   /// ```
-  public struct PageCounts: Hashable, Sendable {
+  package struct PageCounts: Hashable, Sendable {
     /// The two pages at the start of a file; 0 if they could not be read.
-    public internal(set) var meta: UInt64 = 0
+    package internal(set) var meta: UInt64 = 0
     /// Inner pages of all trees, including the free list's.
-    public internal(set) var branch: UInt64 = 0
+    package internal(set) var branch: UInt64 = 0
     /// Leaves of all trees.
-    public internal(set) var leaf: UInt64 = 0
+    package internal(set) var leaf: UInt64 = 0
     /// Pages of values too large for a leaf.
-    public internal(set) var overflow: UInt64 = 0
+    package internal(set) var overflow: UInt64 = 0
     /// Pages in the free list.
-    public internal(set) var free: UInt64 = 0
+    package internal(set) var free: UInt64 = 0
     /// Pages up to the last that are neither in use nor free; `nil` if a problem makes that
     /// unknown.
     ///
     /// Lost pages only take room, but prevent a copy with compaction. liblmdb should leave none; a
     /// table lost by a damaged record shows here.
-    public internal(set) var lost: UInt64?
+    package internal(set) var lost: UInt64?
   }
 
   /// The contents of one table.
@@ -38,51 +38,51 @@ public struct PageReport: Hashable, Sendable {
   ///   print(table.name ?? "main", table.entries, "entries in", table.sizeInBytes, "bytes")
   /// }
   /// ```
-  public struct Table: Hashable, Sendable {
+  package struct Table: Hashable, Sendable {
     /// The name; `nil` for the main table, which also holds the records of the others.
-    public internal(set) var name: String?
+    package internal(set) var name: String?
     /// The number of entries.
-    public internal(set) var entries: UInt64
+    package internal(set) var entries: UInt64
     /// Levels from the root to the leaves; 0 for an empty table.
-    public internal(set) var depth: Int
+    package internal(set) var depth: Int
     /// Inner pages.
-    public internal(set) var branchPages: UInt64
+    package internal(set) var branchPages: UInt64
     /// Leaves.
-    public internal(set) var leafPages: UInt64
+    package internal(set) var leafPages: UInt64
     /// Pages of values too large for a leaf.
-    public internal(set) var overflowPages: UInt64
+    package internal(set) var overflowPages: UInt64
     /// Bytes of all pages of the table.
-    public internal(set) var sizeInBytes: UInt64
+    package internal(set) var sizeInBytes: UInt64
     /// Bytes of all keys and values.
-    public internal(set) var contentSizeInBytes: UInt64
+    package internal(set) var contentSizeInBytes: UInt64
     /// Whether the walk covered the whole table without a problem; else the numbers count the part
     /// that was reached.
-    public internal(set) var isWhole: Bool
+    package internal(set) var isWhole: Bool
   }
 
   /// The size of a page; 0 if the meta pages could not be read.
-  public internal(set) var pageSizeInBytes = 0
+  package internal(set) var pageSizeInBytes = 0
   /// The size of the file when the walk began.
-  public internal(set) var fileSizeInBytes: UInt64 = 0
+  package internal(set) var fileSizeInBytes: UInt64 = 0
   /// The map size in the file.
-  public internal(set) var mapSizeInBytes: UInt64 = 0
+  package internal(set) var mapSizeInBytes: UInt64 = 0
   /// The version that was walked.
-  public internal(set) var transactionID: UInt64 = 0
+  package internal(set) var transactionID: UInt64 = 0
   /// The last page that the version uses or has free.
-  public internal(set) var lastPage: UInt64 = 0
+  package internal(set) var lastPage: UInt64 = 0
   /// The pages by type.
-  public internal(set) var pages = PageCounts()
+  package internal(set) var pages = PageCounts()
   /// Records in the free list, one or more for each transaction that freed pages.
-  public internal(set) var freeListEntries: UInt64 = 0
+  package internal(set) var freeListEntries: UInt64 = 0
   /// The main table, then the named tables by name.
-  public internal(set) var tables: [PageReport.Table] = []
+  package internal(set) var tables: [PageReport.Table] = []
   /// The problems, in the order in which they were found.
-  public internal(set) var problems: [PageProblem] = []
+  package internal(set) var problems: [PageProblem] = []
   /// Whether the walk ended at the limit of problems, so that more may exist.
-  public internal(set) var stoppedEarly = false
+  package internal(set) var stoppedEarly = false
 
   /// Whether the walk found no problem.
-  public var isClean: Bool { problems.isEmpty }
+  package var isClean: Bool { problems.isEmpty }
 }
 
 extension PageReport {

@@ -42,7 +42,7 @@ extension PageWalk {
     case .failed(let error):
       try note(
         .unreadable, page: page, in: &tree,
-        "cannot be read: \(PageWalkError.message(ofSystemError: error))")
+        "cannot be read: \(LMDBError.Code(rawValue: error).explanation)")
     }
     return false
   }

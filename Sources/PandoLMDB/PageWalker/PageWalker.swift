@@ -22,7 +22,7 @@
 /// walk ``Version/transaction(_:)``, which the transaction protects.
 ///
 /// - Note: Any thread; several threads may use one walker at the same time.
-public struct PageWalker: Sendable {
+package struct PageWalker: Sendable {
   /// The version of the contents to walk.
   ///
   /// ```swift
@@ -31,11 +31,11 @@ public struct PageWalker: Sendable {
   ///   return try PageWalker(path: environment.path).check(version)
   /// }
   /// ```
-  public struct Version: Hashable, Sendable {
+  package struct Version: Hashable, Sendable {
     let transactionID: UInt64?
 
     /// The newest committed version.
-    public static let newest = Version(transactionID: nil)
+    package static let newest = Version(transactionID: nil)
 
     /// The version of a read transaction, which must stay open during the walk.
     ///
@@ -44,7 +44,7 @@ public struct PageWalker: Sendable {
     ///
     /// - Parameter transactionID: The `mdb_txn_id` of the read transaction.
     /// - Returns: The version to walk.
-    public static func transaction(_ transactionID: UInt64) -> Version {
+    package static func transaction(_ transactionID: UInt64) -> Version {
       Version(transactionID: transactionID)
     }
   }
@@ -59,14 +59,14 @@ public struct PageWalker: Sendable {
   /// It creates and locks nothing.
   ///
   /// - Parameter path: The environment's directory, which holds `data.mdb`.
-  /// - Throws: ``PageWalkError`` with code `cannotOpen`.
+  /// - Throws: ``LMDBError`` with the number of the system.
   /// - Complexity: O(1).
-  public init(path: String) throws(PageWalkError) {
+  package init(path: String) throws(LMDBError) {
     file = try PageFile(environment: path)
   }
 
   /// Reads an open data file.
-  init(_ descriptor: CInt, path: String) throws(PageWalkError) {
+  init(_ descriptor: CInt, path: String) throws(LMDBError) {
     file = try PageFile(descriptor, path: path)
   }
 
@@ -78,11 +78,11 @@ public struct PageWalker: Sendable {
   ///   - progress: Called about once per 1 024 pages with the number of walked pages; an error that
   ///     it throws ends the walk.
   /// - Returns: The report; ``PageReport/isClean`` is the summary.
-  /// - Throws: ``PageWalkError`` with code `changedMeanwhile`, or the error of `progress`. Damage
+  /// - Throws: ``LMDBError`` with code `changedMeanwhile`, or the error of `progress`. Damage
   ///   is not an error here but part of the report.
   /// - Complexity: Reads each page once, but of overflow pages only the free list's contents.
   ///   Memory: two bits per page, and the largest record of the free list.
-  public func check(
+  package func check(
     _ version: Version = .newest, problemLimit: Int = 100,
     progress: ((_ pagesSeen: Int, _ pageCount: Int) throws -> Void)? = nil
   ) throws -> PageReport {
@@ -92,7 +92,7 @@ public struct PageWalker: Sendable {
         return report
       }
     }
-    throw PageWalkError(.changedMeanwhile, path: file.path)
+    throw LMDBError.changedMeanwhile(file.path)
   }
 
   /// Walks all pages and ends at the first problem.
@@ -101,17 +101,17 @@ public struct PageWalker: Sendable {
   ///   - version: The version to walk.
   ///   - progress: As for ``check(_:problemLimit:progress:)``.
   /// - Returns: The report, which is clean.
-  /// - Throws: ``PageWalkError`` with code `damaged` or `unsupported` and the problem, or with code
+  /// - Throws: ``LMDBError`` with code `corrupted` or `incompatibleTable` and the problem, or with code
   ///   `changedMeanwhile`; or the error of `progress`.
   /// - Complexity: As ``check(_:problemLimit:progress:)``.
   @discardableResult
-  public func verify(
+  package func verify(
     _ version: Version = .newest,
     progress: ((_ pagesSeen: Int, _ pageCount: Int) throws -> Void)? = nil
   ) throws -> PageReport {
     let report = try check(version, problemLimit: 1, progress: progress)
     if let problem = report.problems.first {
-      throw PageWalkError(problem, path: file.path)
+      throw LMDBError(problem, path: file.path)
     }
     return report
   }
@@ -147,13 +147,13 @@ public struct PageWalker: Sendable {
   }
 
   /// Reads the meta pages and makes a walk over one version.
-  func begin(_ version: Version, problemLimit: Int) throws(PageWalkError) -> Beginning {
+  func begin(_ version: Version, problemLimit: Int) throws(LMDBError) -> Beginning {
     guard let metas = MetaPair.read(from: file) else { return .busy }
     if let problem = metas.problem { return .refused(problem) }
     var meta = metas.live
     if let transactionID = version.transactionID {
       guard let page = metas.page(ofTransaction: transactionID) else {
-        throw PageWalkError(.changedMeanwhile, path: file.path)
+        throw LMDBError.changedMeanwhile(file.path)
       }
       meta = page
     }
@@ -181,19 +181,19 @@ extension PageWalker {
   ///     can come after some entries.
   ///   - body: Receives key and value, valid during the call. An error that it throws ends the
   ///     walk.
-  /// - Throws: ``PageWalkError`` with code `noSuchTable`, `changedMeanwhile`, `unsupported` or
-  ///   `damaged`; or the error of `body`.
+  /// - Throws: ``LMDBError`` with code `notFound`, `changedMeanwhile`, `incompatibleTable` or
+  ///   `corrupted`; or the error of `body`.
   /// - Complexity: Reads the main table's pages, then each page of the table once. Memory: the
   ///   largest value.
-  public func forEachEntry(
+  package func forEachEntry(
     inTable name: String?, version: Version = .newest,
     _ body: (_ key: Span<UInt8>, _ value: Span<UInt8>) throws -> Void
   ) throws {
-    let changed = PageWalkError(.changedMeanwhile, path: file.path)
+    let changed = LMDBError.changedMeanwhile(file.path)
     switch try begin(version, problemLimit: 1) {
     case .busy: throw changed
     case .refused(let problem):
-      throw PageWalkError(problem, path: file.path)
+      throw LMDBError(problem, path: file.path)
     case .walk(let walk):
       do {
         try withoutActuallyEscaping(body) { body in
@@ -204,7 +204,7 @@ extension PageWalker {
         guard stop == .problemLimit, let problem = walk.problems.first, !walk.hasChanged else {
           throw changed
         }
-        throw PageWalkError(problem, path: file.path)
+        throw LMDBError(problem, path: file.path)
       }
       if walk.hasChanged { throw changed }
     }
@@ -220,7 +220,7 @@ extension PageWalker {
     try walk.walk(&main)
     guard let name else { return }
     guard var table = walk.tablesToWalk.first(where: { $0.name == name }) else {
-      throw PageWalkError(.noSuchTable, path: file.path)
+      throw LMDBError(.notFound, function: "verify", detail: file.path)
     }
     table.isVisited = true
     try walk.walk(&table)

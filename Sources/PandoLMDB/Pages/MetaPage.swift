@@ -193,7 +193,7 @@ struct MetaPair: Equatable {
       case .failed(let error):
         problem = PageProblem(
           kind: .unreadable, pageNumber: UInt64(index), tree: nil,
-          message: "cannot be read: \(PageWalkError.message(ofSystemError: error))")
+          message: "cannot be read: \(LMDBError.Code(rawValue: error).explanation)")
         return
       }
       let page = MetaRecord(index: index, Page(buffer.bytes))

@@ -11,19 +11,19 @@ final class PageFile: Sendable {
   /// Opens the data file of an environment.
   ///
   /// `O_NONBLOCK` matters if a pipe has that name: `open` must not wait for a writer.
-  init(environment: String) throws(PageWalkError) {
+  init(environment: String) throws(LMDBError) {
     path = environment + "/data.mdb"
     descriptor = unsafe PandoSystem.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else {
-      throw PageWalkError(.cannotOpen, path: path, systemError: errno)
+      throw .cannotOpen(path)
     }
     var status = stat()
     guard unsafe fstat(descriptor, &status) == 0 else {
-      throw PageWalkError(.cannotOpen, path: path, systemError: errno)
+      throw .cannotOpen(path)
     }
     guard status.st_mode & S_IFMT == S_IFREG else {
       let isDirectory = status.st_mode & S_IFMT == S_IFDIR
-      throw PageWalkError(.cannotOpen, path: path, systemError: isDirectory ? EISDIR : EINVAL)
+      throw .cannotOpen(path, isDirectory ? EISDIR : EINVAL)
     }
   }
 
@@ -32,12 +32,12 @@ final class PageFile: Sendable {
   /// - Parameters:
   ///   - descriptor: The open file; the caller may close it meanwhile.
   ///   - path: The name of the file in errors.
-  /// - Throws: ``PageWalkError`` with code `cannotOpen`.
-  init(_ descriptor: CInt, path: String) throws(PageWalkError) {
+  /// - Throws: ``LMDBError`` with the number of the system.
+  init(_ descriptor: CInt, path: String) throws(LMDBError) {
     self.path = path
     self.descriptor = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
     guard self.descriptor >= 0 else {
-      throw PageWalkError(.cannotOpen, path: path, systemError: errno)
+      throw .cannotOpen(path)
     }
   }
 

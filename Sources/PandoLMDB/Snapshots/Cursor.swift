@@ -275,31 +275,3 @@ public struct Entry<Key, Value>: ~Escapable {
     get throws { try table.values.decode(valueBytes) }
   }
 }
-
-/// A value in the map, decoded on access.
-///
-/// ```swift
-/// let byteCount = try environment.read { snapshot in
-///   try snapshot.lazyValue(forKey: 7, in: people)?.bytes.count
-/// }
-/// ```
-///
-/// It lives as long as its snapshot.
-///
-/// - Note: It belongs to the reading thread: it can't leave the closure.
-public struct LazyValue<Value>: ~Escapable {
-  /// The encoded value.
-  public let bytes: Span<UInt8>
-  private let codec: any ValueCodec<Value>
-
-  @_lifetime(copy bytes)
-  init(_ bytes: Span<UInt8>, _ codec: any ValueCodec<Value>) {
-    self.bytes = bytes
-    self.codec = codec
-  }
-
-  /// The value; decoded each time.
-  public var value: Value {
-    get throws { try codec.decode(bytes) }
-  }
-}

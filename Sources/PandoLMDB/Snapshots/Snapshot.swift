@@ -98,24 +98,6 @@ extension Snapshot {
     }
   }
 
-  /// Returns the value of a key without decoding it.
-  ///
-  /// - Parameters:
-  ///   - key: The key; its encoding has 1 to 511 bytes.
-  ///   - table: A table opened in this environment.
-  /// - Returns: The value, to be decoded while this snapshot lives; `nil` if the key has none.
-  /// - Throws: ``LMDBError`` with code `badKeySize`, or the error of a codec.
-  /// - Complexity: O(log *n*) for *n* keys in the table; the value is not copied.
-  @_lifetime(copy self)
-  public func lazyValue<Key, Value>(
-    forKey key: Key, in table: Table<Key, Value>
-  ) throws -> LazyValue<Value>? {
-    var buffer = EncodingBuffer()
-    try table.keys.encode(key, into: &buffer)
-    guard let bytes = try bytes(forKey: buffer.bytes, in: table.raw) else { return nil }
-    return LazyValue(bytes, table.values)
-  }
-
   /// Tells whether a key has a value.
   ///
   /// - Parameters:

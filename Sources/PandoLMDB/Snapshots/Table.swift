@@ -14,10 +14,8 @@ import CPandoLMDB
 public struct Table<Key, Value>: Sendable {
   /// The table as bytes to bytes.
   public let raw: RawTable
-  /// The codec of the keys.
-  public let keys: any KeyCodec<Key>
-  /// The codec of the values.
-  public let values: any ValueCodec<Value>
+  let keys: TableCodec<Key>
+  let values: TableCodec<Value>
 
   /// Gives a table of bytes its types.
   ///
@@ -25,7 +23,7 @@ public struct Table<Key, Value>: Sendable {
   ///   - raw: The table of bytes.
   ///   - keys: The codec of the keys.
   ///   - values: The codec of the values.
-  public init(_ raw: RawTable, keys: any KeyCodec<Key>, values: any ValueCodec<Value>) {
+  public init(_ raw: RawTable, keys: TableCodec<Key>, values: TableCodec<Value>) {
     self.raw = raw
     self.keys = keys
     self.values = values
@@ -37,7 +35,7 @@ public struct Table<Key, Value>: Sendable {
     ofKey key: Key, _ body: (Span<UInt8>) throws -> Result
   ) throws -> Result {
     var buffer = EncodingBuffer()
-    try keys.encode(key, into: &buffer)
+    try keys.encode(key, &buffer)
     return try body(buffer.bytes)
   }
 }

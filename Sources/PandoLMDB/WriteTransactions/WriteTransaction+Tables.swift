@@ -48,8 +48,8 @@ extension WriteTransaction {
   ) throws {
     var keyBuffer = EncodingBuffer()
     var valueBuffer = EncodingBuffer()
-    try table.keys.encode(key, into: &keyBuffer)
-    try table.values.encode(value, into: &valueBuffer)
+    try table.keys.encode(key, &keyBuffer)
+    try table.values.encode(value, &valueBuffer)
     try put(valueBuffer.bytes, forKey: keyBuffer.bytes, in: table.raw)
   }
 
@@ -67,8 +67,8 @@ extension WriteTransaction {
   ) throws -> Bool {
     var keyBuffer = EncodingBuffer()
     var valueBuffer = EncodingBuffer()
-    try table.keys.encode(key, into: &keyBuffer)
-    try table.values.encode(value, into: &valueBuffer)
+    try table.keys.encode(key, &keyBuffer)
+    try table.values.encode(value, &valueBuffer)
     return try insert(valueBuffer.bytes, forKey: keyBuffer.bytes, in: table.raw)
   }
 
@@ -85,8 +85,8 @@ extension WriteTransaction {
   ) throws {
     var keyBuffer = EncodingBuffer()
     var valueBuffer = EncodingBuffer()
-    try table.keys.encode(key, into: &keyBuffer)
-    try table.values.encode(value, into: &valueBuffer)
+    try table.keys.encode(key, &keyBuffer)
+    try table.values.encode(value, &valueBuffer)
     try append(valueBuffer.bytes, forKey: keyBuffer.bytes, in: table.raw)
   }
 
@@ -103,7 +103,7 @@ extension WriteTransaction {
     key: Key, in table: Table<Key, Value>
   ) throws -> Bool {
     var buffer = EncodingBuffer()
-    try table.keys.encode(key, into: &buffer)
+    try table.keys.encode(key, &buffer)
     return try delete(key: buffer.bytes, in: table.raw)
   }
 

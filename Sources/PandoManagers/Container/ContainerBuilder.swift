@@ -10,7 +10,7 @@ protocol ContainedManager: AnyObject, Sendable {
   /// The name of the entity type.
   var typeName: String { get }
 
-  var cacheCounters: CacheCounters { get }
+  var cacheCounters: (hits: Int, misses: Int) { get }
 
   /// Removes the entities that are in no store on disk.
   func removeFromMemory() async throws

@@ -147,7 +147,7 @@ public final class CoreManagerContainer: Sendable {
   }
 
   /// The hits and misses of the caches, by the name of the entity type.
-  public var cacheCounters: [(typeName: String, counters: CacheCounters)] {
+  public var cacheCounters: [(typeName: String, counters: (hits: Int, misses: Int))] {
     allManagers.map { ($0.typeName, $0.cacheCounters) }
   }
 

@@ -7,6 +7,8 @@
 /// let found = try await books.all(in: .localOr(.remote()).with(contract: WithSummary()))
 /// ```
 ///
+/// A contract for one read can be a closure: `.with { book, _ in book.summary.isRequested }`.
+///
 /// A search, get, page or aggregate does not use the answer of a local store that has an invalid entity. The
 /// manager reads the next store, then the server if the context falls back to it; if nothing is left, the result
 /// is empty. The entities that count are those of the result, after offset and limit. A followed query, a graph's
@@ -29,24 +31,12 @@ public protocol EntityContract<E>: Sendable {
 }
 
 /// A contract from a closure.
-///
-/// ```swift
-/// let contract = ClosureContract<Book> { book, _ in book.summary.isRequested }
-/// let found = try await books.all(in: .localOr(.remote()).with(contract: contract))
-/// ```
-public struct ClosureContract<E: Entity>: EntityContract {
+package struct ClosureContract<E: Entity>: EntityContract {
   private let condition: @Sendable (E, Query<E>) -> Bool
 
-  /// Makes a contract.
-  ///
-  /// - Parameter condition: Whether an entity meets the contract for a query.
-  public init(_ condition: @escaping @Sendable (E, Query<E>) -> Bool) { self.condition = condition }
+  package init(_ condition: @escaping @Sendable (E, Query<E>) -> Bool) {
+    self.condition = condition
+  }
 
-  /// Whether an entity meets the contract.
-  ///
-  /// - Parameters:
-  ///   - entity: An entity of a store's answer.
-  ///   - query: The query.
-  /// - Returns: The result of the closure.
-  public func isValid(_ entity: E, for query: Query<E>) -> Bool { condition(entity, query) }
+  package func isValid(_ entity: E, for query: Query<E>) -> Bool { condition(entity, query) }
 }

@@ -5,7 +5,7 @@
 /// ```
 public struct ReadContext<E: Entity>: Sendable {
   /// The stores to read.
-  public indirect enum Source: Sendable {
+  package indirect enum Source: Sendable {
     /// The local stores.
     case local
     /// The server.
@@ -21,7 +21,7 @@ public struct ReadContext<E: Entity>: Sendable {
   }
 
   /// The stores to read.
-  public let source: Source
+  package let source: Source
 
   /// A condition for each entity of the answer; `nil` for none.
   public private(set) var contract: (any EntityContract<E>)?
@@ -127,6 +127,14 @@ public struct ReadContext<E: Entity>: Sendable {
     var context = self
     context.contract = contract
     return context
+  }
+
+  /// The same context with a closure as its contract; see ``EntityContract``.
+  ///
+  /// - Parameter condition: Whether an entity meets the contract for a query.
+  /// - Returns: The context.
+  public func with(contract condition: @escaping @Sendable (E, Query<E>) -> Bool) -> ReadContext {
+    with(contract: ClosureContract(condition))
   }
 
   /// The same context with an access validator.

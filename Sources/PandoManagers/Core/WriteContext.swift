@@ -9,7 +9,7 @@ package import PandoStore
 /// ```
 public struct WriteContext<E: Entity>: Sendable {
   /// The stores to write.
-  public enum Target: Sendable {
+  package enum Target: Sendable {
     /// The local stores.
     case local
     /// The server; its answer is stored locally.
@@ -22,7 +22,7 @@ public struct WriteContext<E: Entity>: Sendable {
   package typealias Step = @Sendable (inout ModelTransaction) throws -> Void
 
   /// The stores to write.
-  public let target: Target
+  package let target: Target
 
   /// The check of the user's access; `nil` for no check.
   public private(set) var accessValidator: (any UserAccessValidating)?
@@ -30,7 +30,7 @@ public struct WriteContext<E: Entity>: Sendable {
   /// The sequence number of the request that the values answer; `nil` for new values.
   ///
   /// Entities that have changed since are not written.
-  public package(set) var asOf: UInt64?
+  package var asOf: UInt64?
 
   /// Runs in the transaction of the local write, before it.
   package var firstStep: (@Sendable ([E], inout ModelTransaction) throws -> Void)?

@@ -1,8 +1,14 @@
 extension CoreManager {
-  /// The hits and misses of the caches before the manager's local stores.
-  public var cacheCounters: CacheCounters {
+  /// How many reads by identifier the caches in memory, and how many the stores behind them answered.
+  ///
+  /// ```swift
+  /// let (hits, misses) = container[Book.self].cacheCounters
+  /// print(hits, "of", hits + misses, "reads came from memory")
+  /// ```
+  public var cacheCounters: (hits: Int, misses: Int) {
     let counters = stack.local.compactMap { ($0 as? CacheStore<E>)?.counters }
-    return CacheCounters(
-      hits: counters.reduce(0) { $0 + $1.hits }, misses: counters.reduce(0) { $0 + $1.misses })
+    return (
+      counters.reduce(0) { $0 + $1.hits }, counters.reduce(0) { $0 + $1.misses }
+    )
   }
 }

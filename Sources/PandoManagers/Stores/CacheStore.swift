@@ -162,28 +162,14 @@ extension CacheStore {
 }
 
 extension CacheStore {
-  /// The hits and misses of reads by identifier since the cache was made.
-  public var counters: CacheCounters {
-    CacheCounters(
-      hits: hitCount.load(ordering: .relaxed), misses: missCount.load(ordering: .relaxed))
+  /// How many reads by identifier memory, and how many the persistent store answered.
+  public var counters: (hits: Int, misses: Int) {
+    (hitCount.load(ordering: .relaxed), missCount.load(ordering: .relaxed))
   }
 
   private func count(_ isHit: Bool) {
     if isHit { hitCount.add(1, ordering: .relaxed) } else { missCount.add(1, ordering: .relaxed) }
   }
-}
-
-/// How many reads by identifier a cache in memory has answered.
-///
-/// ```swift
-/// let counters = container[Book.self].cacheCounters
-/// print(counters.hits, "of", counters.hits + counters.misses, "reads came from memory")
-/// ```
-public struct CacheCounters: Sendable {
-  /// Reads that memory answered.
-  public let hits: Int
-  /// Reads that the persistent store answered.
-  public let misses: Int
 }
 
 extension CacheStore {

@@ -1,4 +1,4 @@
-public import PandoStore
+package import PandoStore
 
 /// A store at the level `remote` that says whether an answer is complete, and that queues writes.
 ///
@@ -9,7 +9,7 @@ public import PandoStore
 /// ```
 ///
 /// Any thread may call it, several at the same time. Methods with a transaction run on the writer thread.
-public protocol RemoteStoring<E>: Storing {
+package protocol RemoteStoring<E>: Storing {
   /// Requests entities from the server.
   ///
   /// - Parameters:
@@ -78,7 +78,7 @@ extension RemoteStoring {
   /// - Returns: `false`.
   /// - Throws: Nothing.
   /// - Complexity: O(1).
-  public func hasWaitingWrites(of identifier: EntityIdentifier<E>) async throws -> Bool { false }
+  package func hasWaitingWrites(of identifier: EntityIdentifier<E>) async throws -> Bool { false }
 
   /// Returns `nil`: a refused write is not undone.
   ///
@@ -88,7 +88,7 @@ extension RemoteStoring {
   /// - Returns: `nil`.
   /// - Throws: Nothing.
   /// - Complexity: O(1).
-  public func replaced(
+  package func replaced(
     bySetting entities: [E], in transaction: inout ModelTransaction
   ) throws -> (any Sendable)? { nil }
 
@@ -100,7 +100,7 @@ extension RemoteStoring {
   /// - Returns: `nil`.
   /// - Throws: Nothing.
   /// - Complexity: O(1).
-  public func replaced(
+  package func replaced(
     byRemoving identifiers: [EntityIdentifier<E>], in transaction: inout ModelTransaction
   ) throws -> (any Sendable)? { nil }
 }
@@ -115,15 +115,15 @@ extension RemoteStoring {
 ///   return RemoteAnswer(result: QueryResult(books), isComplete: query.isUnbounded)
 /// }
 /// ```
-public struct RemoteAnswer<E: Entity>: Sendable {
+package struct RemoteAnswer<E: Entity>: Sendable {
   /// The entities, in the server's order.
-  public var result: QueryResult<E>
+  package var result: QueryResult<E>
 
   /// Whether the answer has all matches of the server; an entity missing from it is not on the server.
-  public var isComplete: Bool
+  package var isComplete: Bool
 
   /// The errors of left-out elements, for a `RemotePayload` that skips them.
-  public var malformed: [any Error] = []
+  package var malformed: [any Error] = []
 
   /// The entities that the server has sent, before the query was applied.
   ///
@@ -139,7 +139,7 @@ public struct RemoteAnswer<E: Entity>: Sendable {
   /// - Parameters:
   ///   - result: The entities, in the server's order.
   ///   - isComplete: Whether the answer has all matches of the server.
-  public init(result: QueryResult<E>, isComplete: Bool) {
+  package init(result: QueryResult<E>, isComplete: Bool) {
     self.result = result
     self.isComplete = isComplete
   }
@@ -167,7 +167,7 @@ package protocol ReplaceableWrite: Sendable {
 /// queue writes the answer to the local store on disk, in the transaction that removes the request.
 ///
 /// Any thread may call it, several at the same time. Methods with a transaction run on the writer thread.
-public protocol QueuedWrite<E>: Sendable {
+package protocol QueuedWrite<E>: Sendable {
   /// The type of the entities.
   associatedtype E: Entity
 
@@ -217,7 +217,7 @@ extension QueuedWrite {
   ///   - replaced: The result of ``RemoteStoring`` before the write.
   /// - Throws: The reason why it can't be queued; then the local write fails too.
   /// - Complexity: As ``enqueue(_:)``.
-  public func enqueue(
+  package func enqueue(
     _ transaction: inout ModelTransaction, replacing replaced: (any Sendable)?
   ) throws { try enqueue(&transaction) }
 }
@@ -249,36 +249,6 @@ package protocol ReplacedNodes: Sendable {
   /// - Returns: The values before and after the write.
   /// - Throws: The errors of the disk.
   func written(in snapshot: ModelSnapshot) throws -> Self
-}
-
-/// An error of a remote store, with its kind.
-///
-/// ```swift
-/// struct Offline: RemoteFailure {
-///   var remoteFailureKind: RemoteFailureKind { .connection }
-/// }
-/// ```
-public protocol RemoteFailure: Error {
-  /// The kind of the failure.
-  var remoteFailureKind: RemoteFailureKind { get }
-}
-
-/// The kinds of failures that a manager handles differently.
-///
-/// ```swift
-/// do {
-///   let found = try await books.all(in: .remote())
-/// } catch let error as any RemoteFailure where error.remoteFailureKind == .connection {
-///   print("try again later")
-/// }
-/// ```
-public enum RemoteFailureKind: Sendable, Hashable {
-  /// The server can't be reached, so there is no answer.
-  case connection
-  /// The server does not have the entity (404).
-  case notFound
-  /// The server refused the request, or its answer can't be read.
-  case other
 }
 
 /// A remote store whose server sends the changes since a cursor.

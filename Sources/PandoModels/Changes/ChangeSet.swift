@@ -30,8 +30,15 @@ public struct ChangeSet: Sendable {
   public let context: (any Sendable)?
   /// The records of inserted and updated nodes, if requested; not encoded.
   ///
-  /// A node has one for each of its types, and none if it was deleted since.
-  public private(set) var records: [ChangedRecord] = []
+  /// ```swift
+  /// for try await changes in store.changes(values: true) {
+  ///   for record in changes.records { print(record.node.identifier, record.node.fields) }
+  /// }
+  /// ```
+  ///
+  /// A node has one for each of its types, and none if it was deleted since. Children are references.
+  /// The commit number is that of the state: the commit itself, or the newest one when it was read.
+  public private(set) var records: [(node: TreeNode, commitNumber: CommitNumber)] = []
 
   /// Makes a change set.
   ///
@@ -65,7 +72,7 @@ public struct ChangeSet: Sendable {
   }
 
   /// A copy with records.
-  package func with(_ records: [ChangedRecord]) -> ChangeSet {
+  package func with(_ records: [(node: TreeNode, commitNumber: CommitNumber)]) -> ChangeSet {
     var copy = self
     copy.records = records
     return copy
@@ -85,30 +92,6 @@ public struct ChangeSet: Sendable {
   /// - Complexity: O(*c*) for *c* changed lists.
   public func change(ofCollection cacheKey: String) -> CollectionChange? {
     collections.first { $0.cacheKey.hasSameBytes(as: cacheKey) }?.change
-  }
-}
-
-/// A record of a node that a commit changed.
-///
-/// ```swift
-/// for try await changes in store.changes(values: true) {
-///   for record in changes.records { print(record.node.identifier, record.node.fields) }
-/// }
-/// ```
-public struct ChangedRecord: Sendable {
-  /// The record, its children as references.
-  public let node: TreeNode
-  /// The commit of this state: the one that changed it, or the newest at the time of reading.
-  public let commitNumber: CommitNumber
-
-  /// Makes a changed record.
-  ///
-  /// - Parameters:
-  ///   - node: The record, its children as references.
-  ///   - commitNumber: The commit of this state.
-  public init(node: TreeNode, commitNumber: CommitNumber) {
-    self.node = node
-    self.commitNumber = commitNumber
   }
 }
 

@@ -118,7 +118,7 @@ extension RemoteStore {
   /// - Returns: Whether there is such a write.
   /// - Throws: `StoreError` when the bytes on disk are damaged.
   /// - Complexity: O(log *n*).
-  public func hasWaitingWrites(of identifier: EntityIdentifier<E>) async throws -> Bool {
+  package func hasWaitingWrites(of identifier: EntityIdentifier<E>) async throws -> Bool {
     try clientQueue.storage.isMarked(currentIdentifier(of: identifier).modelIdentifier)
   }
 }
@@ -160,7 +160,8 @@ extension RemoteStore {
   ///   - context: How the caller reads.
   /// - Returns: The answer.
   /// - Throws: ``APIError``: `notFound` for a single identifier that the server does not have.
-  public func fetch(_ query: Query<E>, in context: ReadContext<E>) async throws -> RemoteAnswer<E> {
+  package func fetch(_ query: Query<E>, in context: ReadContext<E>) async throws -> RemoteAnswer<E>
+  {
     try query.validate()
     if let custom = context.endpoint?.remoteRequest {
       return try await answer(to: custom.request, custom.payload, query)
@@ -274,7 +275,7 @@ extension RemoteStore {
   ///   - context: How the caller writes.
   /// - Returns: The requests.
   /// - Throws: ``APIError`` `noRequest` or `invalidRequest`; errors of the entity type.
-  public func request(
+  package func request(
     toSet entities: [E], in context: WriteContext<E>
   ) throws -> any QueuedWrite<E> {
     if let entity = entities.first(where: \.id.isLocal), !(E.self is any MutableEntity.Type) {
@@ -313,7 +314,7 @@ extension RemoteStore {
   ///   - transaction: The transaction of the local write, before it.
   /// - Returns: The stored state; `nil` if it is not needed.
   /// - Throws: Errors of the disk.
-  public func replaced(
+  package func replaced(
     bySetting entities: [E], in transaction: inout ModelTransaction
   ) throws -> (any Sendable)? {
     guard E.refusalPolicy == .undo || entities.contains(where: \.holdsNodes) else { return nil }
@@ -327,7 +328,7 @@ extension RemoteStore {
   ///   - transaction: The transaction of the local removal, before it.
   /// - Returns: The stored state; `nil` if the type keeps refused writes.
   /// - Throws: Errors of the disk.
-  public func replaced(
+  package func replaced(
     byRemoving identifiers: [EntityIdentifier<E>], in transaction: inout ModelTransaction
   ) throws -> (any Sendable)? {
     guard E.refusalPolicy == .undo else { return nil }
@@ -348,7 +349,7 @@ extension RemoteStore {
   ///   - context: How the caller writes.
   /// - Returns: The requests.
   /// - Throws: ``APIError`` `noRequest`; errors of the entity type.
-  public func request(
+  package func request(
     toRemove identifiers: [EntityIdentifier<E>], in context: WriteContext<E>
   ) throws -> any QueuedWrite<E> {
     if let custom = context.endpoint?.remoteRequest {

@@ -40,8 +40,11 @@ public struct ChangeCursor: Sendable {
   /// The commits after the last acknowledged one, and later ones as they happen.
   ///
   /// - Parameter values: As in ``ModelStore/changes(since:values:)``.
-  /// - Returns: A sequence; each call begins at the acknowledged commit.
-  public func changes(values: Bool = false) -> StoreChanges {
+  /// - Returns: A sequence, as that of ``ModelStore/changes(since:values:)``; each call begins at the
+  ///   acknowledged commit.
+  public func changes(
+    values: Bool = false
+  ) -> some AsyncSequence<ChangeSet, any Error> & Sendable {
     StoreChanges(
       store, since: Result { try state.position }, readsRecords: values, cursor: name)
   }

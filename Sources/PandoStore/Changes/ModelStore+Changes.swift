@@ -1,17 +1,29 @@
 extension ModelStore {
   /// The commits of all processes, from now on or after a given one, as they happen.
   ///
+  /// ```swift
+  /// for try await change in store.changes(since: last) {
+  ///   print(change.commitNumber, change.updated)
+  /// }
+  /// ```
+  ///
+  /// Each commit comes once and in order, however slow the consumer is. The sequence ends when the
+  /// store is closed or the task is cancelled. It throws ``StoreError`` `changesExpired` if the change
+  /// log no longer reaches back to the last returned commit, or if that belongs to another history.
+  /// Then read all data again, and begin after that snapshot.
+  ///
   /// A consumer that must continue after a restart uses a ``ChangeCursor``.
   ///
   /// - Parameters:
   ///   - commitNumber: The last commit that the caller has; `nil` for the newest one.
   ///   - values: Whether each change set comes with its `records`: in their state at the time of
   ///     reading, or as the commit left them if ``StoreConfiguration/changeLogKeepsRecords`` is on.
-  /// - Returns: A sequence, which retains the store.
+  /// - Returns: A sequence, which retains the store. Any task may iterate; iterators are independent.
   /// - Note: Uses a thread of the process while an iterator exists, also if
   ///   ``StoreConfiguration/followsOtherProcesses`` is off.
-  public func changes(since commitNumber: CommitNumber? = nil, values: Bool = false) -> StoreChanges
-  {
+  public func changes(
+    since commitNumber: CommitNumber? = nil, values: Bool = false
+  ) -> some AsyncSequence<ChangeSet, any Error> & Sendable {
     let start = Result { try commitNumber ?? read { try $0.commitNumber } }
     return StoreChanges(self, since: start, readsRecords: values)
   }

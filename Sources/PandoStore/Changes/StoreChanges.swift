@@ -1,22 +1,8 @@
 import PandoLMDB
-public import PandoModels
+import PandoModels
 
-/// The commits to a store, by all processes, as they happen.
-///
-/// ```swift
-/// for try await change in store.changes(since: last) {
-///   print(change.commitNumber, change.updated)
-/// }
-/// ```
-/// Each commit comes once and in order, however slow the consumer is. At most 256 change sets are
-/// in memory; the change log has the others. The sequence ends when the store is closed or the task
-/// is cancelled.
-///
-/// - Note: Any task. Iterators are independent.
-public struct StoreChanges: AsyncSequence, Sendable {
-  /// The changes of one commit.
-  public typealias Element = ChangeSet
-
+/// The commits to a store, by all processes, as they happen; at most 256 change sets are in memory.
+struct StoreChanges: AsyncSequence, Sendable {
   private let source: Source
 
   init(
@@ -26,13 +12,10 @@ public struct StoreChanges: AsyncSequence, Sendable {
     source = Source(store, start, readsRecords, cursor)
   }
 
-  /// Begins after the commit that the sequence was made with.
-  ///
-  /// - Returns: An iterator.
-  public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(source) }
+  func makeAsyncIterator() -> AsyncIterator { AsyncIterator(source) }
 
   /// Returns one commit after another.
-  public struct AsyncIterator: AsyncIteratorProtocol {
+  struct AsyncIterator: AsyncIteratorProtocol {
     /// How many change sets are read at once, and kept until they are taken.
     private static let batchCount = 256
 
@@ -45,13 +28,7 @@ public struct StoreChanges: AsyncSequence, Sendable {
     init(_ source: Source) { reading = Reading(source) }
 
     /// Waits for the next commit.
-    ///
-    /// - Returns: Its changes; `nil` when the store is closed or the task cancelled.
-    /// - Throws: ``StoreError`` `changesExpired` if the change log no longer reaches back to the
-    ///   last returned commit, or if that belongs to another history. Then read all data again, and
-    ///   begin after that snapshot. Also the errors of reading the store.
-    /// - Complexity: The wait, and the size of the change set; O(log *n*) per record.
-    public mutating func next() async throws -> ChangeSet? {
+    mutating func next() async throws -> ChangeSet? {
       while true {
         let source = reading.source
         let feed = source.store.feed
@@ -142,11 +119,11 @@ extension StoreReader {
   /// The records that a commit wrote: as logged, or else in their present state.
   fileprivate func changedRecords(
     of change: ChangeSet, newest: CommitNumber
-  ) throws -> [ChangedRecord] {
+  ) throws -> [(node: TreeNode, commitNumber: CommitNumber)] {
     if let logged = try loggedRecords(of: change.commitNumber.value) {
-      return logged.map { ChangedRecord(node: $0, commitNumber: change.commitNumber) }
+      return logged.map { ($0, change.commitNumber) }
     }
     return try (change.inserted + change.updated).flatMap { try namedRecords(of: $0).trees($0) }
-      .map { ChangedRecord(node: $0, commitNumber: newest) }
+      .map { ($0, newest) }
   }
 }

@@ -14,16 +14,16 @@ struct StoreCheck {
   private static let rowsPerReport = 10_000
 
   private(set) var report = VerificationReport()
-  private let progress: ((VerificationProgress) throws -> Void)?
+  private let progress: ((StoreProgress) throws -> Void)?
   /// The number of checked records, by type number.
   var recordCounts: [UInt32: UInt64] = [:]
 
-  init(progress: ((VerificationProgress) throws -> Void)?) { self.progress = progress }
+  init(progress: ((StoreProgress) throws -> Void)?) { self.progress = progress }
 
   /// Checks everything that a reader can read.
   static func report(
     on reader: borrowing StoreReader, path: String,
-    progress: ((VerificationProgress) throws -> Void)? = nil
+    progress: ((StoreProgress) throws -> Void)? = nil
   ) throws -> VerificationReport {
     var check = StoreCheck(progress: progress)
     try check.check(reader, path: path)
@@ -77,10 +77,10 @@ struct StoreCheck {
   }
 
   func reportProgress(
-    _ stage: VerificationProgress.Stage, _ completed: Int, of total: Int
+    _ stage: StoreProgress.Stage, _ completed: Int, of total: Int
   ) throws {
     guard let progress, completed % Self.rowsPerReport == 0 || completed == total else { return }
-    try progress(VerificationProgress(stage: stage, completedCount: completed, totalCount: total))
+    try progress(StoreProgress(stage, completed, of: total))
   }
 
   mutating func count(_ body: (inout VerificationReport) -> Void) { body(&report) }
@@ -146,38 +146,10 @@ public struct VerificationReport: Sendable, Hashable, Codable {
   public var isClean: Bool { problems.isEmpty }
 }
 
-/// The progress of a verification.
-///
-/// ```swift
-/// let report = try store.verify { progress in
-///   print(progress.stage, progress.completedCount, "of", progress.totalCount)
-/// }
-/// ```
-public struct VerificationProgress: Sendable {
-  /// A stage of a verification.
-  public enum Stage: String, Sendable {
-    /// The pages of the file.
-    case pages
-    /// Nodes and their records.
-    case records
-    /// The dependency index.
-    case edges
-    /// Collections and their elements.
-    case collections
-  }
-
-  /// The current stage.
-  public let stage: Stage
-  /// The number of checked rows or pages of this stage.
-  public let completedCount: Int
-  /// The number of rows or pages of this stage.
-  public let totalCount: Int
-}
-
 extension StoreCheck {
   /// Walks every page of the newest version of a file, without the memory map.
   static func pages(
-    ofStoreAt path: String, _ progress: ((VerificationProgress) throws -> Void)? = nil
+    ofStoreAt path: String, _ progress: ((StoreProgress) throws -> Void)? = nil
   ) throws -> VerificationReport {
     try pages(PageWalker(path: path), .newest, progress)
   }
@@ -185,12 +157,12 @@ extension StoreCheck {
   /// Walks every page of a version of a file, without the memory map.
   static func pages(
     _ walker: PageWalker, _ version: PageWalker.Version,
-    _ progress: ((VerificationProgress) throws -> Void)?
+    _ progress: ((StoreProgress) throws -> Void)?
   ) throws -> VerificationReport {
     let pages = try walker.check(
       version, problemLimit: VerificationReport.problemCountMaximum
     ) { seen, total in
-      try progress?(VerificationProgress(stage: .pages, completedCount: seen, totalCount: total))
+      try progress?(StoreProgress(.pages, seen, of: total))
     }
     var report = VerificationReport()
     report.pageCount = Int(clamping: pages.lastPage) + 1

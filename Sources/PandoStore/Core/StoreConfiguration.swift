@@ -41,24 +41,6 @@ public struct Migration: Sendable {
   }
 }
 
-/// The progress of a migration.
-///
-/// ```swift
-/// configuration.migrationProgress = { progress in
-///   print(progress.typeName, progress.completedCount, "of", progress.totalCount)
-/// }
-/// ```
-public struct MigrationProgress: Sendable {
-  /// The type of the changed records.
-  public let typeName: String
-  /// Their version afterwards.
-  public let version: Int
-  /// The number of changed records so far.
-  public let completedCount: Int
-  /// The number of records in all.
-  public let totalCount: Int
-}
-
 /// The settings with which a store is opened.
 ///
 /// ```swift
@@ -149,7 +131,7 @@ public struct StoreConfiguration: Sendable {
   /// Changes of old records, each made once; see ``Migration``.
   public var migrations: [Migration] = []
   /// Called with the progress of a migration, on the thread that opens the store.
-  public var migrationProgress: (@Sendable (MigrationProgress) -> Void)?
+  public var migrationProgress: (@Sendable (StoreProgress) -> Void)?
   /// How many commits ``ModelSnapshot/changes(since:)`` reaches back, at least 1.
   ///
   /// The store uses the largest number of any opening for writing, so that no process trims the log

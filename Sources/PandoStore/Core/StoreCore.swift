@@ -183,7 +183,7 @@ public enum StoreEvent: Sendable {
   /// A write used a type that declares indexes which the store does not have; reported once per type.
   ///
   /// Unique values are not checked, and queries scan. List the type in
-  /// ``StoreConfiguration/models``, or call ``ModelStore/addIndexes(of:dropping:)``.
+  /// ``StoreConfiguration/models``, or call ``ModelStore/addIndexes(of:droppingUndeclared:)``.
   ///
   /// - Parameters:
   ///   - typeName: The type.

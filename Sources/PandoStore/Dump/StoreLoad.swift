@@ -2,32 +2,21 @@ import PandoLMDB
 import PandoModels
 import PandoRecords
 
-/// The result of a load.
-///
-/// ```swift
-/// let report = try store.load { readLine() }
-/// print(report.nodeCount, "nodes and", report.collectionCount, "lists")
-/// ```
-public struct LoadReport: Hashable, Sendable, Codable {
-  /// The number of stored nodes.
-  public internal(set) var nodeCount = 0
-  /// The number of stored collections.
-  public internal(set) var collectionCount = 0
-}
-
 /// Loads the lines of a dump.
 ///
 /// A record may refer to a node of a later line. Such a node gets its number at the first
 /// reference, and none may be missing at the end.
 struct StoreLoad {
   private let session: WriteSession
-  private var report = LoadReport()
+  private var report = (nodeCount: 0, collectionCount: 0)
   private var commitNumber: UInt64?
   private var isComplete = false
 
   init(_ session: WriteSession) { self.session = session }
 
-  mutating func run(_ nextLine: () throws -> String?) throws -> LoadReport {
+  mutating func run(_ nextLine: () throws -> String?) throws -> (
+    nodeCount: Int, collectionCount: Int
+  ) {
     try requireEmptyStore()
     var number = 0
     while let text = try nextLine() {

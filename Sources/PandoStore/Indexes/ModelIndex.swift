@@ -27,7 +27,7 @@ public struct ModelIndex: Hashable, Sendable {
   /// Whether the type does not declare it, according to `addIndexes(of:)` in this process.
   ///
   /// `false` without such a call: the type may then declare it. An index of a former version of the
-  /// type is undeclared; `addIndexes(of:dropping:)` removes it.
+  /// type is undeclared; `addIndexes(of:droppingUndeclared:)` removes it.
   public internal(set) var isUndeclared = false
   /// The fallbacks for missing fields, one per field; empty if there are none.
   package var fallbacks: [[UInt8]] = []

@@ -86,7 +86,7 @@ public struct QueryField<E: Queryable>: Sendable {
   /// ```swift
   /// static let indexes: [FieldIndex<Person>] = [.indexed(.folded(\.name)), .unique(.folded(\.email))]
   /// ```
-  /// The first one serves `.ascending(\.name, .folded)`; the second one lets no two persons have an address
+  /// The first one serves `.ascending(.folded(\.name))`; the second one lets no two persons have an address
   /// that differs in case alone. In a filter, the compared text is folded too. The field itself is declared
   /// as usual.
   ///

@@ -23,7 +23,7 @@ public struct QueryOrder<E: Queryable>: Hashable, Sendable {
   /// - Returns: The key.
   public static func ascending<Value: QueryRepresentable>(
     _ keyPath: any KeyPath<E, Value> & Sendable
-  ) -> QueryOrder { QueryOrder(key: .field(QueryField(keyPath), isDescending: false)) }
+  ) -> QueryOrder { .ascending(QueryField(keyPath)) }
 
   /// Descending values; null last.
   ///
@@ -31,36 +31,32 @@ public struct QueryOrder<E: Queryable>: Hashable, Sendable {
   /// - Returns: The key.
   public static func descending<Value: QueryRepresentable>(
     _ keyPath: any KeyPath<E, Value> & Sendable
-  ) -> QueryOrder { QueryOrder(key: .field(QueryField(keyPath), isDescending: true)) }
+  ) -> QueryOrder { .descending(QueryField(keyPath)) }
 
-  /// Ascending texts; null first.
+  /// Ascending values of a field that a key path alone does not describe, such as folded texts; null first.
   ///
   /// ```swift
-  /// let people = Query<Person>(order: [.ascending(\.name, .folded)], limit: 20)
+  /// let people = Query<Person>(order: [.ascending(.folded(\.name))], limit: 20)
   /// ```
-  /// An index of ``QueryField/folded(_:)`` serves the order ``TextOrder/folded``.
+  /// Texts are ordered by the bytes of UTF-8, which is the order of Unicode scalars: `Z` before `a` before
+  /// `é`. Folded ones are ordered by letters without case and accents: `Ast`, `Äther`, `Aue`. Texts that
+  /// differ in nothing else are equal. The order of no language is meant: an index keeps its order on disk,
+  /// while the collations of system libraries change with their versions. For the order of a language, store
+  /// a sort key of your own as a field, and order by that field.
   ///
-  /// - Parameters:
-  ///   - keyPath: The place of the text in the entity.
-  ///   - order: How texts are ordered.
+  /// - Parameter field: The field; an index of it serves the order.
   /// - Returns: The key.
-  public static func ascending<Value: QueryRepresentable>(
-    _ keyPath: any KeyPath<E, Value> & Sendable, _ order: TextOrder
-  ) -> QueryOrder { QueryOrder(key: .field(field(keyPath, order), isDescending: false)) }
+  public static func ascending(_ field: QueryField<E>) -> QueryOrder {
+    QueryOrder(key: .field(field, isDescending: false))
+  }
 
-  /// Descending texts; null last.
+  /// Descending values of a field that a key path alone does not describe; null last.
   ///
-  /// - Parameters:
-  ///   - keyPath: The place of the text in the entity.
-  ///   - order: How texts are ordered.
+  /// - Parameter field: The field; an index of it serves the order.
   /// - Returns: The key.
-  public static func descending<Value: QueryRepresentable>(
-    _ keyPath: any KeyPath<E, Value> & Sendable, _ order: TextOrder
-  ) -> QueryOrder { QueryOrder(key: .field(field(keyPath, order), isDescending: true)) }
-
-  private static func field<Value: QueryRepresentable>(
-    _ keyPath: any KeyPath<E, Value> & Sendable, _ order: TextOrder
-  ) -> QueryField<E> { order == .folded ? .folded(keyPath) : QueryField(keyPath) }
+  public static func descending(_ field: QueryField<E>) -> QueryOrder {
+    QueryOrder(key: .field(field, isDescending: true))
+  }
 
   /// Makes a key from the name of a field, for tools.
   ///

@@ -35,12 +35,19 @@ public struct QueryResult<E: Queryable>: Sendable {
   public var page: AnswerPage?
 
   /// The groups of a grouped query; `nil` for one group.
-  private let grouped: [QueryGroup<E>]?
+  private let grouped: [(value: QueryValue, entities: [E])]?
 
   /// The entities by the value of the grouping field, in the order of first occurrence; without grouping one
   /// group with the value null.
-  public var groups: [QueryGroup<E>] {
-    grouped ?? (entities.isEmpty ? [] : [QueryGroup(value: .null, entities: entities)])
+  ///
+  /// ```swift
+  /// let byYear = Query<Book>(order: [.ascending(\.title)], groupedBy: .field(\.year))
+  /// for group in try await books.search(withQuery: byYear).groups {
+  ///   print(group.value, group.entities.map(\.title))
+  /// }
+  /// ```
+  public var groups: [(value: QueryValue, entities: [E])] {
+    grouped ?? (entities.isEmpty ? [] : [(.null, entities)])
   }
 
   /// Makes a result.
@@ -67,7 +74,7 @@ public struct QueryResult<E: Queryable>: Sendable {
         members.append([entity])
       }
     }
-    grouped = zip(values, members).map { QueryGroup(value: $0, entities: $1) }
+    grouped = zip(values, members).map { ($0, $1) }
   }
 
   /// Makes a result without groups.
@@ -167,23 +174,9 @@ extension QueryResult: Equatable {
     if case (.shared(let left), .shared(let right)) = (left.rows, right.rows) {
       return right.parts(since: left).allSatisfy { $0.isSame(==) }
     }
-    return left.entities == right.entities && left.groups == right.groups
+    return left.entities == right.entities
+      && left.groups.elementsEqual(right.groups, by: { $0 == $1 })
   }
-}
-
-/// The entities of a result with one value.
-///
-/// ```swift
-/// let byYear = Query<Book>(order: [.ascending(\.title)], groupedBy: .field(\.year))
-/// for group in try await books.search(withQuery: byYear).groups {
-///   print(group.value, group.entities.map(\.title))
-/// }
-/// ```
-public struct QueryGroup<E: Queryable>: Sendable, Equatable {
-  /// The value.
-  public let value: QueryValue
-  /// The entities, in the order of the result.
-  public let entities: [E]
 }
 
 /// The position of a server's answer in a result of several pages.

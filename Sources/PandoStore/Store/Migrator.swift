@@ -91,9 +91,9 @@ struct Migrator {
       try migrate(key, migration, session)
       if (index + 1) % Self.recordsPerReport == 0 || index + 1 == keys.count {
         core.configuration.migrationProgress?(
-          MigrationProgress(
-            typeName: migration.typeName, version: migration.version, completedCount: index + 1,
-            totalCount: keys.count))
+          StoreProgress(
+            .migration(typeName: migration.typeName, version: migration.version), index + 1,
+            of: keys.count))
       }
     }
     session.state.types.change(migration.typeName) {

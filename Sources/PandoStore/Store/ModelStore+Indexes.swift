@@ -5,25 +5,26 @@ extension ModelStore {
   ///
   /// The rows of an index contain each record as the type reads it, with its former names and defaults.
   /// If these declarations have changed since an index was made, its rows are made anew. All other
-  /// indexes stay, unless `dropping` removes them. If a program of a newer schema version has written
+  /// indexes stay, unless `droppingUndeclared` is set. If a program of a newer schema version has written
   /// the type, the existing indexes stay as they are.
   ///
   /// ```swift
-  /// try store.addIndexes(of: [Book.self], dropping: .undeclared)
+  /// try store.addIndexes(of: [Book.self], droppingUndeclared: true)
   /// ```
   /// - Parameters:
   ///   - types: The types.
-  ///   - dropping: Which indexes of these types are removed.
+  ///   - droppingUndeclared: Whether to remove the indexes of these types that no program declares; see
+  ///     ``ModelIndex/isUndeclared``. Don't set it while other programs need indexes of their own.
   /// - Returns: How many were made, or made anew.
   /// - Throws: As ``ModelTransaction/addIndex(on:ofType:unique:)``; `QueryError` `unknownField` for an
   ///   `FieldIndex` of a key path that is no declared field.
   /// - Complexity: O(*n* log *n*) for *n* records of a type that gets or loses an index.
   @discardableResult
   public func addIndexes(
-    of types: [any Queryable.Type], dropping: IndexDropping = .nothing
+    of types: [any Queryable.Type], droppingUndeclared: Bool = false
   ) throws -> Int {
     let (made, dropped) = try read { snapshot in
-      try changes(for: types, dropping, snapshot)
+      try changes(for: types, droppingUndeclared, snapshot)
     }
     guard !made.isEmpty || !dropped.isEmpty else { return 0 }
     return try write { transaction in
@@ -36,7 +37,7 @@ extension ModelStore {
 
   /// Which indexes are to be made, maybe anew, and which are to be dropped.
   private func changes(
-    for types: [any Queryable.Type], _ dropping: IndexDropping, _ snapshot: ModelSnapshot
+    for types: [any Queryable.Type], _ dropsUndeclared: Bool, _ snapshot: ModelSnapshot
   ) throws -> (made: [ModelIndex], dropped: [ModelIndex]) {
     var made: [ModelIndex] = []
     var dropped: [ModelIndex] = []
@@ -46,7 +47,7 @@ extension ModelStore {
       let present = try snapshot.indexes(ofType: type.modelTypeName)
       // With a newer schema, the undeclared indexes are those of a newer program.
       let isNewer = try snapshot.hasNewerSchema(than: type)
-      let kept = present.filter { isNewer || dropping == .nothing || !$0.isUndeclared }
+      let kept = present.filter { isNewer || !dropsUndeclared || !$0.isUndeclared }
       // A declared one takes the place of a dropped one of the same fields.
       let missing = wanted.filter { index in !kept.contains { $0.serves(index) } }
       try type.prove(missing, snapshot)
@@ -62,20 +63,6 @@ extension ModelStore {
     }
     return (made, dropped)
   }
-}
-
-/// Which indexes `addIndexes(of:dropping:)` removes.
-///
-/// ```swift
-/// try store.addIndexes(of: [Book.self], dropping: .undeclared)
-/// ```
-public enum IndexDropping: Sendable, Hashable {
-  /// None.
-  case nothing
-  /// The indexes of the given types that no program declares: see `ModelIndex.isUndeclared`.
-  ///
-  /// Do not use it while other programs need indexes of their own on these types.
-  case undeclared
 }
 
 extension Queryable {

@@ -153,15 +153,15 @@ extension ModelStore {
   /// - progress: Called about once per thousand pages and ten thousand rows; an error that it
   ///   throws ends the check.
   /// - Returns: The report; nothing is repaired.
-  /// - Throws: `LMDBError` or `PageWalkError` if the file can't be read; the error of `progress`.
+  /// - Throws: `LMDBError` if the file can't be read; the error of `progress`.
   /// - Complexity: Reads the file twice.
   public func verify(
-    progress: ((VerificationProgress) throws -> Void)? = nil
+    progress: ((StoreProgress) throws -> Void)? = nil
   ) throws -> VerificationReport {
     for _ in 1..<Self.verificationAttemptMaximum {
       do {
         return try verifyNewest(progress)
-      } catch let error as PageWalkError where error.code == .changedMeanwhile {
+      } catch let error as LMDBError where error.code == .changedMeanwhile {
         continue
       }
     }
@@ -175,7 +175,7 @@ extension ModelStore {
   static let verificationAttemptMaximum = 64
 
   private func verifyNewest(
-    _ progress: ((VerificationProgress) throws -> Void)?
+    _ progress: ((StoreProgress) throws -> Void)?
   ) throws -> VerificationReport {
     var report = VerificationReport()
     try core.whileOpen {
@@ -203,12 +203,12 @@ extension ModelStore {
   ///     ``StoreConfiguration/assumingNoWriter``.
   ///   - progress: Called with the progress of the check; an error that it throws ends the check.
   /// - Returns: The report; nothing is repaired.
-  /// - Throws: ``StoreError`` if the sound pages are not a store; `LMDBError` or `PageWalkError` if
+  /// - Throws: ``StoreError`` if the sound pages are not a store; `LMDBError` if
   ///   the file can't be read; the error of `progress`.
   /// - Complexity: As `verify(progress:)`, after reading each page once.
   public static func verify(
     path: String, assumingNoWriter: Bool = false,
-    progress: ((VerificationProgress) throws -> Void)? = nil
+    progress: ((StoreProgress) throws -> Void)? = nil
   ) throws -> VerificationReport {
     var engine = Environment.Configuration()
     (engine.isReadOnly, engine.assumingNoWriter) = (true, assumingNoWriter)
@@ -216,7 +216,7 @@ extension ModelStore {
     do {
       let report = try StoreCheck.pages(ofStoreAt: path, progress)
       guard report.isClean else { return report }
-    } catch let error as PageWalkError where error.code == .changedMeanwhile {
+    } catch let error as LMDBError where error.code == .changedMeanwhile {
       // Other processes write to the file; an open store walks a protected version.
     }
     var configuration = Configuration()
@@ -232,6 +232,11 @@ extension ModelStore {
   ///
   /// Afterwards the store equals the dumped one, including its commit number.
   ///
+  /// ```swift
+  /// let loaded = try store.load { readLine() }
+  /// print(loaded.nodeCount, "nodes and", loaded.collectionCount, "lists")
+  /// ```
+  ///
   /// - Parameter nextLine: Returns one line after the other, then `nil`. The writing thread calls
   ///   it while the caller waits.
   /// - Returns: The number of loaded nodes and collections.
@@ -240,7 +245,9 @@ extension ModelStore {
   ///   same flush failed: load again from the first line.
   /// - Complexity: O(*n* log *n*); lines are processed one at a time.
   @discardableResult
-  public func load(nextLine: @Sendable () throws -> String?) throws -> LoadReport {
+  public func load(nextLine: @Sendable () throws -> String?) throws -> (
+    nodeCount: Int, collectionCount: Int
+  ) {
     let attempts = Atomic(0)
     return try write { transaction in
       guard attempts.add(1, ordering: .relaxed).oldValue == 0 else {

@@ -157,7 +157,7 @@ extension ModelStore {
     do {
       try refuseProblems(StoreCheck.pages(ofStoreAt: path), path: path)
       return true
-    } catch let error as PageWalkError where error.code == .changedMeanwhile {
+    } catch let error as LMDBError where error.code == .changedMeanwhile {
       return false
     }
   }
@@ -171,7 +171,7 @@ extension ModelStore {
           return try StoreCheck.pages(core.environment.pageWalker(), version, nil)
         }
         return try refuseProblems(report, path: core.path)
-      } catch let error as PageWalkError
+      } catch let error as LMDBError
         where error.code == .changedMeanwhile && attempt < verificationAttemptMaximum
       {
         continue

@@ -3,19 +3,6 @@ public import PandoModels
 import PandoSystem
 
 extension ModelStore {
-  /// The result and the changes of a committed write.
-  ///
-  /// ```swift
-  /// let commit = try store.commit { try $0.set(Person(id: 7, name: "Ada")) }
-  /// print(commit.changeSet?.commitNumber ?? 0, commit.changeSet?.inserted ?? [])
-  /// ```
-  public struct Commit<Result: Sendable>: Sendable {
-    /// The result of the closure.
-    public let result: Result
-    /// The changes, with the commit number; `nil` if there are none.
-    public let changeSet: ChangeSet?
-  }
-
   /// Changes the store: either all changes of the closure are committed, or none.
   ///
   /// Blocks until the commit has the configured durability. Concurrent writes of several threads
@@ -58,10 +45,15 @@ extension ModelStore {
 
   /// Changes the store like `write(context:_:)`, and returns the changes.
   ///
+  /// ```swift
+  /// let commit = try store.commit { try $0.set(Person(id: 7, name: "Ada")) }
+  /// print(commit.changeSet?.commitNumber ?? 0, commit.changeSet?.inserted ?? [])
+  /// ```
+  ///
   /// - Parameters:
   ///   - context: Passed on with the change set to its receivers.
   ///   - body: Runs on the calling thread or another one, perhaps more than once.
-  /// - Returns: The result of `body`, and the change set.
+  /// - Returns: The result of `body`, and the change set; `nil` in place of one that is empty.
   /// - Throws: The error of `body`; `LMDBError` if the disk fails; ``StoreError`` `readOnly` or
   ///   `closed`.
   /// - Complexity: As `write(context:_:)`.
@@ -69,7 +61,7 @@ extension ModelStore {
   public func commit<Result: Sendable>(
     context: (any Sendable)? = nil,
     _ body: @Sendable (inout ModelTransaction) throws -> Result
-  ) throws -> Commit<Result> {
+  ) throws -> (result: Result, changeSet: ChangeSet?) {
     let writer = try requireWriter()
     precondition(!writer.isLeading, "a write inside a write, or inside the commit handler")
     let outcome = WriteOutcome<Result>()
@@ -87,14 +79,14 @@ extension ModelStore {
   /// - Parameters:
   ///   - context: Passed on with the change set to its receivers.
   ///   - body: Runs on a thread of Pando, perhaps more than once.
-  /// - Returns: The result of `body`, and the change set.
+  /// - Returns: The result of `body`, and the change set; `nil` in place of one that is empty.
   /// - Throws: Same as the synchronous form.
   /// - Complexity: Same as the synchronous form; returns when all followers of the store show it.
   @discardableResult
   public func commit<Result: Sendable>(
     context: (any Sendable)? = nil,
     _ body: @escaping @Sendable (inout ModelTransaction) throws -> Result
-  ) async throws -> Commit<Result> {
+  ) async throws -> (result: Result, changeSet: ChangeSet?) {
     let writer = try requireWriter()
     let outcome = WriteOutcome<Result>()
     return try await withCheckedThrowingContinuation { continuation in
@@ -166,11 +158,11 @@ private final class WriteOutcome<Result: Sendable>: @unchecked Sendable {
 
   func finish(_ outcome: Swift.Result<ChangeSet?, any Error>) { self.outcome = outcome }
 
-  func commit() throws -> ModelStore.Commit<Result> {
+  func commit() throws -> (result: Result, changeSet: ChangeSet?) {
     guard let outcome = outcome.take() else { preconditionFailure("the write has not finished") }
     let changeSet = try outcome.get()
     guard let result = result.take() else { preconditionFailure("a success without a result") }
-    return ModelStore.Commit(result: result, changeSet: changeSet)
+    return (result, changeSet)
   }
 }
 

@@ -44,7 +44,7 @@ public final class ModelStore: Sendable {
   ///   index of a field that is not declared. `LMDBError` if the file can't be opened or is already open
   ///   in this process.
   /// - Complexity: Independent of the size of the store, unless it is verified or migrated, or gets an
-  ///   index: see ``addIndexes(of:dropping:)``.
+  ///   index: see ``addIndexes(of:droppingUndeclared:)``.
   public convenience init(
     path: String, models: [any SimpleModel.Type] = [],
     configuration: Configuration = Configuration()

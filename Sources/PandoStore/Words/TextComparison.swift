@@ -24,22 +24,6 @@ public struct TextComparison: OptionSet, Hashable, Sendable {
   /// letters are left out. Signs that make another letter stay, as those of kana, Thai and Indic scripts.
   public static let diacriticInsensitive = TextComparison(rawValue: 2)
 
-  /// Both: the comparison of a search by words, and of the order ``TextOrder/folded``.
+  /// Both: the comparison of a search by words, and of the order by ``QueryField/folded(_:)``.
   static let folded: TextComparison = [.caseInsensitive, .diacriticInsensitive]
-}
-
-/// How texts are ordered.
-///
-/// ```swift
-/// let byName = Query<Person>(order: [.ascending(\.name, .folded)])
-/// ```
-public enum TextOrder: Sendable, Hashable {
-  /// By the bytes of UTF-8, which is the order of Unicode scalars: `Z` before `a` before `é`.
-  case bytes
-  /// By letters without case and accents: `Ast`, `Äther`, `Aue`.
-  ///
-  /// Texts that differ in nothing else are equal. The order of no language is meant: an index keeps its order
-  /// on disk, while the collations of system libraries change with their versions. For the order of a
-  /// language, store a sort key of your own as a field, and order by that field.
-  case folded
 }

@@ -147,13 +147,12 @@ import Testing
 
   @Test func `a missing file and a directory in its place are clear errors`() throws {
     try withTemporaryDirectory { path in
-      let missing = #expect(throws: PageWalkError.self) { try PageWalker(path: path) }
-      #expect(missing?.code == .cannotOpen)
-      #expect(missing?.systemError == ENOENT)
+      let missing = #expect(throws: LMDBError.self) { try PageWalker(path: path) }
+      #expect(missing?.code == .noSuchFile)
       try FileManager.default.createDirectory(
         atPath: path + "/data.mdb", withIntermediateDirectories: false)
-      let directory = #expect(throws: PageWalkError.self) { try PageWalker(path: path) }
-      #expect(directory?.systemError == EISDIR)
+      let directory = #expect(throws: LMDBError.self) { try PageWalker(path: path) }
+      #expect(directory?.code == LMDBError.Code(rawValue: EISDIR))
     }
   }
 
@@ -165,10 +164,10 @@ import Testing
         try transaction.put([1], forKey: [1], in: try transaction.table("here"))
       }
       let walker = try PageWalker(path: path)
-      let error = #expect(throws: PageWalkError.self) {
+      let error = #expect(throws: LMDBError.self) {
         try walker.forEachEntry(inTable: "elsewhere") { _, _ in }
       }
-      #expect(error?.code == .noSuchTable)
+      #expect(error?.code == .notFound)
       #expect(throws: Enough.self) {
         try walker.forEachEntry(inTable: "here") { _, _ in throw Enough() }
       }

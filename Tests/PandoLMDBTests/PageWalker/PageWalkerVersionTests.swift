@@ -45,7 +45,7 @@ import Testing
     try withTemporaryDirectory { path in
       let environment = try PageFixture(path: path)
       try fill(environment, value: 1)
-      let error = #expect(throws: PageWalkError.self) {
+      let error = #expect(throws: LMDBError.self) {
         try PageWalker(path: path).check { _, _ in
           try fill(environment, value: 2)
           try fill(environment, value: 3)
@@ -68,7 +68,7 @@ import Testing
         #expect(report.isClean)
         #expect(report.transactionID == 1)
         // By now the meta page of that version has been overwritten.
-        let error = #expect(throws: PageWalkError.self) {
+        let error = #expect(throws: LMDBError.self) {
           try walker.check(.transaction(transaction.id))
         }
         #expect(error?.code == .changedMeanwhile)
@@ -100,7 +100,7 @@ import Testing
       let environment = try PageFixture(path: path)
       try fill(environment, value: 1)
       var count: UInt8 = 0
-      let error = #expect(throws: PageWalkError.self) {
+      let error = #expect(throws: LMDBError.self) {
         try PageWalker(path: path).forEachEntry(inTable: "t") { _, _ in
           count += 1
           if count < 8 { try fill(environment, value: count + 1) }
@@ -125,7 +125,7 @@ import Testing
           let report = try walker.check()
           #expect(report.problems == [])
           cleanCount += 1
-        } catch let error as PageWalkError {
+        } catch let error as LMDBError {
           #expect(error.code == .changedMeanwhile)
         }
         let held = try environment.read { transaction in

@@ -176,7 +176,7 @@ import Testing
       let context = Self.minute(Bard.self)
       _ = try await library.bards.all(in: context)
       library.shelf.withLock { $0.bards = [Bard(1, "b")] }
-      let good = context.with(contract: ClosureContract { bard, _ in bard.text == "b" })
+      let good = context.with { bard, _ in bard.text == "b" }
       #expect(try await library.bards.all(in: good).count == 1)
       #expect(library.requests.count == 2)
     }

@@ -242,7 +242,7 @@ import Testing
       disk: [Book("1", "disk"), full.renamed("2")],
       remote: [full, full.renamed("2"), Book("3", "bare")])
     let context = ReadContext<Book>.localOr(.remote(persistenceStrategy: .doNotPersist))
-      .with(contract: ClosureContract { book, _ in book.summary.isRequested })
+      .with { book, _ in book.summary.isRequested }
     #expect(try await stack.get("1", "2", in: context) == ["full", "full"])
     #expect(stack.counts == [1, 1, 1])
     stack.disk.entities = [full, full.renamed("2")]
@@ -250,12 +250,12 @@ import Testing
     #expect(stack.counts == [2, 2, 1])
     // What a server has that is invalid is left out.
     let all = ReadContext<Book>.remote(persistenceStrategy: .doNotPersist)
-      .with(contract: ClosureContract { book, _ in book.summary.isRequested })
+      .with { book, _ in book.summary.isRequested }
     #expect(try await stack.search(in: all) == ["full", "full"])
     // Nobody has a valid one.
     stack.disk.entities = [Book("1", "disk")]
     let local = ReadContext<Book>.local
-      .with(contract: ClosureContract { book, _ in book.summary.isRequested })
+      .with { book, _ in book.summary.isRequested }
     #expect(try await stack.get("1", in: local).isEmpty)
   }
 

@@ -61,7 +61,7 @@ import Testing
     #expect(next.calls.count == 4)
     #expect(server.calls.count == 1)
     func refusing(_ titles: String..., in context: ReadContext<Book>) -> ReadContext<Book> {
-      context.with(contract: ClosureContract { book, _ in !titles.contains(book.title) })
+      context.with { book, _ in !titles.contains(book.title) }
     }
     #expect(try await get(refusing("memory", in: .local)) == "next")
     #expect(try await get(refusing("next", in: .local)) == "memory")
@@ -72,7 +72,7 @@ import Testing
   @Test func `an invalid entity of the only store is none`() async throws {
     let manager = CoreManager(stores: [InMemoryStore<Book>()])
     try await manager.set(Book("1", "A"))
-    let context = ReadContext<Book>.local.with(contract: ClosureContract { _, _ in false })
+    let context = ReadContext<Book>.local.with { _, _ in false }
     let found = try await manager.get(byID: .remote("1"), in: context)
     #expect(found == nil)
   }

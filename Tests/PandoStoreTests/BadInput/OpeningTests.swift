@@ -172,7 +172,7 @@ import Testing
         _ = try ModelStore(path: "\(path)/absent", configuration: configuration)
       }
       #expect(access("\(path)/absent", F_OK) != 0)
-      #expect(throws: PageWalkError.self) { try ModelStore.verify(path: "\(path)/absent") }
+      #expect(throws: LMDBError.self) { try ModelStore.verify(path: "\(path)/absent") }
     }
   }
 

@@ -66,7 +66,7 @@ import Testing
 
   @Test func `tells how far it has come`() throws {
     let store = try RowDamage.makeStore()
-    var stages: [VerificationProgress.Stage] = []
+    var stages: [StoreProgress.Stage] = []
     let report = try store.verify { progress in
       #expect(progress.completedCount <= progress.totalCount)
       if stages.last != progress.stage { stages.append(progress.stage) }

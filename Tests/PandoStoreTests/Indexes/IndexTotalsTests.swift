@@ -253,7 +253,7 @@ import Testing
     }
     try store.addIndexes(of: [PlainSale.self])
     #expect(try store.read { try $0.indexes() }.map(\.isUndeclared) == [true, true])
-    try store.addIndexes(of: [PlainSale.self], dropping: .undeclared)
+    try store.addIndexes(of: [PlainSale.self], droppingUndeclared: true)
     let indexes = try store.read { try $0.indexes() }
     #expect(indexes.map(\.field) == ["day", "region"])
     #expect(indexes.map(\.sums) == [nil, nil] && !indexes.contains(where: \.isUnique))

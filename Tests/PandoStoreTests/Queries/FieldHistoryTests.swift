@@ -177,7 +177,7 @@ import Testing
       #expect(try undeclared() == [])
       try store.addIndexes(of: [UniqueBook.self])
       #expect(try undeclared() == ["name"])
-      #expect(try store.addIndexes(of: [UniqueBook.self], dropping: .undeclared) == 0)
+      #expect(try store.addIndexes(of: [UniqueBook.self], droppingUndeclared: true) == 0)
       #expect(try store.read { try $0.indexes() }.map(\.field) == ["title"])
       #expect(try store.verify().problems == [])
     }

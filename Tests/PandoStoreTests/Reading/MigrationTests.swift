@@ -81,14 +81,17 @@ import Testing
         configuration.migrationProgress = { progress in
           told.withLock {
             $0.append(
-              "\(progress.typeName) \(progress.version): "
+              "\(progress.stage): "
                 + "\(progress.completedCount) of \(progress.totalCount)")
           }
         }
       }
       defer { store.close() }
       #expect(
-        told.value == [1000, 2000, 2500].map { "Person 1: \($0) of 2500" })
+        told.value
+          == [1000, 2000, 2500].map {
+            "migration(typeName: \"Person\", version: 1): \($0) of 2500"
+          })
       #expect(try store.verify().problems == [])
     }
   }

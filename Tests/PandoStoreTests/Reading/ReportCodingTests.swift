@@ -73,13 +73,6 @@ import Testing
     try expect(problem, ["subject": #""s""#, "reason": #""r""#])
   }
 
-  @Test func `the report of a load has its form`() throws {
-    var report = LoadReport()
-    report.nodeCount = 1
-    report.collectionCount = 2
-    try expect(report, ["nodeCount": "1", "collectionCount": "2"])
-  }
-
   private func json(_ fields: Fields, without name: String? = nil) -> String {
     let fields = fields.filter { $0.key != name }.sorted { $0.key < $1.key }
     return "{" + fields.map { #""\#($0.key)":\#($0.value)"# }.joined(separator: ",") + "}"

@@ -96,7 +96,8 @@ struct ModelRun {
   }
 
   private func checkRefused(
-    _ outcome: Result<ModelStore.Commit<Void>, any Error>, as refusal: ReferenceStore.Refusal
+    _ outcome: Result<(result: Void, changeSet: ChangeSet?), any Error>,
+    as refusal: ReferenceStore.Refusal
   ) throws {
     guard case .failure(let error) = outcome else {
       Issue.record("\(place): the store accepted what must be refused as \(refusal)")

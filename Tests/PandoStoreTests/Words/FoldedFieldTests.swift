@@ -30,7 +30,7 @@ import Testing
       try store.find(query).entities.map(\.text).joined()
     }
     #expect(try found(Query(order: [.ascending(\.text)], limit: 9)) == "BabÄ")
-    #expect(try found(Query(order: [.ascending(\.text, .folded)], limit: 9)) == "ÄabB")
+    #expect(try found(Query(order: [.ascending(.folded(\.text))], limit: 9)) == "ÄabB")
     #expect(try found(Query(filter: .search("A", in: \.text))) == "Äa")
     #expect(try found(Query(filter: \.text == "B")) == "B")
     #expect(try store.verify().problems == [])

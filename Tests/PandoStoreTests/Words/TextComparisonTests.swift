@@ -107,11 +107,11 @@ import Testing
           return left == right ? one.offset < other.offset : isBefore(left, right)
         }.map(\.element)
       }
-      let ascending = Query<Person>(order: [.ascending(\.name, .folded)])
+      let ascending = Query<Person>(order: [.ascending(.folded(\.name))])
       #expect(try store.find(ascending).entities == sorted(<))
-      var window = Query<Person>(order: [.descending(\.name, .folded)], offset: 2, limit: 5)
+      var window = Query<Person>(order: [.descending(.folded(\.name))], offset: 2, limit: 5)
       #expect(try store.find(window).entities == Array(sorted(>).dropFirst(2).prefix(5)))
-      let bytes = Query<Person>(order: [.ascending(\.name, .bytes)])
+      let bytes = Query<Person>(order: [.ascending(\.name)])
       #expect(
         try store.find(bytes).entities
           == (try store.find(Query<Person>(order: [.ascending(\.name)])).entities))

@@ -152,8 +152,6 @@ struct FaultsWriter {
     case let error as StoreError:
       let code = (error.underlying as? LMDBError)?.code.rawValue.description ?? error.code.rawValue
       say("error \(place) \(code) \(error)")
-    case let error as PageWalkError:
-      say("error \(place) \(error.systemError) \(error)")
     default: throw TortureFailure("\(place) threw \(error)")
     }
   }
