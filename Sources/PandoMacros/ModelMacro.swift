@@ -336,8 +336,8 @@ extension Expansion {
         "  var fields = PandoStore.FieldList<\(name)>()",
       ]
         + fields.map { field in
-          let verb = field.has(.indexed) ? "addIndexed" : "add"
-          return "  fields.\(verb)(\\.\(field.member), \(field.storedName.literal))"
+          let option = field.has(.indexed) ? ", isIndexed: true" : ""
+          return "  fields.add(\\.\(field.member), \(field.storedName.literal)\(option))"
         } + ["  return fields.all", "}()"])
   }
 

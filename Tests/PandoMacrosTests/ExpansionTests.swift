@@ -39,7 +39,7 @@ import Testing
           public static let fields: [PandoStore.Field<Person>] = {
             var fields = PandoStore.FieldList<Person>()
             fields.add(\.id, "id")
-            fields.addIndexed(\.name, "name")
+            fields.add(\.name, "name", isIndexed: true)
             fields.add(\.isOnline, "isOnline")
             return fields.all
           }()
@@ -236,7 +236,7 @@ import Testing
     for line in [
       "static let fields: [PandoStore.Field<Table>] = {",
       "static let indexes: [PandoStore.FieldIndex<Table>] = [",
-      "static func key(_ key: String) -> PandoStore.Key<Table>", "fields.addIndexed(\\.indexes",
+      "static func key(_ key: String) -> PandoStore.Key<Table>", "fields.add(\\.indexes",
     ] { #expect(expanded.text.contains(line), "\(line)") }
   }
 
@@ -269,7 +269,7 @@ import Testing
       """#)
     #expect(expanded.errors.isEmpty)
     for line in [
-      "Self.makeIdentifier(self.id)", #"fields.addIndexed(\.in, "in")"#,
+      "Self.makeIdentifier(self.id)", #"fields.add(\.in, "in", isIndexed: true)"#,
       #"fields.add(\.number, "number")"#,
       #".indexed(.path(\Trip.in), .path(\Trip.place.`for`)),"#,
     ] { #expect(expanded.text.contains(line), "\(line)") }
@@ -351,7 +351,7 @@ import Testing
       "public func withIdentifier(_ id: Pando.EntityIdentifier<Card>) -> Card {",
       "public static let relationships: [PandoManagers.EntityRelationship<Card>] = [",
       #".to(\.author, "author"),"#, #".to(\.readers, "readers"),"#,
-      #"fields.addIndexed(\.title, "title")"#, #"fields.add(\.origin, "origin")"#,
+      #"fields.add(\.title, "title", isIndexed: true)"#, #"fields.add(\.origin, "origin")"#,
       "extension Card: PandoStore.Model, Swift.Codable, Swift.Equatable, PandoStore.Queryable {",
     ] { #expect(expanded.text.contains(line), "\(line)") }
     for line in [

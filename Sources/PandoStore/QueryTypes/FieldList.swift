@@ -6,7 +6,7 @@ public import PandoModels
 /// static let fields: [Field<Person>] = {
 ///   var fields = FieldList<Person>()
 ///   fields.add(\.id, "id")
-///   fields.addIndexed(\.name, "name")
+///   fields.add(\.name, "name", isIndexed: true)
 ///   fields.add(\.address, "address")  // each field of the address
 ///   return fields.all
 /// }()
@@ -27,18 +27,96 @@ public struct FieldList<E: Queryable> {
   /// - Parameters:
   ///   - property: The property.
   ///   - name: The name under which it is coded.
+  ///   - isIndexed: Whether it gets an index.
   public mutating func add<Value: QueryRepresentable>(
-    _ property: any KeyPath<E, Value> & Sendable, _ name: String
-  ) { all.append(.field(property, name)) }
+    _ property: any KeyPath<E, Value> & Sendable, _ name: String, isIndexed: Bool = false
+  ) {
+    all.append(.field(QueryField(undeclared: property), name, isIndexed: isIndexed))
+  }
 
-  /// Adds a value, with an index.
+  /// Adds the identifier of a child.
   ///
   /// - Parameters:
   ///   - property: The property.
   ///   - name: The name under which it is coded.
-  public mutating func addIndexed<Value: QueryRepresentable>(
-    _ property: any KeyPath<E, Value> & Sendable, _ name: String
-  ) { all.append(.indexed(property, name)) }
+  ///   - isIndexed: Whether it gets an index.
+  public mutating func add<Child: Model>(
+    _ property: any KeyPath<E, Child> & Sendable, _ name: String, isIndexed: Bool = false
+  ) {
+    all.append(.field(.child(property), name, isIndexed: isIndexed))
+  }
+
+  /// Adds the identifier of an optional child.
+  ///
+  /// - Parameters:
+  ///   - property: The property.
+  ///   - name: The name under which it is coded.
+  ///   - isIndexed: Whether it gets an index.
+  public mutating func add<Child: Model>(
+    _ property: any KeyPath<E, Child?> & Sendable, _ name: String, isIndexed: Bool = false
+  ) {
+    all.append(.field(.child(property), name, isIndexed: isIndexed))
+  }
+
+  /// Adds the elements of a list.
+  ///
+  /// - Parameters:
+  ///   - property: The property.
+  ///   - name: The name under which it is coded.
+  ///   - isIndexed: Whether it gets an index.
+  public mutating func add<Element: QueryRepresentable>(
+    _ property: any KeyPath<E, [Element]> & Sendable, _ name: String, isIndexed: Bool = false
+  ) {
+    all.append(.field(.each(property), name + "[]", isIndexed: isIndexed))
+  }
+
+  /// Adds the identifiers of the children in a list.
+  ///
+  /// - Parameters:
+  ///   - property: The property.
+  ///   - name: The name under which it is coded.
+  ///   - isIndexed: Whether it gets an index.
+  public mutating func add<Child: Model>(
+    _ property: any KeyPath<E, [Child]> & Sendable, _ name: String, isIndexed: Bool = false
+  ) {
+    all.append(.field(.each(property), name + "[]", isIndexed: isIndexed))
+  }
+
+  /// Adds the fields of an embedded value, one by one.
+  ///
+  /// - Parameters:
+  ///   - property: The property.
+  ///   - name: The name under which it is coded.
+  ///   - isIndexed: Whether it gets an index.
+  public mutating func add<Value: Embedded>(
+    _ property: any KeyPath<E, Value> & Sendable, _ name: String, isIndexed: Bool = false
+  ) {
+    all += Value.embeddedFields.all.map { $0.inValue(property, name, isIndexed: isIndexed) }
+  }
+
+  /// Adds the fields of an optional embedded value, one by one.
+  ///
+  /// - Parameters:
+  ///   - property: The property.
+  ///   - name: The name under which it is coded.
+  ///   - isIndexed: Whether it gets an index.
+  public mutating func add<Value: Embedded>(
+    _ property: any KeyPath<E, Value?> & Sendable, _ name: String, isIndexed: Bool = false
+  ) {
+    all += Value.embeddedFields.all.map { $0.inOptional(property, name, isIndexed: isIndexed) }
+  }
+
+  /// Adds the fields of the embedded values in a list, one by one.
+  ///
+  /// - Parameters:
+  ///   - property: The property.
+  ///   - name: The name under which it is coded.
+  ///   - isIndexed: Whether it gets an index.
+  public mutating func add<Value: Embedded>(
+    _ property: any KeyPath<E, [Value]> & Sendable, _ name: String, isIndexed: Bool = false
+  ) {
+    all += Value.embeddedFields.all.map { $0.inList(property, name, isIndexed: isIndexed) }
+  }
 
   /// Adds nothing, because filters can't compare the property.
   ///
@@ -53,162 +131,16 @@ public struct FieldList<E: Queryable> {
   /// - Parameters:
   ///   - property: The property.
   ///   - name: The name under which it is coded.
+  ///   - isIndexed: Whether it gets an index.
   @_disfavoredOverload
   @available(
     *, unavailable,
     message:
       "@Indexed needs a value that filters can compare, a child, an @Embedded value, or a list of them"
   )
-  public mutating func addIndexed<Value>(_ property: KeyPath<E, Value>, _ name: String) {}
-}
-
-/// Children.
-extension FieldList {
-  /// Adds the identifier of a child.
-  ///
-  /// - Parameters:
-  ///   - property: The property.
-  ///   - name: The name under which it is coded.
-  public mutating func add<Child: Model>(
-    _ property: any KeyPath<E, Child> & Sendable, _ name: String
-  ) { all.append(.field(.child(property), name)) }
-
-  /// Adds the identifier of an optional child.
-  ///
-  /// - Parameters:
-  ///   - property: The property.
-  ///   - name: The name under which it is coded.
-  public mutating func add<Child: Model>(
-    _ property: any KeyPath<E, Child?> & Sendable, _ name: String
-  ) { all.append(.field(.child(property), name)) }
-
-  /// Adds the identifier of a child, with an index.
-  ///
-  /// - Parameters:
-  ///   - property: The property.
-  ///   - name: The name under which it is coded.
-  public mutating func addIndexed<Child: Model>(
-    _ property: any KeyPath<E, Child> & Sendable, _ name: String
-  ) { all.append(.indexed(.child(property), name)) }
-
-  /// Adds the identifier of an optional child, with an index.
-  ///
-  /// - Parameters:
-  ///   - property: The property.
-  ///   - name: The name under which it is coded.
-  public mutating func addIndexed<Child: Model>(
-    _ property: any KeyPath<E, Child?> & Sendable, _ name: String
-  ) { all.append(.indexed(.child(property), name)) }
-}
-
-/// Lists, of which a filter matches each element.
-extension FieldList {
-  /// Adds the elements of a list.
-  ///
-  /// - Parameters:
-  ///   - property: The property.
-  ///   - name: The name under which it is coded.
-  public mutating func add<Element: QueryRepresentable>(
-    _ property: any KeyPath<E, [Element]> & Sendable, _ name: String
-  ) { all.append(.field(.each(property), name + "[]")) }
-
-  /// Adds the identifiers of the children in a list.
-  ///
-  /// - Parameters:
-  ///   - property: The property.
-  ///   - name: The name under which it is coded.
-  public mutating func add<Child: Model>(
-    _ property: any KeyPath<E, [Child]> & Sendable, _ name: String
-  ) { all.append(.field(.each(property), name + "[]")) }
-
-  /// Adds the elements of a list, with an index.
-  ///
-  /// - Parameters:
-  ///   - property: The property.
-  ///   - name: The name under which it is coded.
-  public mutating func addIndexed<Element: QueryRepresentable>(
-    _ property: any KeyPath<E, [Element]> & Sendable, _ name: String
-  ) { all.append(.indexed(.each(property), name + "[]")) }
-
-  /// Adds the identifiers of the children in a list, with an index.
-  ///
-  /// - Parameters:
-  ///   - property: The property.
-  ///   - name: The name under which it is coded.
-  public mutating func addIndexed<Child: Model>(
-    _ property: any KeyPath<E, [Child]> & Sendable, _ name: String
-  ) { all.append(.indexed(.each(property), name + "[]")) }
-}
-
-/// Embedded values, whose fields are added one by one.
-extension FieldList {
-  /// Adds the fields of an embedded value.
-  ///
-  /// - Parameters:
-  ///   - property: The property.
-  ///   - name: The name under which it is coded.
-  public mutating func add<Value: Embedded>(
-    _ property: any KeyPath<E, Value> & Sendable, _ name: String
-  ) {
-    for field in Value.embeddedFields.all {
-      all.append(field.inValue(property, name, isIndexed: false))
-    }
-  }
-
-  /// Adds the fields of an optional embedded value.
-  ///
-  /// - Parameters:
-  ///   - property: The property.
-  ///   - name: The name under which it is coded.
-  public mutating func add<Value: Embedded>(
-    _ property: any KeyPath<E, Value?> & Sendable, _ name: String
-  ) {
-    for field in Value.embeddedFields.all {
-      all.append(field.inOptional(property, name, isIndexed: false))
-    }
-  }
-
-  /// Adds the fields of the embedded values in a list.
-  ///
-  /// - Parameters:
-  ///   - property: The property.
-  ///   - name: The name under which it is coded.
-  public mutating func add<Value: Embedded>(
-    _ property: any KeyPath<E, [Value]> & Sendable, _ name: String
-  ) {
-    for field in Value.embeddedFields.all {
-      all.append(field.inList(property, name, isIndexed: false))
-    }
-  }
-}
-
-extension FieldList {
-  /// Adds the fields of an embedded value, each with an index.
-  ///
-  /// - Parameters:
-  ///   - property: The property.
-  ///   - name: The name under which it is coded.
-  public mutating func addIndexed<Value: Embedded>(
-    _ property: any KeyPath<E, Value> & Sendable, _ name: String
-  ) { all += Value.embeddedFields.all.map { $0.inValue(property, name, isIndexed: true) } }
-
-  /// Adds the fields of an optional embedded value, each with an index.
-  ///
-  /// - Parameters:
-  ///   - property: The property.
-  ///   - name: The name under which it is coded.
-  public mutating func addIndexed<Value: Embedded>(
-    _ property: any KeyPath<E, Value?> & Sendable, _ name: String
-  ) { all += Value.embeddedFields.all.map { $0.inOptional(property, name, isIndexed: true) } }
-
-  /// Adds the fields of the embedded values in a list, each with an index.
-  ///
-  /// - Parameters:
-  ///   - property: The property.
-  ///   - name: The name under which it is coded.
-  public mutating func addIndexed<Value: Embedded>(
-    _ property: any KeyPath<E, [Value]> & Sendable, _ name: String
-  ) { all += Value.embeddedFields.all.map { $0.inList(property, name, isIndexed: true) } }
+  public mutating func add<Value>(
+    _ property: KeyPath<E, Value>, _ name: String, isIndexed: Bool
+  ) {}
 }
 
 /// Fields of an index.
