@@ -3,36 +3,26 @@
 /// ```swift
 /// GraphShape<Loan>.including(GraphPath(\.book, \.author)).excluding(GraphPath(\.reader))
 /// ```
-/// By default a graph has all relationships of its roots, of their targets and so on, up to ``depthLimit``
+/// By default a graph has all relationships of its roots, of their targets and so on, up to 10
 /// steps.
 public struct GraphShape<Root: Entity>: Sendable {
-  /// The default of ``depthLimit``.
-  public static var defaultDepthLimit: Int { 10 }
-
   /// The followed paths; `nil` for all.
-  public private(set) var included: [GraphPath<Root>]?
+  private(set) var included: [GraphPath<Root>]?
   /// The paths that are not followed, with everything behind them.
-  public private(set) var excluded: [GraphPath<Root>] = []
+  private(set) var excluded: [GraphPath<Root>] = []
   /// Whether everything behind the end of an included path is followed.
-  public private(set) var isRecursive = false
+  private(set) var isRecursive = false
   /// The largest number of steps from a root.
-  public private(set) var depthLimit = GraphShape.defaultDepthLimit
+  private(set) var depthLimit = 10
   /// Whether failed requests are tolerated.
-  public internal(set) var toleratesFailures = false
+  var toleratesFailures = false
   var origins: [(path: GraphPath<Root>, origin: GraphOrigin)] = []
   var rest: GraphReading?
 
   private init() {}
 
-  /// All relationships, up to ``defaultDepthLimit`` steps.
+  /// All relationships, up to 10 steps.
   public static var all: GraphShape { GraphShape() }
-
-  /// Only the roots.
-  public static var rootsOnly: GraphShape {
-    var shape = GraphShape()
-    shape.included = []
-    return shape
-  }
 
   /// The given paths, with the entities on the way.
   ///

@@ -329,7 +329,7 @@ public final class ReplicatedStore: Sendable {
   ///   copy is ahead of the store, or if the log can't be reached, `logLost` or `forked` if the log is not that of the
   ///   store; errors of opening a store.
   /// - Complexity: O(size of the store), and O(size of the messages after the copy).
-  public static func compare(
+  package static func compare(
     path: String, log: any ReplicationLog
   ) async throws -> ReplicaComparison {
     try await blocking(named: "pando.compare", path) { try ReplicaCheck.run(path, log) }

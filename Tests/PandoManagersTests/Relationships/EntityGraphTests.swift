@@ -48,7 +48,7 @@ import Testing
       try await set(store, pages: (1...20).map { Page($0, links: [$0 + 1]) })
       #expect(try await manager.graph(of: first).count == 11)
       #expect(try await manager.graph(of: first, shape: .all.limited(toDepth: 3)).count == 4)
-      #expect(try await manager.graph(of: first, shape: .rootsOnly).count == 1)
+      #expect(try await manager.graph(of: first, shape: .all.limited(toDepth: 0)).count == 1)
       let far = try await manager.graph(of: first, shape: .all.limited(toDepth: 100))
       #expect(far.count == 20 && far.missing == ["Page:21"])
     }
