@@ -30,19 +30,20 @@ extension LiveCollection {
     }
   }
 
-  func removeUnread(
-    _ identifiers: [String], from cache: any CacheDelegate, context: (any Sendable)?
-  ) async throws {
-    guard case .unread = state.withLock({ $0.stored }), let cacheKey,
-      var list = try await cache.collection(forKey: cacheKey, as: T.self, context: context)
-    else { return }
-    let count = list.count
-    list.removeAll { model in
-      guard let identifier = model.modelIdentifier else { return false }
-      return identifiers.contains { $0.hasSameBytes(as: identifier) }
+  func makeUnreadLoss(of identifiers: [String], context: (any Sendable)?) -> CacheLoss? {
+    guard isCached, let cacheKey, storedModels == nil else { return nil }
+    return { cache in
+      guard
+        var list = try await cache.collection(forKey: cacheKey, as: T.self, context: context)
+      else { return }
+      let count = list.count
+      list.removeAll { model in
+        guard let identifier = model.modelIdentifier else { return false }
+        return identifiers.contains { $0.hasSameBytes(as: identifier) }
+      }
+      if list.count == count { return }
+      try await cache.setCollection(list, forKey: cacheKey, context: context)
     }
-    if list.count == count { return }
-    try await cache.setCollection(list, forKey: cacheKey, context: context)
   }
 }
 

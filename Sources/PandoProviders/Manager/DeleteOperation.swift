@@ -56,9 +56,6 @@ final class DeleteOperation: ManagedOperation {
   func write(to cache: any CacheDelegate) async throws {
     for identifier in subjects { try await cache.deleteModel(forKey: identifier, context: context) }
     for write in losses.withLock({ exchange(&$0.writes, with: []) }) { try await write(cache) }
-    for (_, topic) in manager.topics.all {
-      try await topic.removeUnread(subjects, from: cache, context: context)
-    }
   }
 
   /// Records a collection that loses stored elements.
@@ -68,7 +65,8 @@ final class DeleteOperation: ManagedOperation {
 
   func finish(_ scope: PipelineScope) {
     let topics = losses.withLock { exchange(&$0.topics, with: []) }
-    let writes = topics.compactMap { $0.makeLoss(context: context) }
+    var writes = topics.compactMap { $0.makeLoss(context: context) }
+    writes += manager.topics.all.compactMap { $1.makeUnreadLoss(of: subjects, context: context) }
     losses.withLock { $0.writes = writes }
   }
 

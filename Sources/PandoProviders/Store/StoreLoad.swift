@@ -35,10 +35,11 @@ protocol StoreTopic: AnyObject, Sendable {
   /// Returns `nil` if there is nothing to write. Called on the pipeline, right after the removal.
   func makeLoss(context: (any Sendable)?) -> CacheLoss?
 
-  /// Removes deleted elements from a list in a custom cache that was not loaded.
-  func removeUnread(
-    _ identifiers: [String], from cache: any CacheDelegate, context: (any Sendable)?
-  ) async throws
+  /// Makes the write that removes deleted elements from a list in a custom cache whose stored
+  /// elements are not known: the list is still being read, or was never read.
+  ///
+  /// Returns `nil` if they are known. Called on the pipeline, right after the removal.
+  func makeUnreadLoss(of identifiers: [String], context: (any Sendable)?) -> CacheLoss?
 
   /// Computes the effect of a commit on the list from the models that were passed to its write.
   ///

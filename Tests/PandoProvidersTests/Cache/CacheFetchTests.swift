@@ -199,6 +199,7 @@ import Testing
     cache.answered.signal()
     #expect(try await fetched == [Contact(1, "new"), Contact(3)])
     #expect(list.data == [Contact(1, "new"), Contact(3)])
+    #expect(cache.cached.map(\.id) == (updatesCache ? [1, 3] : [1, 2, 3]))
     // What is written is what was stored with what was written since.
     try await list.append([Contact(4)]).committed()
     #expect(list.data == [Contact(1, "new"), Contact(3), Contact(4)])
