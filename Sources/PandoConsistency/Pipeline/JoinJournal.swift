@@ -14,6 +14,8 @@ struct JoinJournal {
     /// is none.
     var changed: UInt64 = 0
     var deleted: UInt64 = 0
+    /// The last update that deleted the node in the cache too; 0 if there is none.
+    var lost: UInt64 = 0
     /// True if the last change was written to the cache.
     var isWritten = false
   }
@@ -55,7 +57,8 @@ struct JoinJournal {
     number += 1
     let isWritten = update.operation?.isWritten ?? false
     for key in update.deleted {
-      entries[key] = Entry(changed: number, deleted: number, isWritten: isWritten)
+      let lost = isWritten ? number : entries[key]?.lost ?? 0
+      entries[key] = Entry(changed: number, deleted: number, lost: lost, isWritten: isWritten)
     }
     for (key, versions) in update.versions {
       var entry = entries[key] ?? Entry()
@@ -77,6 +80,13 @@ struct JoinJournal {
   func hasChanged(_ nodes: [TreeNodes.Node], since number: UInt64) -> Bool {
     if entries.isEmpty { return false }
     return nodes.contains { (entries[$0.identifier]?.changed ?? 0) > number }
+  }
+
+  /// Returns true if an update after a number has deleted a node in the cache.
+  ///
+  /// The node may have been set again since.
+  func hasLost(_ key: ByteString, since number: UInt64) -> Bool {
+    (entries[key]?.lost ?? 0) > number
   }
 
   /// Adds the changes of a node to an update.

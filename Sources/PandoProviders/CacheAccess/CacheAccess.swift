@@ -62,6 +62,13 @@ final class CacheAccess: @unchecked Sendable {
     }
   }
 
+  /// Makes later reads of a key wait for all writes announced so far.
+  ///
+  /// For a write that turns out to change the key after its announcement.
+  func delayReads(of cacheKey: String) {
+    state.withLock { $0.lastWrites[ByteString(cacheKey)] = $0.announced }
+  }
+
   /// Queues the write that was announced next; on the pipeline.
   ///
   /// - Parameters:

@@ -31,7 +31,11 @@ extension LiveCollection {
   }
 
   func makeUnreadLoss(of identifiers: [String], context: (any Sendable)?) -> CacheLoss? {
-    guard isCached, let cacheKey, storedModels == nil else { return nil }
+    guard case .cache(let cache) = manager.backing, let cacheKey, storedModels == nil else {
+      return nil
+    }
+    // A read that is repeated from now on would find the deleted elements, and take them as new.
+    cache.delayReads(of: cacheKey)
     return { cache in
       guard
         var list = try await cache.collection(forKey: cacheKey, as: T.self, context: context)

@@ -154,8 +154,12 @@ import Testing
   private final class HeldCache: CacheDelegate {
     let asked = Event()
     let answered = Event()
+    /// How long a deletion takes.
+    let yieldsOfDeletion: Int
     private let list = Locked<[Contact]>(Contact.list(1, 2, 3))
     private let isHeld = Locked(true)
+
+    init(yieldsOfDeletion: Int = 0) { self.yieldsOfDeletion = yieldsOfDeletion }
 
     var cached: [Contact] { list.withLock { $0 } }
 
@@ -184,7 +188,9 @@ import Testing
       if let contacts = models as? [Contact] { list.withLock { $0 = contacts } }
     }
 
-    func deleteModel(forKey cacheKey: String, context: (any Sendable)?) async throws {}
+    func deleteModel(forKey cacheKey: String, context: (any Sendable)?) async throws {
+      for _ in 0..<yieldsOfDeletion { await Task.yield() }
+    }
   }
 
   @Test(arguments: [true, false])
@@ -205,6 +211,37 @@ import Testing
     #expect(list.data == [Contact(1, "new"), Contact(3), Contact(4)])
     let stored = updatesCache ? [Contact(1, "new"), Contact(3)] : Contact.list(1, 2, 3)
     #expect(cache.cached == stored + [Contact(4)])
+  }
+
+  /// The edit makes the list be read again, before the deletion has reached the cache.
+  @Test func `a list that is read again does not show what was deleted meanwhile`() async throws {
+    let cache = HeldCache(yieldsOfDeletion: 50_000)
+    let manager = DataModelManager(cacheDelegate: cache)
+    let list = CollectionDataProvider<Contact>(dataModelManager: manager)
+    async let fetched = list.fetchDataFromCache(withCacheKey: "c")
+    await cache.asked.happened()
+    list.append([Contact(4)])
+    manager.deleteModel(Contact(2))
+    cache.answered.signal()
+    #expect(try await fetched == Contact.list(1, 3, 4))
+    await manager.drain()
+    #expect(cache.cached == Contact.list(1, 3, 4))
+  }
+
+  @Test func `a model deleted and set again while the cache was asked is not in the list`()
+    async throws
+  {
+    let cache = HeldCache()
+    let manager = DataModelManager(cacheDelegate: cache)
+    let list = CollectionDataProvider<Contact>(dataModelManager: manager)
+    async let fetched = list.fetchDataFromCache(withCacheKey: "c")
+    await cache.asked.happened()
+    manager.deleteModel(Contact(2))
+    try await manager.updateModel(Contact(2, "again")).committed()
+    cache.answered.signal()
+    #expect(try await fetched == Contact.list(1, 3))
+    await manager.drain()
+    #expect(cache.cached == Contact.list(1, 3))
   }
 
   @Test(arguments: [true, false])
