@@ -82,11 +82,10 @@ struct JoinJournal {
     return nodes.contains { (entries[$0.identifier]?.changed ?? 0) > number }
   }
 
-  /// Returns true if an update after a number has deleted a node in the cache.
-  ///
-  /// The node may have been set again since.
-  func hasLost(_ key: ByteString, since number: UInt64) -> Bool {
-    (entries[key]?.lost ?? 0) > number
+  /// Returns true if updates after a number have deleted a node in the cache, and set it again.
+  func hasReturned(_ key: ByteString, since number: UInt64) -> Bool {
+    guard let entry = entries[key] else { return false }
+    return entry.lost > number && !entry.given.isEmpty
   }
 
   /// Adds the changes of a node to an update.

@@ -66,9 +66,9 @@ extension PipelineScope {
     return bring(trees, upTo: update, hiding: [])
   }
 
-  /// Returns true if a node was deleted in the cache since a join number, even if it was set again.
-  package func hasLost(_ identifier: String, since number: UInt64) -> Bool {
-    journal.hasLost(ByteString(identifier), since: number)
+  /// Returns true if a node was deleted in the cache since a join number, and set again.
+  package func hasReturned(_ identifier: String, since number: UInt64) -> Bool {
+    journal.hasReturned(ByteString(identifier), since: number)
   }
 
   /// Combines trees from a store with the overlay in front of it.

@@ -24,7 +24,10 @@ extension LiveCollection {
   }
 
   func makeLoss(context: (any Sendable)?) -> CacheLoss? {
-    guard isCached, let cacheKey, let models = storedModels else { return nil }
+    guard case .cache(let cache) = manager.backing, let cacheKey, let models = storedModels else {
+      return nil
+    }
+    cache.delayReads(of: cacheKey)
     return { cache in
       try await cache.setCollection(models, forKey: cacheKey, context: context)
     }

@@ -102,7 +102,11 @@ extension LiveCollection {
         let isEdited = state.withLock { state in
           (!state.isLoaded || state.isOutOfStep) && state.editCount != editCount
         }
-        if isEdited || !scope.canJoin(since: number) {
+        // An element that was deleted and set again is in the list only if an edit has added it.
+        let mayBeGone = (try? result.get())?.contains { model in
+          model.modelIdentifier.map { scope.hasReturned($0, since: number) } ?? false
+        }
+        if isEdited || mayBeGone ?? false || !scope.canJoin(since: number) {
           load(from: cache, context, scope)
         } else {
           finishLoad(result, since: number, scope)

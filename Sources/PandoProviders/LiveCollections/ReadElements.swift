@@ -46,12 +46,10 @@ extension LiveCollection {
   func joined(
     _ models: [T]?, since number: UInt64?, _ scope: PipelineScope
   ) -> ReadElements<T> {
-    guard var models else { return ReadElements(nil) }
+    guard let models else { return ReadElements(nil) }
     guard let number else {
       return ReadElements(models, shown: scope.joinStored(models).map { $0 as? T })
     }
-    // A deletion removes an element, also if the model was set again.
-    models.removeAll { $0.modelIdentifier.map { scope.hasLost($0, since: number) } ?? false }
     return ReadElements(
       models, stored: scope.joinWritten(models, since: number).map { $0 as? T },
       shown: scope.join(models, since: number).map { $0 as? T })
