@@ -21,7 +21,8 @@ let cSettings: [CSetting] = [.define("_GNU_SOURCE")]
 let package = Package(
   name: "pando-benchmarks",
   products: [
-    .executable(name: "pando-bench", targets: ["PandoBench"])
+    .executable(name: "pando-bench", targets: ["PandoBench"]),
+    .executable(name: "pando-questions", targets: ["PandoQuestions"]),
   ],
   traits: [
     .trait(
@@ -55,6 +56,11 @@ let package = Package(
       swiftSettings: settings),
     .executableTarget(
       name: "PandoBench", dependencies: ["BenchmarkSuites"], swiftSettings: settings),
+    // Random questions beside SQLite and plain Swift: a check, which measures nothing.
+    .executableTarget(
+      name: "PandoQuestions",
+      dependencies: ["CPeerSQLite", .product(name: "Pando", package: "pando")],
+      swiftSettings: settings),
     .testTarget(
       name: "BenchmarkSuitesTests",
       dependencies: [

@@ -9,6 +9,7 @@
 
 #define SQLITE_FUNCTIONS(F)                                                                   \
   F(sqlite3_libversion)                                                                       \
+  F(sqlite3_errmsg)                                                                           \
   F(sqlite3_errstr)                                                                           \
   F(sqlite3_open_v2)                                                                          \
   F(sqlite3_close)                                                                            \

@@ -1,0 +1,207 @@
+import Pando
+
+/// A sequence: data, indexes, questions and commits. It follows from its seed.
+struct Plan: Sendable {
+  struct Index: Sendable {
+    let fields: [String]
+    var sums: [String]?
+    var isUnique = false
+  }
+
+  struct Asked: Sendable {
+    var selection: Selection
+    /// `nil` for the items themselves.
+    var asking: Asking?
+    var followsKeys = false
+  }
+
+  let seed: UInt64
+  let usesDisk: Bool
+  /// Whether sums of doubles are rounded.
+  let isRough: Bool
+  /// Whether questions are followed before the first commit.
+  let isFollowedFirst: Bool
+  var indexes: [Index]
+  var start: [Draft]
+  var asked: [Asked]
+  var commits: [[Change]]
+
+  init(seed: UInt64) {
+    self.seed = seed
+    var choices = Choices(seed: seed)
+    usesDisk = choices.chance(3)
+    let isRough = choices.chance(30)
+    self.isRough = isRough
+    isFollowedFirst = choices.chance(20)
+    indexes = []
+    for index in Self.indexes where choices.chance(20) {
+      if !indexes.contains(where: { $0.fields == index.fields }) { indexes.append(index) }
+    }
+    if choices.chance(25) { indexes = [] }
+    // Few numbers, so that changes meet the same items again.
+    let count = choices.pick([3, 8, 15, 40])
+    start = (0..<count).filter { _ in choices.chance(70) }.map {
+      Draft(id: $0, &choices, isRough: isRough)
+    }
+    asked = (0..<2).map { _ in
+      Asked(selection: Selection(&choices), followsKeys: choices.chance(40))
+    }
+    for _ in 0..<3 {
+      let selection = choices.chance(40) ? choices.pick(asked).selection : Selection(&choices)
+      asked.append(Asked(selection: selection, asking: Asking(&choices)))
+    }
+    commits = (0..<(4 + choices.below(9))).map { _ in
+      let number = choices.pick([1, 1, 1, 2, 3, 8])
+      return (0..<number).map { _ in Self.change(&choices, count, isRough, isNested: false) }
+    }
+  }
+
+  private static func change(
+    _ choices: inout Choices, _ count: Int, _ isRough: Bool, isNested: Bool
+  ) -> Change {
+    let id = choices.below(count)
+    switch choices.below(isNested ? 12 : 14) {
+    case 0, 1: return .set(Draft(id: id, &choices, isRough: isRough))
+    case 2, 3, 4, 5, 6:
+      return .edit(
+        id, choices.pick(Edit.allCases), from: Draft(id: id, &choices, isRough: isRough))
+    case 7, 8: return .delete(id)
+    case 9, 10:
+      return .setPerson(
+        Person(
+          id: choices.below(4), name: choices.pick(Texts.names),
+          score: choices.pick([nil, 0, 1, 2])))
+    case 11: return .deletePerson(choices.below(4))
+    case 12:
+      return .rolledBack(
+        (0..<2).map { _ in change(&choices, count, isRough, isNested: true) })
+    default: return .undo
+    }
+  }
+
+  private static let indexes: [Index] = [
+    Index(fields: ["rank"]), Index(fields: ["title"]), Index(fields: ["folded(title)"]),
+    Index(fields: ["words(title)"]), Index(fields: ["words(title,note)"]),
+    Index(fields: ["price"]), Index(fields: ["weight"]), Index(fields: ["due"]),
+    Index(fields: ["note", "title"]), Index(fields: ["mark", "rank"]),
+    Index(fields: ["mark", "level", "price"]), Index(fields: ["isOpen", "made"]),
+    Index(fields: ["owner.name"]), Index(fields: ["owner"]),
+    Index(fields: ["owner.score", "rank"]), Index(fields: ["tags[]"]),
+    Index(fields: ["tags[]", "mark"]), Index(fields: ["parts[].number"]),
+    Index(fields: ["parts[].kind"]), Index(fields: ["helpers[].name"]),
+    Index(fields: ["helpers[]"]), Index(fields: ["level"], sums: ["price", "rank"]),
+    Index(fields: ["mark"], sums: []), Index(fields: ["rank", "made"], sums: ["weight", "level"]),
+    Index(fields: ["folded(note)", "rank"]), Index(fields: ["code"], isUnique: true),
+    Index(fields: ["id"]),
+  ]
+}
+
+extension Plan.Index {
+  var kind: String {
+    if isUnique { return "unique" }
+    if sums != nil { return "totals" }
+    if fields[0].hasPrefix("words") { return "words" }
+    if fields[0].hasPrefix("folded") { return "folded" }
+    if fields.contains(where: { $0.contains("[]") }) { return "elements" }
+    return fields.count > 1 ? "composite" : "plain"
+  }
+}
+
+extension Change {
+  var kind: String {
+    switch self {
+    case .set: "set"
+    case .edit(_, let edit, _): "edit of \(edit)"
+    case .delete: "delete"
+    case .setPerson: "child changed"
+    case .deletePerson: "child deleted"
+    case .rolledBack: "rolled back"
+    case .undo: "undo"
+    }
+  }
+}
+
+extension Plan: CustomStringConvertible {
+  /// The sequence as text, line by line.
+  var description: String {
+    var lines = [
+      "seed \(seed)" + (usesDisk ? ", on disk" : ", in memory")
+        + (isFollowedFirst ? ", followed before the first commit" : "")
+    ]
+    lines += indexes.map { index in
+      "index on \(index.fields)" + (index.isUnique ? ", unique" : "")
+        + (index.sums.map { ", sums \($0)" } ?? "")
+    }
+    lines += start.map { "start: set \($0.text)" }
+    for asked in asked {
+      lines.append("ask: \(asked.selection.text)")
+      if let asking = asked.asking {
+        lines.append(
+          "  for \(asking.measure) grouped by \(asking.grouping), \(asking.form)"
+            + (asking.having.map { ", having > \($0)" } ?? ""))
+      } else if asked.followsKeys {
+        lines.append("  for keys")
+      }
+    }
+    for (index, changes) in commits.enumerated() {
+      lines.append("commit \(index + 1):")
+      lines += changes.map { "  " + $0.text }
+    }
+    return lines.joined(separator: "\n")
+  }
+}
+
+extension Selection {
+  var text: String {
+    let orders = order.map { order in
+      ItemField.all[order.field].name + (order.isDescending ? " descending" : "")
+        + (order.isFolded ? " folded" : "")
+    }
+    return "\(condition.text)" + (orders.isEmpty ? "" : " order \(orders)")
+      + (offset > 0 ? " offset \(offset)" : "") + (limit.map { " limit \($0)" } ?? "")
+  }
+}
+
+extension Condition {
+  var text: String {
+    switch self {
+    case .compare(let field, let comparison, let value):
+      "\(ItemField.all[field].name) \(comparison) \(value)"
+    case .isIn(let field, let values): "\(ItemField.all[field].name) in \(values)"
+    case .prefix(let field, let text): "\(ItemField.all[field].name) has prefix “\(text)”"
+    case .part(let field, let text, let isFolded):
+      "\(ItemField.all[field].name) contains “\(text)”" + (isFolded ? " folded" : "")
+    case .and(let one, let other): "(\(one.text) && \(other.text))"
+    case .or(let one, let other): "(\(one.text) || \(other.text))"
+    case .not(let other): "!\(other.text)"
+    default: "\(self)"
+    }
+  }
+}
+
+extension Draft {
+  /// The fields that are not empty.
+  var text: String {
+    let parts = parts.map { "\($0.kind) \($0.number) \($0.price)" }
+    return "\(id): title “\(title)” note \(note.compared) rank \(rank) level \(level.compared)"
+      + " price \(price) rate \(rate.compared) weight \(weight) due \(due.compared)"
+      + " made \(made.compared) mark \(mark) isOpen \(isOpen) code \(code.compared) tags \(tags)"
+      + " parts \(parts) owner \(owner.compared) helpers \(helpers)"
+  }
+}
+
+extension Change {
+  var text: String {
+    switch self {
+    case .set(let draft): "set \(draft.text)"
+    case .edit(let id, let edit, let from): "edit \(id): \(edit) of \(from.text)"
+    case .delete(let id): "delete \(id)"
+    case .setPerson(let person):
+      "set person \(person.id): “\(person.name)” \(person.score.compared)"
+    case .deletePerson(let id): "delete person \(id)"
+    case .rolledBack(let changes):
+      "rolled back: " + changes.map(\.text).joined(separator: "; ")
+    case .undo: "undo"
+    }
+  }
+}
