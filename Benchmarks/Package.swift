@@ -59,7 +59,10 @@ let package = Package(
     // Random questions beside SQLite and plain Swift: a check, which measures nothing.
     .executableTarget(
       name: "PandoQuestions",
-      dependencies: ["CPeerSQLite", .product(name: "Pando", package: "pando")],
+      dependencies: [
+        "CPeerSQLite", .product(name: "Pando", package: "pando"),
+        .product(name: "PandoReplication", package: "pando"),
+      ],
       swiftSettings: settings),
     .testTarget(
       name: "BenchmarkSuitesTests",

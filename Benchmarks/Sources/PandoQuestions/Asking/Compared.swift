@@ -105,10 +105,10 @@ extension Date: Comparing { var compared: Compared { .date(self) } }
 extension Mark: Comparing { var compared: Compared { .text(rawValue) } }
 extension Key: Comparing { var compared: Compared { .text(rawValue) } }
 extension Optional: Comparing where Wrapped: Comparing {
-  var compared: Compared { map(\.compared) ?? .null }
+  var compared: Compared { if let self { self.compared } else { .null } }
 }
 extension Array: Comparing where Element: Comparing {
-  var compared: Compared { .list(map(\.compared)) }
+  var compared: Compared { .list(map { $0.compared }) }
 }
 extension AnswerGroup: Comparing where Key: Comparing, Value: Comparing {
   var compared: Compared { .list([key.compared, value.compared]) }

@@ -9,6 +9,7 @@ struct ItemField: Sendable {
   /// Values for filters.
   let values: [Compared]
   let isText: Bool
+  let field: QueryField<Item>
   let read: @Sendable (Item) -> Compared
   let compare: @Sendable (FilterComparison, Compared) -> Filter<Item>
   let isIn: @Sendable ([Compared]) -> Filter<Item>
@@ -30,6 +31,7 @@ struct ItemField: Sendable {
       }
       return sample
     }
+    field = QueryField(keyPath)
     read = { $0[keyPath: keyPath].compared }
     compare = { .compare(QueryField(keyPath), $0, value($1)) }
     isIn = { .isIn(keyPath, $0.map(value)) }

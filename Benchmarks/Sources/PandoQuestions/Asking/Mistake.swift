@@ -7,7 +7,7 @@ enum Mistake: String, CaseIterable, Sendable {
   case lastElement, holdersOfLists, secondOfBoth, secondOfEither, notOfNull
   case phraseInAnyOrder, beginningOfWord
   // Orders and windows
-  case naturalOrder, orderOfTies, foldedByBytes, secondOrder, nullIsLast, limit, offset
+  case naturalOrder, orderOfTies, foldedByBytes, secondOrder, nullIsLast, limit, offset, uniqueness
   // Questions
   case having, orderOfEqualGroups, exists, equalValuesOnce, averageOfNull, rank, distinct
   case roundedSum, partsOfOthers
@@ -16,6 +16,8 @@ enum Mistake: String, CaseIterable, Sendable {
   case staleAverage, stalePercentile, staleSeveral, staleGroupKey, staleOrder, staleWindow
   case missedChild, missedDelete, missedInsert, missedUpdate, missedChildDelete, missedListEdit
   case lastOfManyChanges, missedUndo
-  // Keys and pages
-  case keysKeepPlaces, pagesSkipTies
+  /// A commit of another process, or of another store of a log.
+  case missedOthers
+  // Keys, pages, changes of a result, children of a node
+  case keysKeepPlaces, pagesSkipTies, changesWithoutMoves, heldByLists
 }

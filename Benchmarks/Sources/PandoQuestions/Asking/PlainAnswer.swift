@@ -3,7 +3,7 @@ import Pando
 
 /// Answers over an array of items, in the simplest form.
 struct PlainAnswer {
-  /// What is wrong on purpose.
+  /// A mistake on purpose.
   let mistake: Mistake?
 
   init(_ mistake: Mistake? = nil) { self.mistake = mistake }
@@ -13,6 +13,10 @@ struct PlainAnswer {
   /// The items of a query, of all items in natural order.
   func items(_ selection: Selection, _ all: [Item]) -> [Item] {
     var found = all.filter { selection.condition.matches($0, mistake) }
+    if let field = selection.uniqueBy, mistake != .uniqueness {
+      var seen: Set<String> = []
+      found = found.filter { seen.insert(ItemField.all[field].read($0).groupName).inserted }
+    }
     if !selection.order.isEmpty || mistake == .naturalOrder { sort(&found, by: selection) }
     var offset = selection.offset
     var limit = selection.limit
@@ -44,6 +48,14 @@ struct PlainAnswer {
     }
     if mistake == .nullIsLast, value == .null { return .list([]) }
     return value
+  }
+
+  /// The keys of the people in an item.
+  func people(heldBy id: Int, _ all: [Item]) -> [String] {
+    guard let item = all.first(where: { $0.id == id }) else { return [] }
+    let helpers = mistake == .heldByLists ? [] : item.helpers
+    return Set((helpers + [item.owner].compactMap(\.self)).map(\.id)).sorted()
+      .map { "Person:\($0)" }
   }
 
   // MARK: Questions
@@ -250,7 +262,7 @@ extension Compared {
     }
   }
 
-  /// Whether Swift takes values as equal; followed answers need not tell of their other bytes.
+  /// Whether Swift takes values as equal; a follower may leave out a change of their bytes.
   func isSwiftEqual(_ other: Compared) -> Bool {
     switch (self, other) {
     case (.text(let one), .text(let other)): one == other
@@ -264,6 +276,7 @@ extension Compared {
 /// The exact sum of doubles, rounded once (Shewchuk 1997, as `math.fsum` of Python does).
 enum ExactSum {
   static func of(_ values: [Double]) -> Double {
+    if values.contains(where: \.isInfinite) { return values.reduce(0, +) }
     var partials: [Double] = []
     for value in values {
       var value = value

@@ -12,6 +12,8 @@ struct Selection: Sendable {
   var order: [Order]
   var offset: Int
   var limit: Int?
+  /// A field of which only the first item of each value counts; no text.
+  var uniqueBy: Int?
 
   init(_ choices: inout Choices) {
     condition = Condition(&choices)
@@ -23,13 +25,18 @@ struct Selection: Sendable {
     }
     offset = choices.chance(25) ? choices.below(6) : 0
     limit = choices.chance(40) ? choices.below(8) : nil
+    if choices.chance(10) { uniqueBy = choices.pick(Self.uniqueFields) }
+  }
+
+  private static let uniqueFields = ItemField.all.indices.filter {
+    ["rank", "level", "mark", "owner.score"].contains(ItemField.all[$0].name)
   }
 
   var query: Query<Item> {
     Query(
       filter: condition.filter,
       order: order.map { ItemField.all[$0.field].order($0.isDescending, $0.isFolded) },
-      offset: offset, limit: limit)
+      uniqueBy: uniqueBy.map { [ItemField.all[$0].field] } ?? [], offset: offset, limit: limit)
   }
 
   var orderKind: String {
@@ -41,8 +48,13 @@ struct Selection: Sendable {
   }
 
   var windowKind: String {
-    (offset > 0 ? "offset" : "") + (limit != nil ? "limit" : "") == ""
-      ? "whole" : (offset > 0 ? "offset " : "") + (limit != nil ? "limit" : "")
+    if uniqueBy != nil { return "unique" }
+    return switch (offset > 0, limit != nil) {
+    case (false, false): "whole"
+    case (true, false): "offset"
+    case (false, true): "limit"
+    case (true, true): "offset and limit"
+    }
   }
 }
 

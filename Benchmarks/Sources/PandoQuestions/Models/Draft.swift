@@ -25,7 +25,7 @@ struct Draft: Equatable, Sendable {
   /// Numbers whose sums are exact.
   static let plainWeights = [-2.5, -0.0, 0, 0.25, 1, 7.75]
   /// The others round in floating point.
-  static let weights = plainWeights + [0.1, 0.2, 1e17, -1e17]
+  static let weights = plainWeights + [0.1, 0.2, 1e17, -1e17, .infinity]
   static let dates = [0, 1, 43_200.5, 86_399, 86_400, 200_000].map {
     Date(timeIntervalSinceReferenceDate: $0)
   }

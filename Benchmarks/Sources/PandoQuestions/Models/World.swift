@@ -23,7 +23,7 @@ enum Call: Sendable {
   case rolledBack([Call])
 }
 
-/// What is stored, in plain Swift.
+/// The stored models, in plain Swift.
 struct World: Sendable {
   struct Row: Equatable, Sendable {
     /// Its place in natural order.

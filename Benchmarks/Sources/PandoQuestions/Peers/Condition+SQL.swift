@@ -9,7 +9,7 @@ extension Compared {
     case .bool(let value): value ? "1" : "0"
     case .int(let value): "\(value)"
     case .decimal(let value): "\(value * 100)"
-    case .double(let value): "\(value)"
+    case .double(let value): value.isInfinite ? "9e999" : "\(value)"
     case .text(let value): "'\(value)'"
     case .date(let value): "\(value.timeIntervalSinceReferenceDate)"
     case .list(let values): "(" + values.map(\.sql).joined(separator: ", ") + ")"
@@ -18,7 +18,7 @@ extension Compared {
 }
 
 extension Condition {
-  /// The condition of a row `i` of items with its owner `p`. It is never null.
+  /// The condition of a row `i` of items with its owner `p`, which is never null.
   var sql: String {
     switch self {
     case .all: "1"

@@ -107,7 +107,7 @@ final class SQLiteStatement {
   }
 }
 
-/// What a column holds.
+/// The kind of the values of a column.
 enum ColumnKind: Sendable {
   case int, bool, decimal, double, text, date, person
 }

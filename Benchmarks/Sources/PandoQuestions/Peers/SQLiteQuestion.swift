@@ -155,7 +155,9 @@ private struct Builder {
     "i.id, i.place, i.title, i.title_composed, i.note, i.rank, i.level, i.price, i.rate,"
     + " i.weight, i.due, i.made, i.mark, i.owner, p.name AS owner_name, p.score AS score"
 
-  /// The elements that groups or measures need. Groups of parts measure their own parts.
+  /// The elements that groups or measures need.
+  ///
+  /// Groups of parts measure their own parts.
   private var joins: String {
     var joins = ""
     switch asking.grouping {

@@ -15,7 +15,7 @@ struct Options {
   static let usage = """
     pando-questions [--sequences N] [--seed S] [--canaries] [--findings N]
 
-    Draws data, indexes, questions and commits, and compares after each commit what Pando answers, what it tells those
+    Draws data, indexes, questions and commits, and compares after each commit what Pando answers, what followers receive,
     who follow, plain Swift and SQLite. A sequence follows from its seed: S, S + 1 and so on.
       --sequences N   how many; 1000 without it
       --seed S        the first seed; 1 without it
@@ -53,8 +53,11 @@ struct Command {
   /// - Returns: The exit code.
   func run() async throws -> Int32 {
     let runner = try Runner()
-    if options.canaries, await !findsMistakes(runner) { return 1 }
-    return await agrees(runner) ? 0 : 1
+    var isGood = true
+    if options.canaries { isGood = await findsMistakes(runner) }
+    if isGood { isGood = await agrees(runner) }
+    await runner.close()
+    return isGood ? 0 : 1
   }
 
   private func findsMistakes(_ runner: Runner) async -> Bool {

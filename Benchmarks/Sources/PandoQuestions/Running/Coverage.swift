@@ -4,18 +4,20 @@ struct Coverage {
   private var kinds: [Int: Set<String>] = [:]
 
   mutating func add(_ plan: Plan) {
-    let indexes = plan.indexes.isEmpty ? ["no index"] : plan.indexes.map(\.kind)
+    let indexes =
+      (plan.indexes.isEmpty ? ["no index"] : plan.indexes.map(\.kind))
+      + (plan.laterIndexes == nil ? [] : ["other indexes later"])
     let changes = plan.commits.flatMap { commit in
       commit.map(\.kind) + (commit.count > 1 ? ["many"] : [])
     }
     for asked in plan.asked {
       let measure =
-        asked.asking?.measureKind ?? (asked.followsKeys ? "keys" : "items")
+        asked.asking?.measureKind ?? asked.deliveryKind
       let form = asked.asking?.formKind ?? "ungrouped"
       let dimensions = [
         [measure], [form], [asked.asking?.grouping.rawValue ?? "items"],
         [asked.selection.condition.kind], [asked.selection.orderKind],
-        [asked.selection.windowKind], indexes, changes,
+        [asked.selection.windowKind], indexes, changes, [plan.writer.rawValue],
       ]
       for (place, values) in dimensions.enumerated() {
         kinds[place, default: []].formUnion(values)
@@ -36,5 +38,16 @@ struct Coverage {
       for other in counts.indices where other > place { all += counts[place] * counts[other] }
     }
     return "\(pairs.count) of \(all) pairs"
+  }
+}
+
+extension Plan.Asked {
+  fileprivate var deliveryKind: String {
+    switch delivery {
+    case .items: "items"
+    case .changes: "changes"
+    case .keys: "keys"
+    case .heldBy: "held by"
+    }
   }
 }

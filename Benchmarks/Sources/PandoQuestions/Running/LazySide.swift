@@ -14,8 +14,8 @@ final class LazySide {
     self.asked = asked
   }
 
-  /// What it tells after a commit.
-  func next(_ state: State) -> Watched.Followed {
+  /// The element that it delivers after a commit.
+  func next(_ state: State) -> Followed {
     let seen = seenItems(state)
     let plain = PlainAnswer(mistake)
     let found = plain.items(asked.selection, seen)
@@ -26,14 +26,18 @@ final class LazySide {
     }
     if let asking = asked.asking {
       let right = plain.answer(asking, found)
-      let told = answer.map { stale($0, right, asking, found) } ?? right
-      answer = told
-      return .answer(told)
+      let received = answer.map { stale($0, right, asking, found) } ?? right
+      answer = received
+      return .answer(received)
     }
-    let told = staleItems(found)
-    return asked.followsKeys
-      ? .keys((mistake == .keysKeepPlaces ? keptPlaces(told) : told).map { "Item:\($0.id)" })
-      : .items(told)
+    let received = staleItems(found)
+    switch asked.delivery {
+    case .items, .changes: return .items(received)
+    case .keys:
+      return .keys(
+        (mistake == .keysKeepPlaces ? keptPlaces(received) : received).map { "Item:\($0.id)" })
+    case .heldBy(let id): return .keys(plain.people(heldBy: id, seen))
+    }
   }
 
   // MARK: Items
@@ -42,6 +46,7 @@ final class LazySide {
   private func seenItems(_ state: State) -> [Item] {
     guard let known else { return state.items }
     if mistake == .missedUndo, state.isUndo { return known }
+    if mistake == .missedOthers, state.isOfOthers { return known }
     let former = Dictionary(uniqueKeysWithValues: known.map { ($0.id, $0) })
     let drafts = Dictionary(uniqueKeysWithValues: rows.map { ($0.draft.id, $0.draft) })
     let now = Set(state.items.map(\.id))

@@ -1,6 +1,8 @@
 import Pando
 
-/// A sequence: data, indexes, questions and commits. It follows from its seed.
+/// A sequence of commits with its data, indexes and questions.
+///
+/// It follows from its seed.
 struct Plan: Sendable {
   struct Index: Sendable {
     let fields: [String]
@@ -12,16 +14,29 @@ struct Plan: Sendable {
     var selection: Selection
     /// `nil` for the items themselves.
     var asking: Asking?
-    var followsKeys = false
+    var delivery = Delivery.items
+    /// How many commits there are before the follower begins.
+    var start = 1
+    /// The follower takes an element after so many commits.
+    var every = 1
+  }
+
+  /// In which form a follower of a query is received.
+  enum Delivery: Sendable {
+    case items
+    case changes
+    case keys
+    /// The keys of the people in an item, instead of items.
+    case heldBy(Int)
   }
 
   let seed: UInt64
-  let usesDisk: Bool
+  var writer: Writer
   /// Whether sums of doubles are rounded.
   let isRough: Bool
-  /// Whether questions are followed before the first commit.
-  let isFollowedFirst: Bool
   var indexes: [Index]
+  /// Other indexes that replace them before a commit.
+  var laterIndexes: (commit: Int, indexes: [Index])?
   var start: [Draft]
   var asked: [Asked]
   var commits: [[Change]]
@@ -29,31 +44,46 @@ struct Plan: Sendable {
   init(seed: UInt64) {
     self.seed = seed
     var choices = Choices(seed: seed)
-    usesDisk = choices.chance(3)
+    switch choices.below(100) {
+    case 0, 1, 2: writer = .disk
+    case 3: writer = .otherProcess
+    case 4: writer = .replica
+    default: writer = .none
+    }
     let isRough = choices.chance(30)
     self.isRough = isRough
-    isFollowedFirst = choices.chance(20)
-    indexes = []
-    for index in Self.indexes where choices.chance(20) {
-      if !indexes.contains(where: { $0.fields == index.fields }) { indexes.append(index) }
-    }
-    if choices.chance(25) { indexes = [] }
+    indexes = choices.chance(25) ? [] : Self.someIndexes(&choices)
     // Few numbers, so that changes meet the same items again.
-    let count = choices.pick([3, 8, 15, 40])
+    let count = choices.chance(3) ? 150 : choices.pick([3, 8, 15, 40])
     start = (0..<count).filter { _ in choices.chance(70) }.map {
       Draft(id: $0, &choices, isRough: isRough)
     }
-    asked = (0..<2).map { _ in
-      Asked(selection: Selection(&choices), followsKeys: choices.chance(40))
+    asked = (0...choices.below(2)).map { _ in
+      let deliveries: [Delivery] = [
+        .items, .changes, .changes, .keys, .keys, .heldBy(choices.below(count)),
+      ]
+      return Asked(selection: Selection(&choices), delivery: choices.pick(deliveries))
     }
-    for _ in 0..<3 {
+    for _ in 0..<2 {
       let selection = choices.chance(40) ? choices.pick(asked).selection : Selection(&choices)
       asked.append(Asked(selection: selection, asking: Asking(&choices)))
+    }
+    for index in asked.indices {
+      asked[index].start = choices.pick([0, 1, 1, 1, 1, choices.below(6)])
+      asked[index].every = choices.pick([1, 1, 1, 1, 2, 3])
     }
     commits = (0..<(4 + choices.below(9))).map { _ in
       let number = choices.pick([1, 1, 1, 2, 3, 8])
       return (0..<number).map { _ in Self.change(&choices, count, isRough, isNested: false) }
     }
+    if choices.chance(10) {
+      let later = Self.someIndexes(&choices).filter { !$0.isUnique }
+      laterIndexes = (2 + choices.below(4), later + indexes.filter(\.isUnique))
+    }
+  }
+
+  private static func someIndexes(_ choices: inout Choices) -> [Index] {
+    indexes.filter { _ in choices.chance(20) }
   }
 
   private static func change(
@@ -125,12 +155,16 @@ extension Plan: CustomStringConvertible {
   /// The sequence as text, line by line.
   var description: String {
     var lines = [
-      "seed \(seed)" + (usesDisk ? ", on disk" : ", in memory")
-        + (isFollowedFirst ? ", followed before the first commit" : "")
+      "seed \(seed), writer: \(writer)"
     ]
     lines += indexes.map { index in
       "index on \(index.fields)" + (index.isUnique ? ", unique" : "")
         + (index.sums.map { ", sums \($0)" } ?? "")
+    }
+    if let laterIndexes {
+      lines +=
+        ["before commit \(laterIndexes.commit) other indexes:"]
+        + laterIndexes.indexes.map { "  on \($0.fields)" }
     }
     lines += start.map { "start: set \($0.text)" }
     for asked in asked {
@@ -139,9 +173,10 @@ extension Plan: CustomStringConvertible {
         lines.append(
           "  for \(asking.measure) grouped by \(asking.grouping), \(asking.form)"
             + (asking.having.map { ", having > \($0)" } ?? ""))
-      } else if asked.followsKeys {
-        lines.append("  for keys")
+      } else {
+        lines.append("  for \(asked.delivery)")
       }
+      lines.append("  from commit \(asked.start) on, each \(asked.every)")
     }
     for (index, changes) in commits.enumerated() {
       lines.append("commit \(index + 1):")
@@ -158,6 +193,7 @@ extension Selection {
         + (order.isFolded ? " folded" : "")
     }
     return "\(condition.text)" + (orders.isEmpty ? "" : " order \(orders)")
+      + (uniqueBy.map { " unique by \(ItemField.all[$0].name)" } ?? "")
       + (offset > 0 ? " offset \(offset)" : "") + (limit.map { " limit \($0)" } ?? "")
   }
 }

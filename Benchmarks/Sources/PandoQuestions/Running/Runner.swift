@@ -2,7 +2,7 @@ import Foundation
 import Pando
 import Synchronization
 
-/// Cancels a sequence that makes no progress: a follower that tells nothing would wait for ever.
+/// Cancels a sequence that makes no progress: a follower without a next element would wait for ever.
 final class Patience: Sendable {
   private struct Running {
     var task: Task<Void, Never>?
@@ -50,9 +50,15 @@ final class Runner {
 
   init() throws { stores = try Stores() }
 
+  /// Closes the stores.
+  func close() async {
+    nonisolated(unsafe) let stores = stores
+    try? await stores.close()
+  }
+
   /// Runs a sequence.
   ///
-  /// - Returns: What is wrong; `nil` if all sides agree.
+  /// - Returns: The first difference; `nil` if all sides agree.
   func finding(
     _ plan: Plan, _ mistake: Mistake? = nil, within limit: Duration = .seconds(20)
   ) async -> Finding? {
@@ -94,7 +100,7 @@ final class Runner {
     for number in 0..<maximum {
       let plan = Plan(seed: seed &+ UInt64(number))
       if let finding = await finding(plan, mistake) {
-        return ["followed", "pages"].contains(finding.sides) ? number + 1 : nil
+        return ["followed", "pages", "changes"].contains(finding.sides) ? number + 1 : nil
       }
     }
     return nil

@@ -1,7 +1,7 @@
 import Foundation
 import Pando
 
-/// What a check has found.
+/// A difference between two sides.
 struct Finding: Error, CustomStringConvertible {
   /// The sides that differ.
   let sides: String
@@ -12,41 +12,15 @@ struct Finding: Error, CustomStringConvertible {
   var description: String { "commit \(commit), question \(asked): \(sides): \(text)" }
 }
 
-/// The stores that sequences share, for one task at a time.
-final class Stores {
-  let sqlite: SQLiteItems
-  private var memory: ModelStore
-  private var disk: ModelStore?
-  private var useCount = 0
-
-  init() throws {
-    sqlite = try SQLiteItems()
-    memory = try ModelStore.inMemory()
-  }
-
-  /// An empty store.
-  func store(onDisk: Bool) throws -> ModelStore {
-    useCount += 1
-    if useCount.isMultiple(of: 500) {
-      memory.close()
-      memory = try ModelStore.inMemory()
-    }
-    if !onDisk { return memory }
-    if let disk { return disk }
-    var configuration = ModelStore.Configuration()
-    configuration.durability = .unsynchronized
-    let made = try ModelStore.temporary(configuration: configuration)
-    disk = made
-    return made
-  }
-
-  /// Takes other stores for the next sequences, after a failure.
-  func renew() throws {
-    memory.close()
-    memory = try ModelStore.inMemory()
-    disk?.close()
-    disk = nil
-  }
+/// The state after a commit.
+struct State {
+  let world: World
+  let items: [Item]
+  let commit: Int
+  let isUndo: Bool
+  let isLast: Bool
+  /// Whether another process or store has made it.
+  let isOfOthers: Bool
 }
 
 /// Runs one sequence.
@@ -56,47 +30,50 @@ struct SequenceRun {
   let stores: Stores
 
   func run() async throws {
-    let store = try stores.store(onDisk: plan.usesDisk)
     do {
+      let store = try await stores.store(for: plan.writer)
       try await run(store)
       try clear(store)
     } catch {
-      try stores.renew()
+      try await stores.renew()
       throw error
     }
   }
 
   private func run(_ store: ModelStore) async throws {
-    try addIndexes(store)
+    try change(plan.indexes, instead: [], store)
     try stores.sqlite.begin(withWords: plan.asked.contains { $0.selection.condition.isSearch })
     var watched: [Watched] = []
-    func watch() throws {
-      watched = try plan.asked.enumerated().map { index, asked in
-        try Watched(index, asked, plan, store, stores.sqlite.database, mistake)
+    func watch(from count: Int) throws {
+      for (index, asked) in plan.asked.enumerated() where asked.start == count {
+        let database = stores.sqlite.database
+        watched.append(try Watched(index, asked, plan, store, database, mistake))
       }
     }
-    if plan.isFollowedFirst { try watch() }
-    var (world, former) = (World(), World())
-    let isUnique = plan.indexes.contains { $0.isUnique }
-    let commits = [plan.start.map { Change.set($0) }] + plan.commits
-    for (number, changes) in commits.enumerated() {
-      var next = world
-      let calls = changes.flatMap { next.apply($0, after: former) }
-      if try write(calls, isUnique && next.hasEqualCodes, number, store) {
-        (former, world) = (world, next)
-        try stores.sqlite.store(world)
+    try watch(from: 0)
+    var history = History(plan)
+    while let step = history.next() {
+      if let later = plan.laterIndexes, later.commit == step.number {
+        try change(later.indexes, instead: plan.indexes, store)
       }
-      if !plan.isFollowedFirst, number == 0 { try watch() }
-      let isUndo = changes.contains { if case .undo = $0 { true } else { false } }
-      let state = State(world: world, items: world.items, commit: number, isUndo: isUndo)
+      // Every second commit is the other writer's.
+      let isOfOthers = ![.none, .disk].contains(plan.writer) && step.number % 2 == 1
+      try await write(step, isOfOthers ? plan.writer : .none, store)
+      try stores.sqlite.store(history.world)
+      try watch(from: step.number + 1)
+      let state = State(
+        world: history.world, items: history.world.items, commit: step.number,
+        isUndo: step.isUndo, isLast: step.isLast, isOfOthers: isOfOthers)
       for watched in watched { try await watched.check(state) }
     }
   }
 
-  private func addIndexes(_ store: ModelStore) throws {
-    let indexes = plan.indexes
-    if indexes.isEmpty { return }
+  private func change(
+    _ indexes: [Plan.Index], instead former: [Plan.Index], _ store: ModelStore
+  ) throws {
+    if indexes.isEmpty, former.isEmpty { return }
     try store.write { transaction in
+      for index in former { try transaction.dropIndex(on: index.fields, ofType: "Item") }
       for index in indexes {
         try transaction.addIndex(
           on: index.fields, ofType: "Item", unique: index.isUnique, sums: index.sums)
@@ -105,31 +82,33 @@ struct SequenceRun {
   }
 
   private func clear(_ store: ModelStore) throws {
-    let indexes = plan.indexes
+    let indexes = plan.indexes + (plan.laterIndexes?.indexes ?? [])
     try store.write { transaction in
       try transaction.removeAll()
       for index in indexes { try transaction.dropIndex(on: index.fields, ofType: "Item") }
     }
   }
 
-  /// Commits changes.
-  ///
-  /// - Returns: Whether they were committed, and not refused.
-  private func write(
-    _ calls: [Call], _ isRefused: Bool, _ number: Int, _ store: ModelStore
-  ) throws -> Bool {
+  /// Makes a commit, which a unique index refuses or not.
+  private func write(_ step: History.Step, _ writer: Writer, _ store: ModelStore) async throws {
     do {
-      try store.write { transaction in
-        for call in calls { try call.make(&transaction) }
+      if writer == .none {
+        try commit(step.calls, store)
+      } else {
+        try await stores.write(step.calls, by: writer, plan, commit: step.number)
       }
-    } catch let error as StoreError where error.code == .valueTaken && isRefused {
-      return false
+    } catch let error as StoreError where error.code == .valueTaken && step.isRefused {
+      return
+    } catch is ValueTaken where step.isRefused {
+      return
     }
-    if isRefused {
-      throw Finding(sides: "write", commit: number, asked: -1, text: "equal codes were committed")
+    if step.isRefused {
+      throw Finding(
+        sides: "write", commit: step.number, asked: -1, text: "equal codes were committed")
     }
-    return true
   }
+
+  private func commit(_ calls: [Call], _ store: ModelStore) throws { try store.commit(calls) }
 }
 
 extension Call {
@@ -151,12 +130,4 @@ extension Call {
       } catch is RollBack {}
     }
   }
-}
-
-/// What a commit has left.
-struct State {
-  let world: World
-  let items: [Item]
-  let commit: Int
-  let isUndo: Bool
 }

@@ -2,6 +2,12 @@ extension Plan {
   /// Simpler plans, the simplest first.
   func simpler(keeping asked: Int) -> [Plan] {
     var plans: [Plan] = []
+    // The other process has the plan of the seed.
+    if writer == .otherProcess {
+      var plan = self
+      plan.writer = .none
+      return [plan]
+    }
     func add(_ change: (inout Plan) -> Void) {
       var plan = self
       change(&plan)
@@ -10,6 +16,7 @@ extension Plan {
     if self.asked.count > 1, self.asked.indices.contains(asked) {
       add { $0.asked = [$0.asked[asked]] }
     }
+    if writer != .none { add { $0.writer = .none } }
     if commits.count > 3 {
       add { $0.commits.removeFirst($0.commits.count / 2) }
       add { $0.commits.removeLast($0.commits.count / 2) }
@@ -18,6 +25,7 @@ extension Plan {
       add { $0.start.removeFirst($0.start.count / 2) }
       add { $0.start.removeLast($0.start.count / 2) }
     }
+    if laterIndexes != nil { add { $0.laterIndexes = nil } }
     if indexes.count > 1 { add { $0.indexes = [] } }
     for index in commits.indices.reversed() { add { $0.commits.remove(at: index) } }
     for index in start.indices.reversed() { add { $0.start.remove(at: index) } }
@@ -45,9 +53,15 @@ extension Plan.Asked {
     }
     for condition in selection.condition.simpler { add { $0.selection.condition = condition } }
     for index in selection.order.indices { add { $0.selection.order.remove(at: index) } }
+    if start != 1 { add { $0.start = 1 } }
+    if every != 1 { add { $0.every = 1 } }
     if selection.offset > 0 { add { $0.selection.offset = 0 } }
     if selection.limit != nil { add { $0.selection.limit = nil } }
-    if followsKeys { add { $0.followsKeys = false } }
+    if selection.uniqueBy != nil { add { $0.selection.uniqueBy = nil } }
+    switch delivery {
+    case .changes, .keys: add { $0.delivery = .items }
+    default: break
+    }
     if asking != nil {
       if asking?.having != nil { add { $0.asking?.having = nil } }
       if case .dictionary = asking?.form {} else { add { $0.asking?.form = .dictionary } }

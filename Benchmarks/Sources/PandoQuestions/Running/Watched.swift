@@ -10,36 +10,10 @@ final class Watched {
   private let question: AskedQuestion?
   private let sqliteQuestion: SQLiteQuestion?
   private let sqliteRows: SQLiteStatement?
-  private let next: () async throws -> Followed?
+  private let follower: () async throws -> (Followed, CollectionChange?)?
+  private let mistake: Mistake?
   private let lazy: LazySide?
   private var last: Followed?
-
-  /// What a follower tells.
-  enum Followed {
-    case answer(Compared)
-    case items([Item])
-    case keys([String])
-
-    /// Whether a follower need not tell of the difference.
-    func isSwiftEqual(_ other: Followed) -> Bool {
-      switch (self, other) {
-      case (.answer(let one), .answer(let other)): one.isSwiftEqual(other)
-      case (.items(let ones), .items(let others)): ones == others
-      case (.keys(let ones), .keys(let others)): ones == others
-      default: false
-      }
-    }
-
-    func isSame(_ other: Followed) -> Bool {
-      switch (self, other) {
-      case (.answer(let one), .answer(let other)): one == other
-      case (.items(let ones), .items(let others)):
-        ones.count == others.count && zip(ones, others).allSatisfy { $0.isSame($1) }
-      case (.keys(let ones), .keys(let others)): ones == others
-      default: false
-      }
-    }
-  }
 
   init(
     _ index: Int, _ asked: Plan.Asked, _ plan: Plan, _ store: ModelStore,
@@ -50,44 +24,75 @@ final class Watched {
     self.store = store
     let query = asked.selection.query
     self.query = query
+    self.mistake = mistake
     lazy = mistake.map { LazySide($0, asked) }
     if let asking = asked.asking {
       let question = AskedQuestion(asking)
       self.question = question
       sqliteRows = nil
-      sqliteQuestion = try SQLiteQuestion(
-        asking, asked.selection, isRough: plan.isRough, database)
-      let follower = question.follow(store, query)
-      next = { try await follower().map { .answer($0) } }
-    } else {
-      question = nil
-      sqliteQuestion = nil
-      sqliteRows = try database.prepare(asked.selection.sql("i.id"))
-      if asked.followsKeys {
-        var iterator = store.follow(query).keys.makeAsyncIterator()
-        next = { try await iterator.next().map { .keys($0.keys.map(\.rawValue)) } }
-      } else {
-        var iterator = store.follow(query).makeAsyncIterator()
-        next = { try await iterator.next().map { .items($0.entities) } }
-      }
+      sqliteQuestion = try SQLiteQuestion(asking, asked.selection, isRough: plan.isRough, database)
+      let next = question.follow(store, query)
+      follower = { try await next().map { (.answer($0), nil) } }
+      return
     }
+    question = nil
+    sqliteQuestion = nil
+    switch asked.delivery {
+    case .items:
+      var iterator = store.follow(query).makeAsyncIterator()
+      follower = { try await iterator.next().map { (.items($0.entities), nil) } }
+    case .changes:
+      var iterator = store.follow(query).changes.makeAsyncIterator()
+      follower = { try await iterator.next().map { (.items($0.result.entities), $0.change) } }
+    case .keys:
+      var iterator = store.follow(query).keys.makeAsyncIterator()
+      follower = {
+        try await iterator.next().map { (.keys($0.keys.map(\.rawValue)), $0.change) }
+      }
+    case .heldBy(let id):
+      var iterator = store.follow(Self.people(heldBy: id)).keys.makeAsyncIterator()
+      follower = {
+        try await iterator.next().map { (.keys($0.keys.map(\.rawValue)), $0.change) }
+      }
+      sqliteRows = try database.prepare(
+        "SELECT id FROM people WHERE id IN (SELECT owner FROM items WHERE id = \(id)"
+          + " UNION SELECT person FROM helpers WHERE item = \(id)) ORDER BY id")
+      return
+    }
+    sqliteRows = try database.prepare(asked.selection.sql("i.id"))
+  }
+
+  private static func people(heldBy id: Int) -> Query<Person> {
+    Query(filter: .held(by: Item.key(id)), order: [.ascending(\.id)])
   }
 
   /// Compares the sides after a commit.
   func check(_ state: State) async throws {
     let plain = PlainAnswer()
-    let found = plain.items(asked.selection, state.items)
     let expected: Followed
     if let asking = asked.asking {
-      let answer = plain.answer(asking, found)
+      let answer = plain.answer(asking, plain.items(asked.selection, state.items))
       try checkAnswers(answer, state)
       expected = .answer(answer)
+    } else if case .heldBy(let id) = asked.delivery {
+      let keys = plain.people(heldBy: id, state.items)
+      try checkPeople(keys, id, state)
+      expected = .keys(keys)
     } else {
+      let found = plain.items(asked.selection, state.items)
       try checkItems(found, state)
-      expected = asked.followsKeys ? .keys(found.map { "Item:\($0.id)" }) : .items(found)
+      if case .keys = asked.delivery {
+        expected = .keys(found.map { "Item:\($0.id)" })
+      } else {
+        expected = .items(found)
+      }
     }
-    try await checkFollowed(expected, state)
+    if state.isLast || (state.commit + 1 - asked.start) % asked.every == 0 {
+      try await checkFollowed(expected, state)
+    }
   }
+
+  // MARK: Followed
 
   private func checkFollowed(_ expected: Followed, _ state: State) async throws {
     if let lazy {
@@ -97,14 +102,49 @@ final class Watched {
       }
     }
     if let last, last.isSwiftEqual(expected) { return }
-    guard let told = try await next() else {
+    guard let (received, change) = try await follower() else {
       throw finding("followed", "nothing new, not \(expected.text)", state)
     }
-    last = told
-    if !told.isSame(expected) {
-      throw finding("followed", "\(told.text), not \(expected.text)", state)
+    if !received.isSame(expected) {
+      throw finding("followed", "\(received.text), not \(expected.text)", state)
+    }
+    if let change { try check(change, from: last, to: received, state) }
+    last = received
+  }
+
+  /// The changes lead from the former result to the new one.
+  private func check(
+    _ change: CollectionChange, from former: Followed?, to new: Followed, _ state: State
+  ) throws {
+    guard case .changes(var changes) = change, let former else {
+      // The first element has no change.
+      if former != nil { throw finding("changes", "\(change) after the first", state) }
+      return
+    }
+    if mistake == .changesWithoutMoves {
+      changes.removeAll { if case .move = $0 { true } else { false } }
+    }
+    let isRight =
+      switch (former, new) {
+      case (.items(let old), .items(let new)):
+        leads(changes, old, to: new) { $0.isSame($1) }
+      case (.keys(let old), .keys(let new)): leads(changes, old, to: new, ==)
+      default: false
+      }
+    if !isRight {
+      throw finding("changes", "\(changes) from \(former.text) to \(new.text)", state)
     }
   }
+
+  private func leads<Element>(
+    _ changes: [CollectionChangeInformation], _ old: [Element], to new: [Element],
+    _ isSame: (Element, Element) -> Bool
+  ) -> Bool {
+    let made = old.applying(changes) { $0 < new.count ? new[$0] : old[0] }
+    return made.count == new.count && zip(made, new).allSatisfy(isSame)
+  }
+
+  // MARK: Asked
 
   private func checkAnswers(_ expected: Compared, _ state: State) throws {
     guard let question, let asking = asked.asking else { return }
@@ -116,23 +156,37 @@ final class Watched {
     if !isSame { throw finding("SQLite", "\(other), Swift \(expected)", state) }
   }
 
+  private func checkPeople(_ expected: [String], _ id: Int, _ state: State) throws {
+    let keys = try store.find(Self.people(heldBy: id)).entities.map { "Person:\($0.id)" }
+    if keys != expected { throw finding("found", "\(keys), not \(expected)", state) }
+    try checkRows(expected.map { Int($0.dropFirst(7)) ?? -1 }, state)
+  }
+
   private func checkItems(_ expected: [Item], _ state: State) throws {
     let found = try store.find(query).entities
     if found.count != expected.count || !zip(found, expected).allSatisfy({ $0.isSame($1) }) {
-      throw finding("found", "\(Self.ids(found)), not \(Self.ids(expected))", state)
+      throw finding("found", "\(found.map(\.id)), not \(expected.map(\.id))", state)
     }
+    try checkRows(expected.map(\.id), state)
+    if state.commit % 4 == 0 {
+      try checkPages(state)
+      let first = try store.first(query)
+      if first?.id != expected.first?.id {
+        throw finding("first", "\(first?.id ?? -1), not \(expected.map(\.id))", state)
+      }
+    }
+  }
+
+  private func checkRows(_ expected: [Int], _ state: State) throws {
     var ids: [Int] = []
     try sqliteRows?.run { ids.append($0.int(0)) }
-    if ids != expected.map(\.id) {
-      throw finding("SQLite", "\(ids), Swift \(Self.ids(expected))", state)
-    }
-    if state.commit % 3 == 0 { try checkPages(state) }
+    if ids != expected { throw finding("SQLite", "\(ids), Swift \(expected)", state) }
   }
 
   /// All pages, forward and back.
   private func checkPages(_ state: State) throws {
     var paged = asked.selection
-    if paged.limit == 0 { return }
+    if paged.limit == 0 || paged.uniqueBy != nil { return }
     let size = paged.limit ?? 3
     (paged.limit, paged.offset) = (nil, 0)
     let expected = PlainAnswer().items(paged, state.items).map(\.id)
@@ -162,29 +216,5 @@ final class Watched {
 
   private func finding(_ sides: String, _ text: String, _ state: State) -> Finding {
     Finding(sides: sides, commit: state.commit, asked: index, text: text)
-  }
-
-  static func ids(_ items: [Item]) -> [Int] { items.map(\.id) }
-}
-
-extension Watched.Followed {
-  var text: String {
-    switch self {
-    case .answer(let answer): "\(answer)"
-    case .items(let items): "\(items.map { $0.text })"
-    case .keys(let keys): "\(keys)"
-    }
-  }
-}
-
-extension Item {
-  /// Whether all values are equal, texts by their bytes.
-  func isSame(_ other: Item) -> Bool {
-    self == other && title.utf8.elementsEqual(other.title.utf8)
-      && note.compared == other.note.compared && tags.compared == other.tags.compared
-  }
-
-  fileprivate var text: String {
-    "\(id) “\(title)” rank \(rank) owner \((owner?.name).compared)"
   }
 }
