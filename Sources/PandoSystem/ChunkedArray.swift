@@ -6,14 +6,7 @@
 ///   shared. O(log *n*) for ``partitioningIndex(where:)``; O(1) for a step and for access.
 package struct ChunkedArray<Element> {
   /// The position of an element.
-  package struct Index: Comparable, Sendable {
-    fileprivate var chunk: Int
-    fileprivate var offset: Int
-
-    package static func < (left: Index, right: Index) -> Bool {
-      (left.chunk, left.offset) < (right.chunk, right.offset)
-    }
-  }
+  package typealias Index = ChunkedArrayIndex
 
   /// A chunk that grows beyond this number of elements is split in halves.
   private static var chunkMaximum: Int { 256 }
@@ -129,24 +122,69 @@ extension ChunkedArray {
   /// - Returns: The positions of each part in the former version and in this one.
   /// - Complexity: O(*c*) for *c* chunks.
   package func changedParts(since former: ChunkedArray) -> [(old: Range<Int>, new: Range<Int>)] {
-    var parts: [(old: Range<Int>, new: Range<Int>)] = []
-    // The chunks that were looked at, and the numbers of their elements.
-    var (old, new) = (0, 0)
+    // The end of the last part: in chunks of this version, and in elements.
+    var end = 0
     var (oldCount, newCount) = (0, 0)
+    return changedChunks(since: former).map { part in
+      let shared = chunks[end..<part.new.lowerBound].reduce(0) { $0 + $1.count }
+      (oldCount, newCount) = (oldCount + shared, newCount + shared)
+      let oldEnd = former.chunks[part.old].reduce(oldCount) { $0 + $1.count }
+      let newEnd = chunks[part.new].reduce(newCount) { $0 + $1.count }
+      defer {
+        end = part.new.upperBound
+        (oldCount, newCount) = (oldEnd, newEnd)
+      }
+      return (oldCount..<oldEnd, newCount..<newEnd)
+    }
+  }
+
+  /// Returns a value for each element, in the same chunks, and shares the chunks of the values of a former version
+  /// where both versions do.
+  ///
+  /// - Parameters:
+  ///   - former: A former version.
+  ///   - values: Its values, made by this function.
+  ///   - make: Makes the values of the new elements of a changed part. It gets the former elements of the part with
+  ///     their values.
+  /// - Returns: The values.
+  /// - Complexity: O(*c*) for *c* chunks, without the calls.
+  package func mapped<Value>(
+    since former: ChunkedArray, _ values: ChunkedArray<Value>,
+    _ make: (_ old: [(Element, Value)], _ new: [Element]) throws -> [Value]
+  ) rethrows -> ChunkedArray<Value> {
+    var mapped: [[Value]] = []
+    mapped.reserveCapacity(chunks.count)
+    var old = 0
+    for part in changedChunks(since: former) {
+      mapped += values.chunks[old..<part.old.lowerBound]
+      old = part.old.upperBound
+      let before = zip(former.chunks[part.old].joined(), values.chunks[part.old].joined())
+      var made = try make(Array(before), Array(chunks[part.new].joined()))[...]
+      for chunk in chunks[part.new] {
+        mapped.append(Array(made.prefix(chunk.count)))
+        made = made.dropFirst(chunk.count)
+      }
+    }
+    mapped += values.chunks[old...]
+    return ChunkedArray<Value>(chunks: mapped, count: count)
+  }
+
+  private init(chunks: [[Element]], count: Int) { (self.chunks, self.count) = (chunks, count) }
+
+  /// The chunks that differ from those of a former version.
+  private func changedChunks(since former: ChunkedArray) -> [(old: Range<Int>, new: Range<Int>)] {
+    var parts: [(old: Range<Int>, new: Range<Int>)] = []
+    var (old, new) = (0, 0)
     while old < former.chunks.count || new < chunks.count {
       if old < former.chunks.count, new < chunks.count,
         Self.areShared(former.chunks[old], chunks[new])
       {
-        (oldCount, newCount) = (oldCount + chunks[new].count, newCount + chunks[new].count)
         (old, new) = (old + 1, new + 1)
         continue
       }
       let next = nextShared(former, old, new)
-      let oldEnd = former.chunks[old..<next.old].reduce(oldCount) { $0 + $1.count }
-      let newEnd = chunks[new..<next.new].reduce(newCount) { $0 + $1.count }
-      parts.append((oldCount..<oldEnd, newCount..<newEnd))
+      parts.append((old..<next.old, new..<next.new))
       (old, new) = next
-      (oldCount, newCount) = (oldEnd, newEnd)
     }
     return parts
   }
@@ -178,3 +216,13 @@ extension ChunkedArray {
 }
 
 extension ChunkedArray: Sendable where Element: Sendable {}
+
+/// The position of an element of a ``ChunkedArray``; one of any array with the same chunks.
+package struct ChunkedArrayIndex: Comparable, Sendable {
+  fileprivate var chunk: Int
+  fileprivate var offset: Int
+
+  package static func < (left: ChunkedArrayIndex, right: ChunkedArrayIndex) -> Bool {
+    (left.chunk, left.offset) < (right.chunk, right.offset)
+  }
+}

@@ -31,14 +31,17 @@ final class LiveAnswer<E: Queryable, Answer: Sendable>: LiveView {
   let endings = Endings()
   let hasOtherTypes = false
   private let question: Question<E, Answer>
+  private let tracksGroups: Bool
 
   /// Makes an answer that is not followed yet.
   ///
   /// - Parameters:
   ///   - question: The question.
   ///   - query: A valid query.
-  init(_ question: Question<E, Answer>, of query: Query<E>) {
+  ///   - tracksGroups: Whether the table says which groups of a grouped question have changed.
+  init(_ question: Question<E, Answer>, of query: Query<E>, tracksGroups: Bool = false) {
     self.question = question
+    self.tracksGroups = tracksGroups
     followed = AcceptedQuery(query, findsByType: query.hasWindow || query.nodeIdentifiers != nil)
   }
 
@@ -63,6 +66,7 @@ final class LiveAnswer<E: Queryable, Answer: Sendable>: LiveView {
     let source = try AnswerParts(question, of: query, snapshot)
     let table = PartTable(source.measure)
     try source.forEach(in: snapshot) { table.insert($0, $1) }
+    if tracksGroups { table.trackGroups() }
     return .parts(table, source)
   }
 
@@ -148,7 +152,14 @@ final class PartTable: Sendable {
     /// The changes of parts that the tally lacks.
     var staged: [Change] = []
     let tally: RunningTally
+    /// The last changed groups, in order.
+    var changed: [GroupValues] = []
+    /// The number of changed groups that are not kept any more.
+    var changedStart = 0
   }
+
+  /// When more changed groups are kept, the older half is dropped.
+  private static let changedMaximum = 8_192
 
   private let state: Locked<State>
 
@@ -158,6 +169,9 @@ final class PartTable: Sendable {
   init(_ measure: NumberedMeasure<some Sendable>) {
     state = Locked(State(tally: RunningTally(measure)))
   }
+
+  /// Keeps the groups that change from now on, for ``changedGroups(since:)``.
+  func trackGroups() { state.withLock { $0.tally.trackGroups() } }
 
   /// Counts an entity.
   func insert(_ identifier: ByteString, _ part: [QueryValue]) {
@@ -178,6 +192,21 @@ final class PartTable: Sendable {
 
   /// The tally of the shown entities.
   var tally: Tally { state.withLock { $0.tally.tally } }
+
+  /// The tally of the shown entities of a group; `nil` if there are none.
+  func tally(of group: GroupValues) -> Tally? { state.withLock { $0.tally.tally(of: group) } }
+
+  /// The groups that have changed since an earlier call.
+  ///
+  /// - Parameter place: The place among all changes that an earlier call has returned; `nil` for the first call.
+  /// - Returns: The groups, `nil` if they are not known any more; and the place for the next call.
+  func changedGroups(since place: Int?) -> (groups: [GroupValues]?, place: Int) {
+    state.withLock { state in
+      let end = state.changedStart + state.changed.count
+      guard let place, place >= state.changedStart else { return (nil, end) }
+      return (Array(state.changed[(place - state.changedStart)...]), end)
+    }
+  }
 
   /// Stages the parts of touched nodes.
   ///
@@ -212,6 +241,12 @@ final class PartTable: Sendable {
         if let new = change.new { state.tally.add(new) }
       }
       state.staged = []
+      state.changed += state.tally.takeChangedGroups()
+      if state.changed.count > Self.changedMaximum {
+        let dropped = state.changed.count - Self.changedMaximum / 2
+        state.changed.removeFirst(dropped)
+        state.changedStart += dropped
+      }
     }
   }
 }

@@ -145,7 +145,7 @@ extension StoreHub {
       view.state.stage(loaded, at: line.shown)
       var run = FollowingRun(number: line.shown, context: nil)
       add(loaded, of: view, nil, &run)
-      run.publish()
+      line.publish(run)
     } catch {
       fail(view, error)
     }

@@ -27,6 +27,8 @@ package final class ObservedState<Contents: Sendable>: Sendable {
     var failureCount: UInt64 = 0
     var isFinished = false
     var waiters = Waiters<Void>()
+    /// The states of observers of several states.
+    var bells: [WeakReference<ObservedState<Void>>] = []
   }
 
   /// A state that is new to an observer.
@@ -91,6 +93,16 @@ package final class ObservedState<Contents: Sendable>: Sendable {
   /// Ends all observations, including future ones; each of them gets the last state first.
   package func finish() {
     wake { $0.isFinished = true }
+  }
+
+  /// Publishes a state of another object after each news of this one.
+  ///
+  /// - Parameter bell: The other object, held weakly.
+  package func ring(_ bell: ObservedState<Void>) {
+    state.withLock { state in
+      state.bells.removeAll { $0.object == nil }
+      state.bells.append(WeakReference(bell))
+    }
   }
 
   /// Starts an observation.
@@ -167,10 +179,11 @@ package final class ObservedState<Contents: Sendable>: Sendable {
   }
 
   private func wake(_ change: (inout State) -> Void) {
-    let waiters = state.withLock { state in
+    let (waiters, bells) = state.withLock { state in
       change(&state)
-      return state.waiters.count == 0 ? nil : state.waiters.takeAll()
+      return (state.waiters.count == 0 ? nil : state.waiters.takeAll(), state.bells)
     }
     if let waiters { ObserverWaker.shared.wake(waiters) }
+    for bell in bells { bell.object?.publish(()) }
   }
 }

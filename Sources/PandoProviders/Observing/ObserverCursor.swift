@@ -5,7 +5,7 @@ package struct ObserverCursor {
   /// The count of failures before the observation began.
   let failureCount: UInt64
   /// True if the observation has ended.
-  var isFinished = false
+  package internal(set) var isFinished = false
 
   init(failureCount: UInt64) { self.failureCount = failureCount }
 }

@@ -363,6 +363,17 @@ extension StorePipeline {
     try readGroup(from: 0, read)
   }
 
+  /// Publishes a step that is no commit; called on the pipeline.
+  package func publish(_ step: some PipelineStep) { pipeline.publish([step]) }
+
+  /// Reads several live objects while none of them changes, so that all show the same commit.
+  ///
+  /// - Parameter body: Reads them, and waits for nothing.
+  /// - Returns: Its result.
+  package func readingLive<Result>(_ body: () throws -> Result) rethrows -> Result {
+    try pipeline.publishing.reading(body)
+  }
+
   /// Shows the commits of other processes, after the work in the queue.
   package func refresh() async throws {
     try await withCheckedThrowingContinuation {

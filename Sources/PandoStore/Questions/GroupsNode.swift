@@ -58,6 +58,8 @@ final class GroupsNode: TallyNode {
   private var last: (key: GroupValues, group: Group)?
   /// The order of the groups; `nil` if all are given, or if entities are only added.
   private var order: GroupOrder?
+  /// The groups that have changed since they were taken last; `nil` unless they are noted.
+  var changedGroups: Set<GroupValues>?
 
   init(_ grouping: Grouping<Int>, _ measure: Measure<Int>, _ nodes: TallyNodes) {
     self.grouping = grouping
@@ -166,6 +168,7 @@ final class GroupsNode: TallyNode {
     let group = group(key)
     group.node.change(part, isAdded: isAdded)
     group.count += isAdded ? 1 : -1
+    changedGroups?.insert(key)
     if group.count == 0 {
       groups[key] = nil
       last = nil
@@ -208,6 +211,9 @@ final class GroupsNode: TallyNode {
     if let rank { order?.insert(key, rank, selection) }
     group.rank = rank
   }
+
+  /// The tally of one group; `nil` if it has no entities.
+  func tally(of key: GroupValues) -> Tally? { groups[key]?.node.tally(isWhole: false) }
 
   func tally(isWhole: Bool) -> Tally {
     // Of groups that are one key, and with one that fails, the answer is made of all groups.

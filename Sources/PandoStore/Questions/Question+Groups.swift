@@ -89,7 +89,7 @@ extension Question {
 }
 
 extension QuestionField where Value: Hashable {
-  fileprivate var part: Grouping<QueryField<E>>.Part {
+  var part: Grouping<QueryField<E>>.Part {
     .init(field: field, unit: unit, identity: GroupIdentity.ofValues(Value.self))
   }
 

@@ -26,4 +26,17 @@ package final class RunningTally {
   ///
   /// - Complexity: O(*g*) for *g* groups of the answer.
   package var tally: Tally { root.tally(isWhole: false) }
+
+  /// The tally of one of the outermost groups; `nil` if it has no entities.
+  package func tally(of group: GroupValues) -> Tally? { (root as? GroupsNode)?.tally(of: group) }
+
+  /// Notes the outermost groups that change from now on.
+  package func trackGroups() { (root as? GroupsNode)?.changedGroups = [] }
+
+  /// Returns the groups that were noted since the last call, each once.
+  package func takeChangedGroups() -> Set<GroupValues> {
+    guard let root = root as? GroupsNode, let changed = root.changedGroups else { return [] }
+    root.changedGroups = []
+    return changed
+  }
 }
