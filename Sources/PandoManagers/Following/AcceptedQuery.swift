@@ -63,7 +63,9 @@ final class AcceptedQuery<E: Queryable>: Sendable {
   var looksIntoNodes: Bool {
     if contract != nil { return true }
     var fields = query.uniqueBy + query.filter.tree.fields
-    for case .field(let field, _) in query.order.map(\.key) { fields.append(field) }
+    for order in query.order {
+      if case .field(let field, _) = order.key { fields.append(field) }
+    }
     return fields.contains(where: \.mayLeadThroughNodes)
   }
 

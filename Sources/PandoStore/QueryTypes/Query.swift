@@ -91,7 +91,9 @@ extension Query {
     if offset < 0 {
       throw QueryError(.negativeOffset, E.modelTypeName, "a query can't have the offset \(offset)")
     }
-    for case .field(let field, _) in order.lazy.map(\.key) where field.namesSeveral {
+    for order in order {
+      // A key path of a generic type would be made at run time, also for an empty order.
+      guard case .field(let field, _) = order.key, field.namesSeveral else { continue }
       throw QueryError(
         .wrongType, field.label,
         "this field of \(E.modelTypeName) has several values, which are no place in an order")
