@@ -35,6 +35,7 @@ struct FollowedSuite {
     try measureForms()
     try measureMoves()
     try measureAnswers()
+    try measureRelated()
     for size in [100, 10_000].prefix(runner.options.scaled(smoke: 1, standard: 2)) {
       try measureBulk(size)
     }
@@ -184,6 +185,47 @@ struct FollowedSuite {
           value: (followed.processorNanosecondsPerOperation - none.processorNanosecondsPerOperation)
             / 1e3,
           unit: "µs", goal: .atMost(20)))
+    }
+  }
+
+  /// Commits that change the answer for one element of a followed list.
+  private func measureRelated() throws {
+    let durability = runner.options.durability(default: .unsynchronized)
+    let placeCount = runner.options.scaled(smoke: 50, standard: 1_000)
+    let count = runner.options.scaled(smoke: 20, standard: 10_000)
+    try runner.measure(
+      RelatedList.Followed.allCases.map { followed in
+        Workload(
+          name: "related-\(followed)",
+          operation:
+            "commit of a reading of one of \(placeCount) places; followed: \(followed.text)",
+          parameters: ["entities": placeCount * 100, "operations": count], durability: durability,
+          contenders: [
+            Workload.Contender(.pando) {
+              let directory = try runner.makeDirectory()
+              let list = try RelatedList(directory, durability, placeCount: placeCount)
+              try list.follow(followed)
+              return try .time(
+                count, in: directory,
+                { latencies in
+                  for number in 0..<count { try latencies.time { try list.change(number) } }
+                  try list.waitUntilShown()
+                  return 0
+                }, checksum: { UInt64(count) })
+            }
+          ])
+      })
+    for followed in RelatedList.Followed.allCases.dropFirst() {
+      guard let related = runner.entry(.pando, in: "related-\(followed)"),
+        let none = runner.entry(.pando, in: "related-none")
+      else { continue }
+      runner.add(
+        Comparison(
+          name: "continuous/related-\(followed)",
+          title: "continuous, processor time of a change of one element, \(followed.text)",
+          value: (related.processorNanosecondsPerOperation - none.processorNanosecondsPerOperation)
+            / 1e3,
+          unit: "µs", goal: .atMost(5)))
     }
   }
 
