@@ -85,6 +85,11 @@ extension ModelSnapshot {
 
   /// Returns the plan of a question about the records of a query.
   package func plan(for question: RecordQuestion, to query: RecordQuery) throws -> QueryPlan {
+    if let parts = try AnswerRun.shortParts(of: question, query, reader), let first = parts.first {
+      var plan = try AnswerRun.run(first, query, reader).plan
+      plan.reading = .indexRows
+      return plan
+    }
     let run = try AnswerRun.run(question, query, reader)
     var plan = run.plan
     if plan.reading == .models {

@@ -19,6 +19,9 @@ struct AnswerRun {
   func answer(
     _ question: RecordQuestion, to query: RecordQuery, _ reader: borrowing StoreReader
   ) throws -> Tally {
+    if let parts = try Self.shortParts(of: question, query, reader) {
+      return .combined(try parts.map { try answer($0, to: query, reader) })
+    }
     var run = try Self.run(question, query, reader)
     if case .counted(let index, let ranges) = run.choice, let path = question.summed,
       let place = index.sumPlace(of: path)
@@ -73,6 +76,22 @@ struct AnswerRun {
       purpose = question.countsValues ? .counts(paths[0]) : .values(paths)
     }
     return try QueryRun(unordered(query), reader, purpose)
+  }
+
+  /// The parts of a combined question, if an index gives the answer of each without visiting its rows; `nil` otherwise.
+  static func shortParts(
+    of question: RecordQuestion, _ query: RecordQuery, _ reader: borrowing StoreReader
+  ) throws -> [RecordQuestion]? {
+    guard case .combined(let measures) = question.measure else { return nil }
+    let parts = measures.map { RecordQuestion($0.map { question.fields[$0] }) }
+    for part in parts {
+      switch try run(part, query, reader).choice {
+      case .all, .counted: continue
+      case .ordered where endOfIndex(part, query) != nil: continue
+      default: return nil
+      }
+    }
+    return parts
   }
 
   /// The query of the one record at an end of an index, if the rest of the filter allows it.

@@ -85,6 +85,9 @@ import Testing
     #expect(try store.answer(.sum(\.total), to: tagged) == tags)
     let plan = try store.read { try $0.explain(.sum(\.total), to: Query(filter: range)) }
     #expect(plan.isToldByIndex || plan.access == .nothing)
+    let combined = try store.explain(
+      .combined(.count, .sum(\.total), .average(\.weight)), to: Query(filter: range))
+    #expect(combined.isToldByIndex || combined.access == .nothing)
   }
 
   private static func requireEqual(
@@ -99,6 +102,14 @@ import Testing
     let average = try store.answer(.average(\.weight), to: query)
     let mean = try Question<Sale, Double?>.average(\.weight).answer(expected)
     #expect(average.map(\.description) == mean.map(\.description))
+    // Each part by itself, and the last combination by the records.
+    let (count, sum) = try store.answer(.count, .sum(\.total), to: query)
+    #expect(count == expected.count && sum == total)
+    let (first, last, exists) = try store.answer(.min(\.day), .max(\.day), .exists, to: query)
+    #expect(first == expected.compactMap(\.day).min() && last == expected.compactMap(\.day).max())
+    #expect(exists == !expected.isEmpty)
+    let (number, most) = try store.answer(.count, .max(\.number), to: query)
+    #expect(number == expected.count && most == expected.map(\.number).max())
   }
 
   @Test(.overBothBackings, arguments: 0..<3 as Range<UInt64>)
