@@ -18,7 +18,8 @@ extension CollectionDataProvider: Observable {
   /// for try await messages in provider.values { show(messages) }
   /// ```
   public var values: FollowedSequence<[T]> {
-    FollowedSequence(ListObservation(state: observed()) { list, _, _ in list.models })
+    FollowedSequence(
+      ListObservation(state: observed(), tellsChanges: false) { list, _, _ in list.models })
   }
 
   /// The committed elements, now and after each change, with the change and its context.
@@ -27,7 +28,7 @@ extension CollectionDataProvider: Observable {
   /// exactly from the consumer's previous list to the newest one.
   public var changes: FollowedSequence<CollectionProviderChange<T>> {
     FollowedSequence(
-      ListObservation(state: observed()) { list, change, context in
+      ListObservation(state: observed(), tellsChanges: true) { list, change, context in
         CollectionProviderChange(data: list.models, change: change, context: context)
       })
   }

@@ -3,6 +3,7 @@ import PandoConsistency
 import PandoFixtures
 import PandoModels
 import PandoStore
+import PandoSystem
 import Testing
 
 @testable import PandoProviders
@@ -37,6 +38,33 @@ import Testing
       try await expectNext(&values, (1...20).map { Contact($0) })
       var later = provider.values.makeAsyncIterator()
       try await expectNext(&later, provider.data)
+    }
+  }
+
+  /// The second value was equal to the first one.
+  @Test func `a list that is set to the same elements is no new value`() async throws {
+    try await withStore { store in
+      let manager = try DataModelManager(store: store)
+      let provider = makeProvider(manager)
+      try await provider.setData(Contact.list(1), cacheKey: "contacts").committed()
+      let received = Locked<[[Contact]]>([])
+      let iterating = Task {
+        for try await value in provider.values {
+          received.withLock { $0.append(value) }
+          if value.count == 2 { return }
+        }
+      }
+      while received.withLock({ $0.isEmpty }) { await Task.yield() }
+      try await store.write { transaction in
+        try transaction.removeCollection("contacts")
+        try transaction.setCollection("contacts", to: Contact.list(1))
+      }
+      await manager.drain()
+      for _ in 0..<1_000 { await Task.yield() }
+      provider.append([Contact(2)])
+      try await iterating.value
+      #expect(received.withLock { $0 } == [Contact.list(1), Contact.list(1, 2)])
+      await manager.close()
     }
   }
 

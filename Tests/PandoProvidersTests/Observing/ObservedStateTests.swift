@@ -17,7 +17,7 @@ import Testing
   private func makeObserver(
     _ state: ObservedState<LiveList<Row>>
   ) -> any Observer<CollectionProviderChange<Row>> {
-    ListObservation(state: state) { list, change, context in
+    ListObservation(state: state, tellsChanges: true) { list, change, context in
       CollectionProviderChange(data: list.models, change: change, context: context)
     }.makeObserver()
   }
