@@ -189,12 +189,13 @@ public struct FollowedChange<E: Queryable>: Sendable {
 
   /// The declared fields in which an updated entity differs from the observer's last result.
   ///
-  /// Lists differ if their elements or the order of these do. A set or a map has no order, and may be named although it
-  /// is equal. Values of several parts, such as a `URL` with a base, are not compared.
+  /// A child is compared by its identifier. Lists differ if their elements or the order of these do; a list of values or
+  /// of children has the name of the declared field, such as `labels[]`. A set or a map has no order, and may be named
+  /// although it is equal. Values of several parts, such as a `URL` with a base, are not compared.
   ///
   /// - Parameter index: The position of the entity in ``result``.
   /// - Returns: The names of the fields, in the order of their declaration. Empty for an entity that is new or has not
-  ///   changed, and if only properties changed that are not declared as fields.
+  ///   changed, and if only the contents of children changed, or properties that are not declared as fields.
   /// - Complexity: O(*n*); for a query without a limit, that of the change.
   public func updatedFields(at index: Int) -> [String] {
     guard let (old, new) = former.flatMap({ result.update(at: index, since: $0) }) else {

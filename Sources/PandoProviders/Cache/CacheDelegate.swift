@@ -16,6 +16,10 @@ public import PandoModels
 /// time, by several threads at once. A read of a key is called after the queued writes of that key.
 /// A slow cache delays only its own reads and writes. Its errors reach the caller unchanged.
 ///
+/// A model is written under its identifier, and a list under its key with all its elements. A list
+/// writes none of its elements under their identifiers. A changed model writes none of the lists
+/// that contain it; a deleted one is removed from those that providers show.
+///
 /// Conform to ``CompletionCacheDelegate`` if the cache has completion handlers. Use a manager with
 /// a `ModelStore` instead, unless the program must keep its data in a database of its own.
 public protocol CacheDelegate: Sendable {

@@ -11,7 +11,7 @@ extension CollectionDataProvider {
   /// - Parameters:
   ///   - models: The elements in order.
   ///   - cacheKey: The key; with `nil` the elements belong to this provider only, and are not
-  ///     stored.
+  ///     stored. Other live data show the models of the elements, though the store has older ones.
   ///   - updateCache: True to write to the store or cache.
   ///   - context: Passed to the delegates and listeners of the change.
   /// - Returns: The pending write with the change of the list. Pando refuses it if the key's

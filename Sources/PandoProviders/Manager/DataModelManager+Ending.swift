@@ -6,8 +6,8 @@ extension DataModelManager {
   ///
   /// Queued work is: writes to store and cache, fetches from the store, and callbacks of all
   /// providers. A `QueryDataProvider` that is not paused has then shown the commits of its store
-  /// and called its delegate. This call does not wait for answers of a server, or for work that
-  /// callbacks queue. It waits forever if a callback or the cache never returns.
+  /// and called its delegate. This call does not wait for answers of a server, for reads of a custom
+  /// cache, or for work that callbacks queue. It waits forever if a callback or the cache never returns.
   ///
   /// *Precondition:* It is not called from a callback, which would wait for itself.
   ///

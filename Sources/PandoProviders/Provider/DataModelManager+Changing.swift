@@ -10,7 +10,7 @@ extension DataModelManager {
   /// are not overwritten.
   ///
   /// ```swift
-  /// manager.updateIfPresent(Message.self, "Message:34") { $0.likeCount += 1 }
+  /// manager.update(Message.self, "Message:34") { $0.likeCount += 1 }
   /// ```
   /// The change is visible after the commit; without a store, asynchronously.
   ///

@@ -14,7 +14,8 @@
 /// Use ``DataProvider/values`` instead to observe a provider in a task. Use
 /// ``CollectionDataProviderDelegate`` for lists.
 public protocol DataProviderDelegate: AnyObject, Sendable {
-  /// Called when a change has changed the data, except for the provider's own changes.
+  /// Called when the data have changed, except by a call of the provider that shows its change at
+  /// once, such as `setData(_:updateCache:context:)`.
   ///
   /// - Parameters:
   ///   - dataProvider: The provider, with the new data.

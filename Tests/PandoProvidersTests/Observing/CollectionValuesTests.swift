@@ -298,10 +298,13 @@ import Testing
       }
       while state.waiterCount < 2 { await Task.yield() }
       let version = state.version
+      // Both edits are made before the first one fails.
+      let writer = WriterGate(store)
       let failing = [
         provider.insert([Brittle(3, "fails")], at: 0), provider.update(Brittle(2, "fails"), at: 2),
       ]
       #expect(provider.data.map(\.id) == [3, 1, 2])
+      writer.open()
       for write in failing {
         await #expect(throws: Brittle.Failure.self) { try await write.committed() }
       }
