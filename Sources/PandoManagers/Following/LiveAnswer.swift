@@ -60,6 +60,7 @@ final class LiveAnswer<E: Queryable, Answer: Sendable>: LiveView {
   }
 
   func load(_ snapshot: ModelSnapshot, _ type: TypeViews<E>) throws -> Value {
+    if question.looksIntoNodes { type.noteHolders() }
     if let example = snapshot.example(of: E.self) { type.note(example) }
     let query = try followed.query.current(in: snapshot)
     if isAskedAgain { return .answer(try snapshot.answer(question, to: query)) }

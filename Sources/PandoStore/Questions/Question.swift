@@ -31,6 +31,9 @@ public struct Question<E: Queryable, Answer: Sendable>: Sendable {
     self.make = make
   }
 
+  /// Whether a change of a node inside an entity may change the answer.
+  package var looksIntoNodes: Bool { measure.fields.contains(where: \.mayLeadThroughNodes) }
+
   /// Makes the answer from a tally.
   package func answer(_ tally: Tally) throws(QueryError) -> Answer { try make(tally) }
 

@@ -212,6 +212,30 @@ private struct DossierCard: PersistentEntity {
       owner: Bool.random(using: &random) ? owner : nil)
   }
 
+  // The first item told that items have no children.
+  @Test func `an answer about children follows them although the first item has none`()
+    async throws
+  {
+    let store = try ModelStore.inMemory()
+    func item(_ id: Int, _ owner: TeamMember?) -> WorkItem {
+      WorkItem(id: id, status: .open, hours: 1, price: 1, weight: 1, due: nil, owner: owner)
+    }
+    let items = [item(1, nil), item(2, TeamMember(id: 1, team: "a"))]
+    try await store.write { transaction in
+      for item in items { try transaction.set(item) }
+    }
+    var teams = store.follow(.count.grouped(by: \WorkItem.owner?.team), of: .all)
+      .makeAsyncIterator()
+    #expect(try await teams.next() == [nil: 1, "a": 1])
+    try await store.write { try $0.set(TeamMember(id: 1, team: "b")) }
+    let last = item(3, nil)
+    try await store.write { try $0.set(last) }
+    var newest = try await teams.next()
+    while let answer = newest, answer[nil] != 2 { newest = try await teams.next() }
+    #expect(newest == [nil: 2, "b": 1])
+    await store.close()
+  }
+
   @Test func `a commit that concerns no question reads nothing for it`() async throws {
     try await Following.run { following in
       let store = following.store
