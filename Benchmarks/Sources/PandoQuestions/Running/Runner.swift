@@ -3,43 +3,69 @@ import Pando
 import Synchronization
 
 /// Cancels a sequence that makes no progress: a follower without a next element would wait for ever.
+///
+/// A sequence makes no progress if all threads of this process have slept for some seconds. So a machine with much other
+/// work cancels none.
 final class Patience: Sendable {
   private struct Running {
     var task: Task<Void, Never>?
-    var end = ContinuousClock.now
+    /// How many times in a row all threads slept.
+    var idleCount = 0
+    var limit = 0
   }
+
+  private static let interval = 0.1
 
   private let running = Mutex(Running())
 
   init() {
     Thread.detachNewThread { [weak self] in
       while true {
-        Thread.sleep(forTimeInterval: 0.1)
+        Thread.sleep(forTimeInterval: Self.interval)
         guard let self else { return }
-        self.running.withLock { if $0.end < .now { $0.task?.cancel() } }
+        let isIdle = Self.runningThreadCount == 0
+        self.running.withLock { running in
+          running.idleCount = isIdle ? running.idleCount + 1 : 0
+          if running.idleCount > running.limit { running.task?.cancel() }
+        }
       }
     }
   }
 
-  /// Runs a body for at most so long.
-  func run<Result: Sendable>(
-    _ limit: Duration, _ body: @escaping @Sendable () async -> Result
-  ) async -> Result {
-    let result = Mutex<Result?>(nil)
-    let box = Box(result)
-    let task = Task {
-      let value = await body(); box.result.withLock { $0 = value }
+  /// The threads that run or wait for the disk, without this one.
+  private static var runningThreadCount: Int {
+    let threads = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task")) ?? []
+    let states = threads.filter { thread in
+      guard
+        let line = try? String(contentsOfFile: "/proc/self/task/\(thread)/stat", encoding: .utf8),
+        let name = line.lastIndex(of: ")")
+      else { return false }
+      let state = line[name...].dropFirst(2).first
+      return state == "R" || state == "D"
     }
-    running.withLock { $0 = Running(task: task, end: .now + limit) }
+    return states.count - 1
+  }
+
+  /// Runs a body; cancels it if nothing happens for so many seconds.
+  func run<Result: Sendable>(
+    _ seconds: Double, _ body: @escaping @Sendable () async -> Result
+  ) async -> Result {
+    let result = Box<Result>()
+    let task = Task {
+      let value = await body()
+      result.value.withLock { $0 = value }
+    }
+    running.withLock {
+      $0 = Running(task: task, limit: Int(seconds / Self.interval))
+    }
     await task.value
     running.withLock { $0.task = nil }
-    guard let value = box.result.withLock({ $0 }) else { preconditionFailure("no result") }
+    guard let value = result.value.withLock({ $0 }) else { preconditionFailure("no result") }
     return value
   }
 
   private final class Box<Value: Sendable>: Sendable {
-    let result: Mutex<Value?>
-    init(_ result: consuming Mutex<Value?>) { self.result = result }
+    let value = Mutex<Value?>(nil)
   }
 }
 
@@ -60,11 +86,12 @@ final class Runner {
   ///
   /// - Returns: The first difference; `nil` if all sides agree.
   func finding(
-    _ plan: Plan, _ mistake: Mistake? = nil, within limit: Duration = .seconds(20)
+    _ plan: Plan, _ mistake: Mistake? = nil
   ) async -> Finding? {
     // One sequence at a time uses the stores.
     nonisolated(unsafe) let stores = stores
-    return await patience.run(limit) {
+    // Another process may be at work while this one sleeps.
+    return await patience.run(plan.writer == .otherProcess ? 60 : 2) {
       do {
         try await SequenceRun(plan: plan, mistake: mistake, stores: stores).run()
         return nil
@@ -83,9 +110,7 @@ final class Runner {
     search: while ContinuousClock.now < end {
       for simpler in plan.simpler(keeping: finding.asked) {
         if ContinuousClock.now > end { break }
-        if let other = await self.finding(simpler, within: .seconds(3)),
-          other.sides == finding.sides
-        {
+        if let other = await self.finding(simpler), other.sides == finding.sides {
           (plan, finding) = (simpler, other)
           continue search
         }

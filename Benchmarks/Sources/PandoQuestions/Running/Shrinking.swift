@@ -13,8 +13,9 @@ extension Plan {
       change(&plan)
       plans.append(plan)
     }
-    if self.asked.count > 1, self.asked.indices.contains(asked) {
-      add { $0.asked = [$0.asked[asked]] }
+    if self.asked.count > 1 {
+      if self.asked.indices.contains(asked) { add { $0.asked = [$0.asked[asked]] } }
+      for index in self.asked.indices { add { $0.asked.remove(at: index) } }
     }
     if writer != .none { add { $0.writer = .none } }
     if commits.count > 3 {

@@ -14,6 +14,8 @@ final class Watched {
   private let mistake: Mistake?
   private let lazy: LazySide?
   private var last: Followed?
+  /// The right results since that of the last element.
+  private var skipped: [Followed] = []
 
   init(
     _ index: Int, _ asked: Plan.Asked, _ plan: Plan, _ store: ModelStore,
@@ -87,9 +89,7 @@ final class Watched {
         expected = .items(found)
       }
     }
-    if state.isLast || (state.commit + 1 - asked.start) % asked.every == 0 {
-      try await checkFollowed(expected, state)
-    }
+    try await checkFollowed(expected, state)
   }
 
   // MARK: Followed
@@ -101,15 +101,20 @@ final class Watched {
         throw finding("followed", "\(mistaken.text), not \(expected.text)", state)
       }
     }
-    if let last, last.isSwiftEqual(expected) { return }
-    guard let (received, change) = try await follower() else {
-      throw finding("followed", "nothing new, not \(expected.text)", state)
+    skipped.append(expected)
+    if !state.isLast, (state.commit + 1 - asked.start) % asked.every != 0 { return }
+    // An element may be of a commit before the newest one, but not older than the last element.
+    while !(last?.isSwiftEqual(expected) ?? false) {
+      guard let (received, change) = try await follower() else {
+        throw finding("followed", "nothing new, not \(expected.text)", state)
+      }
+      guard let place = skipped.firstIndex(where: received.isSame) else {
+        throw finding("followed", "\(received.text), not \(expected.text)", state)
+      }
+      skipped.removeFirst(place)
+      if let change { try check(change, from: last, to: received, state) }
+      last = received
     }
-    if !received.isSame(expected) {
-      throw finding("followed", "\(received.text), not \(expected.text)", state)
-    }
-    if let change { try check(change, from: last, to: received, state) }
-    last = received
   }
 
   /// The changes lead from the former result to the new one.
