@@ -106,23 +106,19 @@ private struct Builder {
 
   var text: String {
     let base = "WITH m AS (" + selection.sql(columns) + ")"
-    let groups = keyColumns
     switch asking.measure {
     case .distinct(.title):
       return "\(base) SELECT MIN(title) FROM m GROUP BY title_composed ORDER BY 1"
     case .distinct:
-      let all = (groups + ["x"]).joined(separator: ", ")
-      let names = groups.enumerated().map { "\($1) AS k\($0)" } + ["\(value) AS x"]
-      let keys = groups.indices.map { "k\($0)\(isDescending ? " DESC" : "")" } + ["x"]
-      let nulls = groups.isEmpty && isOfParts ? " AND number IS NOT NULL" : ""
-      let firsts =
-        asking.grouping == .title ? "MIN(m.title) OVER (PARTITION BY m.title_composed)" : ""
-      let list =
-        firsts.isEmpty
-        ? names.joined(separator: ", ") : "\(firsts) AS k0, \(value) AS x"
-      _ = all
-      return "\(base) SELECT DISTINCT \(list) FROM m \(joins) WHERE 1\(nulls)"
-        + " ORDER BY \(keys.joined(separator: ", "))"
+      // Of a title, the group has the first of its equal forms.
+      let keys =
+        asking.grouping == .title
+        ? ["MIN(m.title) OVER (PARTITION BY m.title_composed)"] : keyColumns
+      let names = keys.enumerated().map { "\($1) AS k\($0), " }.joined()
+      let order = keys.indices.map { "k\($0)\(isDescending ? " DESC" : ""), " }.joined()
+      let isPresent = keys.isEmpty && isOfParts ? "number IS NOT NULL" : "1"
+      return "\(base) SELECT DISTINCT \(names)\(value) AS x FROM m \(joins) WHERE \(isPresent)"
+        + " ORDER BY \(order)x"
     case .percentile(let percentile, _):
       let by = partition
       let over = by.isEmpty ? "" : "PARTITION BY \(by.joined(separator: ", "))"

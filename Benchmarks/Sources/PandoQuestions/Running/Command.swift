@@ -91,7 +91,7 @@ struct Command {
       }
       commits += plan.commits.count + 1
       if number < 20_000 { coverage.add(plan) }
-      if (number + 1).isMultiple(of: 50_000) { show("\(number + 1) sequences") }
+      if (number + 1).isMultiple(of: 10_000) { show("\(number + 1) sequences") }
     }
     let seconds = Double((ContinuousClock.now - start).components.seconds)
     show(
