@@ -263,12 +263,25 @@ extension Compared {
   }
 
   /// Whether Swift takes values as equal; a follower may leave out a change of their bytes.
-  func isSwiftEqual(_ other: Compared) -> Bool {
-    switch (self, other) {
-    case (.text(let one), .text(let other)): one == other
-    case (.list(let ones), .list(let others)):
-      ones.count == others.count && zip(ones, others).allSatisfy { $0.isSwiftEqual($1) }
-    default: self == other
+  ///
+  /// - Parameters:
+  ///   - other: The other value.
+  ///   - isDictionary: Whether they are groups without an order.
+  /// - Returns: Whether they are equal.
+  func isSwiftEqual(_ other: Compared, isDictionary: Bool) -> Bool {
+    let (one, other) = (composed, other.composed)
+    guard isDictionary, case .list(let ones) = one, case .list(let others) = other else {
+      return one == other
+    }
+    return ones.sorted() == others.sorted()
+  }
+
+  /// The value with composed texts.
+  private var composed: Compared {
+    switch self {
+    case .text(let text): .text(Texts.composed(text))
+    case .list(let values): .list(values.map(\.composed))
+    default: self
     }
   }
 }

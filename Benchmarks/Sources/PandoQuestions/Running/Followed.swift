@@ -7,9 +7,15 @@ enum Followed {
   case keys([String])
 
   /// Whether a follower may leave out the difference.
-  func isSwiftEqual(_ other: Followed) -> Bool {
+  ///
+  /// - Parameters:
+  ///   - other: The other element.
+  ///   - isDictionary: Whether they are answers with groups without an order.
+  /// - Returns: Whether it may.
+  func isSwiftEqual(_ other: Followed, isDictionary: Bool) -> Bool {
     switch (self, other) {
-    case (.answer(let one), .answer(let other)): one.isSwiftEqual(other)
+    case (.answer(let one), .answer(let other)):
+      one.isSwiftEqual(other, isDictionary: isDictionary)
     case (.items(let ones), .items(let others)): ones == others
     case (.keys(let ones), .keys(let others)): ones == others
     default: false

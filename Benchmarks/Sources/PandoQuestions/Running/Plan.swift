@@ -19,6 +19,13 @@ struct Plan: Sendable {
     var start = 1
     /// The follower takes an element after so many commits.
     var every = 1
+
+    /// Whether the answer has groups without an order.
+    var isDictionary: Bool {
+      guard let asking, asking.grouping != .none else { return false }
+      if case .dictionary = asking.form { return true }
+      return false
+    }
   }
 
   /// In which form a follower of a query is received.

@@ -104,7 +104,7 @@ final class Watched {
     skipped.append(expected)
     if !state.isLast, (state.commit + 1 - asked.start) % asked.every != 0 { return }
     // An element may be of a commit before the newest one, but not older than the last element.
-    while !(last?.isSwiftEqual(expected) ?? false) {
+    while !(last?.isSwiftEqual(expected, isDictionary: asked.isDictionary) ?? false) {
       guard let (received, change) = try await follower() else {
         throw finding("followed", "nothing new, not \(expected.text)", state)
       }
