@@ -13,6 +13,21 @@ import Testing
 @Suite struct FollowedStoreTests {
   private let all = Query<Track>()
 
+  /// The window kept the former model, which Swift takes as equal.
+  @Test func `another spelling of a text is shown, and is no change`() async throws {
+    try await Following.run { following in
+      try await following.set(Track(1, "caf\u{E9}"))
+      let query = following.query(all)
+      var iterator = query.makeAsyncIterator()
+      #expect(try await iterator.next()?.first?.title.utf8.count == 5)
+      try await following.set(Track(1, "cafe\u{301}"))
+      var other = query.makeAsyncIterator()
+      #expect(try await other.next()?.first?.title.utf8.count == 6)
+      try await following.set(Track(1, "tea"))
+      #expect(try await iterator.next()?.first?.title == "tea")
+    }
+  }
+
   /// It had the model of the one for the value of the other.
   @Test func `a write that sets one node and reports another does not tell the other's value`()
     async throws
