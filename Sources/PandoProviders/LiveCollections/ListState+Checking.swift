@@ -22,6 +22,8 @@
         precondition(member.number < next.number, "members are not in the order of their numbers")
       }
       for member in members {
+        let rows = rows(in: .own(member.viewer))
+        precondition(Set(rows).count == rows.count, "the list of a member has a row twice")
         if let frozen = member.frozen {
           Self.check(frozen.shown, "the list of a paused member")
           Self.check(frozen.told, "the list that a paused member received")

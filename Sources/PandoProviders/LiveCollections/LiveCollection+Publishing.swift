@@ -48,7 +48,8 @@ extension ListState {
       replay()
     case .whole(let whole):
       rewind()
-      pending.removeAll { edit in whole.operations.contains { $0 === edit.operation } }
+      let ended = staged.operations
+      pending.removeAll { edit in ended.contains { $0 === edit.operation } }
       list = whole.list
       replay()
       isRead = whole.isRead

@@ -301,11 +301,13 @@ extension LiveCollection {
     let isRead = change.read != nil
     if !isRead, stageConfirmed(change.operations, shown, since: old, &staged) { return staged }
     if isRead || !change.operations.isEmpty || !updated.isEmpty || shown.rows != old.rows {
+      let overtaken = state.withLock { $0.overtaken(by: change.operations) }
       staged.structure = .whole(
         StagedList.Whole(
-          list: shown, updated: updated.map(\.row) + change.editedRows,
+          list: shown,
+          updated: updated.map(\.row) + change.editedRows + overtaken.flatMap(\.edit.rows),
           isPresent: isApart ? true : change.read?.isPresent ?? true, isRead: isRead,
-          telling: change.telling, operations: change.operations))
+          telling: change.telling, operations: change.operations, overtaken: overtaken))
     }
     return staged
   }
@@ -421,6 +423,18 @@ extension ListState {
     guard let first = pending.first, first.operation === operation else { return nil }
     let plan = operation.committedPlan
     return plan == nil || plan == first.step.plan ? first.step : nil
+  }
+
+  /// Returns the pending edits before the last of some that are committed.
+  ///
+  /// Edits are committed in their order, so these have failed, and the pipeline has not ended them yet. Carried out
+  /// again, an insertion would bring rows that a committed set has taken over into the list once more.
+  fileprivate func overtaken(by operations: [ListOperation<T>]) -> [ListOperation<T>] {
+    func isCommitted(_ edit: PendingEdit<T>) -> Bool {
+      operations.contains { $0 === edit.operation }
+    }
+    guard let last = pending.lastIndex(where: isCommitted) else { return [] }
+    return pending[..<last].filter { !isCommitted($0) }.map(\.operation)
   }
 
   /// Makes a script of changes by others; returns `nil` if they don't fit the rows.

@@ -33,6 +33,8 @@ struct StagedList<T: SimpleModel>: StagedChange {
     var telling: Telling
     /// The pending edits that were committed with it.
     var operations: [ListOperation<T>]
+    /// The pending edits before these, which have failed.
+    var overtaken: [ListOperation<T>]
   }
 
   /// The kind of notification for a list that was read as a whole.
@@ -71,7 +73,11 @@ struct StagedList<T: SimpleModel>: StagedChange {
 
   /// The pending edits that the update ends.
   var operations: [ListOperation<T>] {
-    if case .failed(let operation) = structure { [operation] } else { committed }
+    switch structure {
+    case .failed(let operation): [operation]
+    case .whole(let whole): whole.overtaken + whole.operations
+    case .none, .confirmed, .script, .resumed: committed
+    }
   }
 
   /// The pending edits that the update commits.
@@ -113,7 +119,7 @@ struct StagedList<T: SimpleModel>: StagedChange {
   }
 
   func deliver() {
-    if case .failed = structure { collection.tellTrackers() }
+    if committed.count < operations.count { collection.tellTrackers() }
     let batches = collection.tellUpdate(told.withLock { $0.number })
     collection.reportLimits()
     if !batches.isEmpty { told.withLock { $0.batches = batches } }

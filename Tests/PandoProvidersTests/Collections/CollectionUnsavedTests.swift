@@ -1,6 +1,7 @@
 import PandoConsistency
 import PandoModels
 import PandoStore
+import PandoSystem
 import Testing
 
 @testable import PandoProviders
@@ -51,6 +52,42 @@ import Testing
       try await list.setData(Contact.list(1, 3), cacheKey: "c").committed()
       #expect(list.data == Contact.list(1, 3))
       #expect(try stored(store) == [1, 3])
+    }
+  }
+
+  /// The failed insertion was carried out again on the set, which has taken over its row.
+  ///
+  /// So a list had the row twice, and a delegate was notified of one deletion too many.
+  @Test func `a set that is shown before an earlier edit has ended in failure ends that edit`()
+    async throws
+  {
+    try await withStore { store in
+      let manager = try DataModelManager(store: store)
+      let (list, other) = (ListFollower<Brittle>(manager), ListFollower<Brittle>(manager))
+      try await list.provider.setData([Brittle(1)], cacheKey: "c").committed()
+      try await other.provider.fetchDataFromCache(withCacheKey: "c")
+      let gate = WriterGate(store)
+      let failing = list.provider.append([Brittle(2, "fails"), Brittle(3, "fails")])
+      let new = [Brittle(3), Brittle(1), Brittle(4)]
+      let written = list.provider.setData(new, cacheKey: "c")
+      let collection = list.provider.seat.collection
+      let set = collection.state.withLock { $0.pending[1].operation }
+      await withCheckedContinuation { continuation in
+        manager.consistencyManager.enqueue { scope in
+          _ = scope.carryOut(set)
+          continuation.resume()
+        }
+      }
+      let (pendingCount, rows) = collection.state.withLock { ($0.pending.count, $0.list.rows) }
+      #expect(pendingCount == 0 && rows.count == 3 && Set(rows).count == 3)
+      gate.open()
+      await #expect(throws: Brittle.Failure.self) { try await failing.committed() }
+      try await written.committed()
+      await manager.drain()
+      #expect(list.provider.data == new && other.provider.data == new)
+      #expect(list.takeChanges() == [])
+      #expect(other.takeChanges() == [.changes([.insert(index: 0), .insert(index: 2)])])
+      await manager.close()
     }
   }
 
