@@ -191,19 +191,19 @@ struct FollowedSuite {
   /// Commits that change the answer for one element of a followed list.
   private func measureRelated() throws {
     let durability = runner.options.durability(default: .unsynchronized)
-    let placeCount = runner.options.scaled(smoke: 50, standard: 1_000)
+    let roomCount = runner.options.scaled(smoke: 50, standard: 1_000)
     let count = runner.options.scaled(smoke: 20, standard: 10_000)
     try runner.measure(
       RelatedList.Followed.allCases.map { followed in
         Workload(
           name: "related-\(followed)",
           operation:
-            "commit of a reading of one of \(placeCount) places; followed: \(followed.text)",
-          parameters: ["entities": placeCount * 100, "operations": count], durability: durability,
+            "commit of a reading in one of \(roomCount) rooms; followed: \(followed.text)",
+          parameters: ["entities": roomCount * 100, "operations": count], durability: durability,
           contenders: [
             Workload.Contender(.pando) {
               let directory = try runner.makeDirectory()
-              let list = try RelatedList(directory, durability, placeCount: placeCount)
+              let list = try RelatedList(directory, durability, roomCount: roomCount)
               try list.follow(followed)
               return try .time(
                 count, in: directory,

@@ -41,8 +41,8 @@ struct ItemField: Sendable {
       switch (isDescending, isFolded) {
       case (false, false): .ascending(keyPath)
       case (true, false): .descending(keyPath)
-      case (false, true): .ascending(keyPath, .folded)
-      case (true, true): .descending(keyPath, .folded)
+      case (false, true): .ascending(.folded(keyPath))
+      case (true, true): .descending(.folded(keyPath))
       }
     }
   }
