@@ -132,7 +132,7 @@ import Testing
     }
   }
 
-  @Test(.timeLimit(.minutes(5)), arguments: seeds(6))
+  @Test(.timeLimit(.minutes(5)), arguments: seeds(2))
   func `followed, asked and plain values are equal after every commit`(seed: UInt64) async throws {
     let models: [any SimpleModel.Type] =
       seed.isMultiple(of: 2) ? [Post.self, Remark.self, Picture.self] : []
@@ -167,7 +167,7 @@ import Testing
     await store.close()
   }
 
-  @Test(.timeLimit(.minutes(5)), arguments: seeds(3))
+  @Test(.timeLimit(.minutes(5)), arguments: seeds(2))
   func `each element is of one commit, beside writers that await nothing`(
     seed: UInt64
   ) async throws {
