@@ -31,7 +31,7 @@ extension ModelStore {
     var query = query
     query.groupedBy = nil
     let followed = query
-    let hub = Result<StoreHub, any Error> { try StoreHub.hub(of: self) }
+    let hub = Result { try StoreHub.hub(of: self) }
     let accepted = AcceptedQuery(followed)
     let source = FollowedSource(hub) {
       try followed.validate()

@@ -106,3 +106,17 @@ final class FollowedSource<Live: LiveView>: Sendable {
     live.endings.add { task.cancel() }
   }
 }
+
+extension FollowedSource {
+  /// Makes a source of local values.
+  ///
+  /// - Parameters:
+  ///   - hub: Follows the store, or the error why it can't be followed.
+  ///   - make: Makes the live object.
+  convenience init(
+    _ hub: Result<StoreHub, any Error>, make: @escaping @Sendable () throws -> Live
+  ) {
+    let line = hub.map { hub in Line(begin: { hub.begin($0) }, shown: hub.shown) }
+    self.init(line: line, scope: nil, first: .local, make: make)
+  }
+}

@@ -22,13 +22,8 @@ extension ModelStore {
     _ query: Query<M>, events: ManagerEventHandler? = nil
   ) -> FollowedQuery<M> {
     let followed = AcceptedQuery(query)
-    let line = Result<FollowedSource<LiveQuery<M>>.Line, any Error> {
-      let hub = try StoreHub.hub(of: self)
-      return .init(begin: { hub.begin($0) }, shown: hub.shown)
-    }
-    return FollowedQuery(followed, events: events) {
-      FollowedSource(line: line, scope: nil, first: .local, make: $0)
-    }
+    let hub = Result { try StoreHub.hub(of: self) }
+    return FollowedQuery(followed, events: events) { FollowedSource(hub, make: $0) }
   }
 
   /// Follows a model.
@@ -94,11 +89,7 @@ extension ModelStore {
     _ question: Question<M, Answer>, of query: Query<M>,
     isSame: @escaping @Sendable (Answer, Answer) -> Bool
   ) -> FollowedSequence<Answer> {
-    let line = Result<FollowedSource<LiveAnswer<M, Answer>>.Line, any Error> {
-      let hub = try StoreHub.hub(of: self)
-      return .init(begin: { hub.begin($0) }, shown: hub.shown)
-    }
-    let source = FollowedSource(line: line, scope: nil, first: .local) {
+    let source = FollowedSource(Result { try StoreHub.hub(of: self) }) {
       try query.validate()
       return LiveAnswer(question, of: query)
     }

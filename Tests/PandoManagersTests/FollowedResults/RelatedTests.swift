@@ -11,7 +11,7 @@ import Testing
   @Key var id: Int
   var title: String
   var rank: Int
-  /// What the writers of a test keep equal to the stars of all remarks on the post.
+  /// The stars of all remarks on the post; the writers of a test keep it so.
   var stars = 0
 }
 
