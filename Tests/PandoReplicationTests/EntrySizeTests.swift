@@ -1,9 +1,10 @@
 import PandoFixtures
 import PandoModels
 import PandoReplication
-import PandoStore
 import PandoSystem
 import Testing
+
+@testable import PandoStore
 
 /// Writes that make an entry larger than a log takes; the limit is lowered.
 @Suite struct EntrySizeTests {
@@ -80,12 +81,13 @@ import Testing
       try store.write { transaction in
         if isFirst.withLock({ exchange(&$0, with: false) }) {
           for leaf in leaves.dropFirst() {
-            store.submit(ticket: leaf.id, context: nil) {
+            let job = WriteJob(context: nil) {
               try $0.set(leaf)
             } completion: { result in
               guard case .failure(let error as StoreError) = result else { return }
               outcomes.withLock { $0[leaf.id] = error.code }
             }
+            try store.writer?.submit(job)
           }
         }
         try transaction.set(leaves[0])

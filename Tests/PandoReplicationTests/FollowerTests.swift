@@ -45,7 +45,7 @@ import Testing
     try other.replica.catchUp()
     try other.store.write { transaction in
       for id in ["5", "6"] {
-        other.store.submit(ticket: "shared", context: nil) { try $0.set(Leaf(id: id)) }
+        try other.store.submit(ticket: "shared", context: nil) { try $0.set(Leaf(id: id)) }
       }
       try transaction.deleteIfPresent("Leaf:1")
     }

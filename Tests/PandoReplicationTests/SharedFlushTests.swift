@@ -1,8 +1,9 @@
 import PandoFixtures
 import PandoReplication
-import PandoStore
 import PandoSystem
 import Testing
+
+@testable import PandoStore
 
 /// Writes of one store that are queued together, and do not wait for the log as long.
 @Suite struct SharedFlushTests {
@@ -67,8 +68,8 @@ import Testing
       let replica = AgedReplica(fixture.replica)
       fixture.store.attach(replica)
       let gate = Event()
-      func submit(_ number: Int) {
-        fixture.store.submit(ticket: "test", context: nil) { transaction in
+      func submit(_ number: Int) throws {
+        let job = WriteJob(context: nil) { transaction in
           if number == 0 { gate.wait() }
           try transaction.set(Leaf(id: "\(number)"))
         } completion: { result in
@@ -78,13 +79,14 @@ import Testing
           errors.withLock { $0[number] = code }
           errors.notifyAll()
         }
+        try fixture.store.writer?.submit(job)
       }
-      submit(0)
+      try submit(0)
       let moment = monotonicNanoseconds()
       replica.moment.withLock { $0 = moment }
       while monotonicNanoseconds() == moment {}
       let start = monotonicNanoseconds()
-      for number in 1...2 { submit(number) }
+      for number in 1...2 { try submit(number) }
       isSilent.withLock { $0 = failsFirst }
       gate.signal()
       let found = errors.waiting { $0.count == 3 ? $0 : nil }

@@ -1,9 +1,10 @@
 import PandoFixtures
 import PandoModels
 import PandoReplication
-import PandoStore
 import PandoSystem
 import Testing
+
+@testable import PandoStore
 
 /// Machines that write one node take turns, so that none is refused again and again.
 ///
@@ -167,22 +168,24 @@ extension Race {
   private func countUp(_ index: Int, _ count: Int) {
     let left = Monitor(count)
     for _ in 0..<count {
-      machines[index].store.submit(
-        ticket: "count", context: nil,
-        {
-          try $0.updateIfPresent(Tally.self, "Tally:1") { $0.marks[0] += 1 }
-        },
-        completion: { [self] result in
-          state.withLock { state in
-            switch result {
-            case .success: state.sum += 1
-            case .failure(let error):
-              state.failures[index].append((error as? StoreError)?.code)
-            }
+      let job = WriteJob(context: nil) {
+        try $0.updateIfPresent(Tally.self, "Tally:1") { $0.marks[0] += 1 }
+      } completion: { [self] result in
+        state.withLock { state in
+          switch result {
+          case .success: state.sum += 1
+          case .failure(let error):
+            state.failures[index].append((error as? StoreError)?.code)
           }
-          left.withLock { $0 -= 1 }
-          left.notifyAll()
-        })
+        }
+        left.withLock { $0 -= 1 }
+        left.notifyAll()
+      }
+      do {
+        _ = try machines[index].store.writer?.submit(job)
+      } catch {
+        job.finish(.failure(error))
+      }
     }
     left.waiting { $0 == 0 ? () : nil }
   }

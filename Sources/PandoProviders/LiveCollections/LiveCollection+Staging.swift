@@ -427,8 +427,9 @@ extension ListState {
 
   /// Returns the pending edits before the last of some that are committed.
   ///
-  /// Edits are committed in their order, so these have failed, and the pipeline has not ended them yet. Carried out
-  /// again, an insertion would bring rows that a committed set has taken over into the list once more.
+  /// Edits are committed in their order, so these have failed. The pipeline usually has ended them by now, but a failed
+  /// write to a log may arrive after later ones. Carried out again, an insertion would bring rows that a committed set
+  /// has taken over into the list once more.
   fileprivate func overtaken(by operations: [ListOperation<T>]) -> [ListOperation<T>] {
     func isCommitted(_ edit: PendingEdit<T>) -> Bool {
       operations.contains { $0 === edit.operation }

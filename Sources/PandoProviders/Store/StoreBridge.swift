@@ -15,19 +15,23 @@ final class StoreBridge: Sendable {
   /// Identifies an operation of this bridge in the store's queue.
   private final class Ticket: Sendable {
     let operation: any ManagedOperation
-    let bridge: ObjectIdentifier
+    /// The bridge, which lives until the operation ends.
+    private let owner: Locked<StoreBridge?>
+    private let bridge: ObjectIdentifier
     /// True if the operation changes the store; false if it changes only the shown data.
     let writes: Bool
-    private let isOver = Locked(false)
 
     init(_ operation: any ManagedOperation, _ bridge: StoreBridge, writes: Bool) {
       self.operation = operation
       self.writes = writes
       self.bridge = ObjectIdentifier(bridge)
+      owner = Locked(bridge)
     }
 
+    func belongs(to bridge: StoreBridge) -> Bool { self.bridge == ObjectIdentifier(bridge) }
+
     /// Ends the operation; returns true at the first call only.
-    func end() -> Bool { isOver.withLock { !exchange(&$0, with: true) } }
+    func end() -> Bool { owner.withLock { exchange(&$0, with: nil) } != nil }
   }
 
   let store: ModelStore
@@ -71,13 +75,12 @@ final class StoreBridge: Sendable {
     if store.isReadOnly, !writes { return performInMemory(operation) }
     if operation.isChange { queuedChangeCount.withLock { $0 += 1 } }
     let ticket = Ticket(operation, self, writes: writes)
-    store.submit(ticket: ticket, context: operation.context) { transaction in
-      if writes { try operation.write(&transaction) }
-    } completion: { [self] result in
-      // A successful or refused write is finished by the pipeline, in order. This closure only
-      // handles writes that fail with their flush.
-      guard case .failure(let error) = result else { return }
-      consistency.enqueue { _ in self.fail(ticket, error) }
+    do {
+      try store.submit(ticket: ticket, context: operation.context) { transaction in
+        if writes { try operation.write(&transaction) }
+      }
+    } catch {
+      consistency.enqueue { [self] _ in fail(ticket, error) }
     }
   }
 
@@ -127,7 +130,7 @@ final class StoreBridge: Sendable {
   func isInMemory(_ write: CommitEffects) -> Bool { ticket(of: write)?.writes == false }
 
   private func ticket(of write: CommitEffects) -> Ticket? {
-    (write.ticket as? Ticket).flatMap { $0.bridge == ObjectIdentifier(self) ? $0 : nil }
+    (write.ticket as? Ticket).flatMap { $0.belongs(to: self) ? $0 : nil }
   }
 
   /// Reports failed reads of commits, and ends the observations that they affect.

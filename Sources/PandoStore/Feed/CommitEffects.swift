@@ -6,13 +6,14 @@ package final class CommitEffects: Sendable {
   package let changeSet: ChangeSet?
   /// The token of the submitted write; `nil` for writes of users.
   package let ticket: (any Sendable)?
-  /// The number of the last commit after the write, without its history: its own, if it made one.
+  /// The number of the last commit after the write, without its history: its own, if it made one;
+  /// 0 after a failed write.
   package let commitValue: UInt64
   /// The caller's context.
   package let context: (any Sendable)?
   /// The models passed to the write.
   package let content: WrittenContent
-  /// The error of a refused write, which has stored nothing.
+  /// The error of a failed write, which has stored nothing.
   package let failure: (any Error)?
   // For all followers, because a look into the change set copies it.
 
@@ -43,6 +44,11 @@ package final class CommitEffects: Sendable {
     hasTicket = ticket != nil
     isCommit = changeSet != nil
     (hasUpdated, nodes, deleted, listCount) = changeSet?.summary ?? (false, [], [], 0)
+  }
+
+  /// Makes the effects of a write that has failed.
+  convenience init(ticket: (any Sendable)?, failure: any Error) {
+    self.init(nil, ticket: ticket, commitValue: 0, failure: failure)
   }
 
   /// The model of the only changed node, if the write was given this one and nothing else.

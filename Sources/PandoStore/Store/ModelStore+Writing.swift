@@ -90,14 +90,18 @@ extension ModelStore {
     let writer = try requireWriter()
     let outcome = WriteOutcome<Result>()
     return try await withCheckedThrowingContinuation { continuation in
-      writer.submit(
-        WriteJob(context: context, body: { outcome.keep(try body(&$0)) }) { result in
-          outcome.finish(result)
-          // The followers show the write when the caller continues.
-          self.feed.afterShown {
-            continuation.resume(with: Swift.Result { try outcome.commit() })
-          }
-        })
+      let job = WriteJob(context: context, body: { outcome.keep(try body(&$0)) }) { result in
+        outcome.finish(result)
+        // The followers show the write when the caller continues.
+        self.feed.afterShown {
+          continuation.resume(with: Swift.Result { try outcome.commit() })
+        }
+      }
+      do {
+        try writer.submit(job)
+      } catch {
+        job.finish(.failure(error))
+      }
     }
   }
 
@@ -172,23 +176,20 @@ extension ModelStore {
 
   /// Queues a write and returns at once; its position in the commit order is then fixed.
   ///
+  /// The followers of the store receive its effects or its failure, once, and effects in that order.
+  /// The failure of a write that had changed rows comes before its flush; of one to a log, perhaps
+  /// after later writes.
+  ///
   /// - Parameters:
   ///   - ticket: Passed to the followers with the effects of the write.
   ///   - context: Passed on with the change set.
   ///   - body: Runs on a thread of Pando, perhaps more than once.
-  ///   - completion: Called once, on that thread after the followers; on the calling thread if the
-  ///     store is closed or read-only.
+  /// - Throws: `StoreError` if the store is closed or read-only; then followers receive nothing.
   package func submit(
     ticket: any Sendable, context: (any Sendable)?,
-    _ body: @escaping @Sendable (inout ModelTransaction) throws -> Void,
-    completion: @escaping @Sendable (Result<ChangeSet?, any Error>) -> Void = { _ in }
-  ) {
-    guard let writer else {
-      return completion(
-        .failure(StoreError(.readOnly, path, "the store was opened for reading only")))
-    }
-    writer.submit(
-      WriteJob(ticket: ticket, context: context, body: body, completion: completion))
+    _ body: @escaping @Sendable (inout ModelTransaction) throws -> Void
+  ) throws {
+    try requireWriter().submit(WriteJob(ticket: ticket, context: context, body: body) { _ in })
   }
 
   /// Makes the writes of the store, which is marked as replicated, go through a log.

@@ -79,7 +79,11 @@ final class Writer: Sendable {
         return
       }
     }
-    submit(job)?.wait()
+    do {
+      try submit(job).wait()
+    } catch {
+      job.finish(.failure(error))
+    }
   }
 
   /// Makes a thread lead the queued writes; if none can start, this one leads until one can or no
@@ -105,14 +109,15 @@ final class Writer: Sendable {
 
   /// Queues a write; its position in the commit order is fixed on return.
   ///
-  /// - Parameter job: The write. If it can't be queued, it has finished on return.
-  /// - Returns: The turn of the write; `nil` if it has already finished.
+  /// - Parameter job: The write.
+  /// - Returns: The turn of the write.
+  /// - Throws: `StoreError` or `LMDBError` if it can't be queued; then the job never finishes.
   @discardableResult
-  func submit(_ job: WriteJob) -> CommitTurn? {
+  func submit(_ job: WriteJob) throws -> CommitTurn {
     guard isInItsProcess else {
       // The environment throws its own error. No thread would ever run the job.
-      job.finish(Result { try core.environment.read { _ in nil } })
-      return nil
+      try core.environment.read { _ in }
+      throw core.closed
     }
     let isForLog = replicator.withLock { $0 != nil }
     let maximum = isForLog ? Self.queuedForLogMaximum : Int.max
@@ -122,8 +127,7 @@ final class Writer: Sendable {
       if leads { startLeading() }
       return turn
     } catch {
-      job.finish(.failure(refusal(error)))
-      return nil
+      throw refusal(error)
     }
   }
 
@@ -197,7 +201,7 @@ extension Writer: GroupCommitOwner {
       if let verdict {
         writer.finish(job, judged: verdict.outcome)
       } else if let error {
-        writer.fail(job, error)
+        writer.failWithFlush(job, error)
       } else if let outcome = outcome.take() {
         do {
           if job.isFlushed { try writer.bringToDisk() }
@@ -349,7 +353,7 @@ extension Writer: GroupCommitOwner {
       return .success(changeSet)
     } catch {
       if context.state.isDirty || (error as? LMDBError)?.code == .mapFull { throw error }
-      noteFailure(of: job, error, context)
+      noteFailure(of: job, error)
       return .failure(error)
     }
   }
@@ -367,11 +371,9 @@ extension Writer: GroupCommitOwner {
   }
 
   /// Keeps a refused write for the followers, at its position among the others.
-  private func noteFailure(of job: WriteJob, _ error: any Error, _ context: WriteSession) {
+  private func noteFailure(of job: WriteJob, _ error: any Error) {
     guard job.ticket != nil, unsafe flush?.isFollowed == true else { return }
-    unsafe effects.append(
-      CommitEffects(
-        nil, ticket: job.ticket, commitValue: context.counters.commitNumber, failure: error))
+    unsafe effects.append(CommitEffects(ticket: job.ticket, failure: error))
   }
 
   /// Notifies the handler and the caller of a committed write, in commit order.
@@ -391,13 +393,26 @@ extension Writer: GroupCommitOwner {
   private func finish(_ job: WriteJob, judged verdict: Result<ChangeSet?, any Error>) {
     switch verdict {
     case .success: job.finish(verdict)
-    case .failure(let error): fail(job, error)
+    case .failure(let error): failWithFlush(job, error)
     }
   }
 
+  /// Ends a write whose failure no flush passes on to the followers.
+  private func failWithFlush(_ job: WriteJob, _ error: any Error) {
+    let error = located(error)
+    if let ticket = job.ticket {
+      core.feed.handOver([CommitEffects(ticket: ticket, failure: error)])
+    }
+    fail(job, error)
+  }
+
+  /// An error that says where the file was, if it was moved.
+  private func located(_ error: any Error) -> any Error {
+    (error as? LMDBError)?.code == .fileMoved ? core.moved(error) : error
+  }
+
   private func fail(_ job: WriteJob, _ error: any Error) {
-    var error = error
-    if (error as? LMDBError)?.code == .fileMoved { error = core.moved(error) }
+    let error = located(error)
     core.report(.failedWrite(error))
     job.finish(.failure(error))
   }

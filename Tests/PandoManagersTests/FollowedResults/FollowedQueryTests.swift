@@ -37,24 +37,23 @@ import Testing
     _ store: ModelStore,
     _ first: @escaping @Sendable (inout ModelTransaction) throws -> Void,
     _ second: @escaping @Sendable (inout ModelTransaction) throws -> Void
-  ) async {
+  ) async throws {
     let isHeld = Event()
     let mayGoOn = Event()
-    let isDone = Event()
-    store.submit(ticket: 0, context: nil) { _ in
+    try store.submit(ticket: 0, context: nil) { _ in
       isHeld.signal()
       mayGoOn.wait()
     }
     await blocking { isHeld.wait() }
-    store.submit(ticket: 0, context: nil, first)
-    store.submit(ticket: 0, context: nil, second) { _ in isDone.signal() }
+    try store.submit(ticket: 0, context: nil, first)
+    try store.submit(ticket: 0, context: nil, second)
     mayGoOn.signal()
-    await blocking { isDone.wait() }
+    try await store.write { _ in }
   }
 
   /// Entity 1 leaves the query and comes back, in two writes of one flush.
-  private func leaveAndReturn(_ store: ModelStore) async {
-    await inOneFlush(
+  private func leaveAndReturn(_ store: ModelStore) async throws {
+    try await inOneFlush(
       store, { try $0.set(Track(1, genre: "rock")) }, { try $0.set(Track(1, genre: "jazz")) })
   }
 
@@ -65,7 +64,7 @@ import Testing
       try await manager.set(Track(1, genre: "jazz"))
       var values = manager.follow(jazz).makeAsyncIterator()
       try await expectNext(&values, [Track(1, genre: "jazz")])
-      await leaveAndReturn(store)
+      try await leaveAndReturn(store)
       try await manager.set(Track(1, genre: "rock"))
       let shown = try await shown(manager, &values)
       #expect(shown == [])
@@ -79,7 +78,7 @@ import Testing
       try await manager.set(Track(1, genre: "jazz"))
       var values = manager.follow(jazz).makeAsyncIterator()
       try await expectNext(&values, [Track(1, genre: "jazz")])
-      await leaveAndReturn(store)
+      try await leaveAndReturn(store)
       try await manager.remove(atID: .remote(1))
       let shown = try await shown(manager, &values)
       #expect(shown == [])
@@ -93,7 +92,7 @@ import Testing
       var values = manager.follow(jazz).makeAsyncIterator()
       try await expectNext(&values, [])
       let others = (2...9).map { Track($0, genre: "jazz") }
-      await inOneFlush(
+      try await inOneFlush(
         store, { for track in others { try $0.set(track) } },
         { try $0.set(Track(1, genre: "jazz")) })
       try await manager.set(Track(1, genre: "rock"))

@@ -191,7 +191,7 @@ import Testing
       try await following.set(Track(1))
       let isHeld = Event()
       let mayGoOn = Event()
-      following.store.submit(ticket: 0, context: nil) { transaction in
+      try following.store.submit(ticket: 0, context: nil) { transaction in
         try transaction.set(Track(2))
         isHeld.signal()
         mayGoOn.wait()
@@ -211,14 +211,14 @@ import Testing
       try await expectNext(&values, [])
       let isHeld = Event()
       let mayGoOn = Event()
-      following.store.submit(ticket: 0, context: nil) { _ in
+      try following.store.submit(ticket: 0, context: nil) { _ in
         isHeld.signal()
         mayGoOn.wait()
       }
       await blocking { isHeld.wait() }
       // These three share a flush, which is run again without the one that throws.
-      following.store.submit(ticket: 0, context: nil) { try $0.set(Track(1)) }
-      following.store.submit(ticket: 0, context: nil) { transaction in
+      try following.store.submit(ticket: 0, context: nil) { try $0.set(Track(1)) }
+      try following.store.submit(ticket: 0, context: nil) { transaction in
         try transaction.set(Track(2))
         throw Refused()
       }

@@ -73,7 +73,7 @@ import Testing
         let actor = replicas[step % 3]
         let isRace = step % 2 == 1
         let gate = WriterGate(store)
-        if isRace { Self.changeElsewhere(store, &random) }
+        if isRace { try Self.changeElsewhere(store, &random) }
         for _ in 0..<Int.random(in: 1..<5, using: &random) {
           actor.change(&random, resets: step % 9 == 8)
         }
@@ -81,7 +81,7 @@ import Testing
           for other in replicas where other !== actor { other.change(&random, resets: false) }
         }
         gate.open()
-        if !isRace { Self.changeElsewhere(store, &random) }
+        if !isRace { try Self.changeElsewhere(store, &random) }
         await manager.drain()
         let stored = try await store.read { try $0.collection("contacts", as: Contact.self) }
         #expect(stored == watcher.provider.data, "seed \(seed), step \(step)")
@@ -95,11 +95,11 @@ import Testing
   }
 
   /// Queues a write of somebody who knows no manager.
-  private static func changeElsewhere(_ store: ModelStore, _ random: inout SeededGenerator) {
+  private static func changeElsewhere(_ store: ModelStore, _ random: inout SeededGenerator) throws {
     let id = Int.random(in: 0..<12, using: &random)
     let kind = Int.random(in: 0..<7, using: &random)
     let number = Int.random(in: 0..<100, using: &random)
-    store.submit(ticket: "elsewhere", context: nil) { transaction in
+    try store.submit(ticket: "elsewhere", context: nil) { transaction in
       let count = try transaction.snapshot.collectionCount("contacts") ?? 0
       switch kind {
       case 0: _ = try transaction.deleteIfPresent("Contact:\(id)")

@@ -274,12 +274,12 @@ import Testing
       for replica in actors + watchers { replica.check("at the beginning") }
       for step in 0..<40 {
         let gate = WriterGate(store)
-        for _ in 0..<Int.random(in: 0..<3, using: &random) { Self.disturb(store, &random) }
+        for _ in 0..<Int.random(in: 0..<3, using: &random) { try Self.disturb(store, &random) }
         for _ in 0..<Int.random(in: 0..<3, using: &random) {
           actors[step % 2].change(&random, resets: step % 9 == 8)
         }
         gate.open()
-        if step % 2 == 0 { Self.disturb(store, &random) }
+        if step % 2 == 0 { try Self.disturb(store, &random) }
         if step % 5 == 0 { watchers[0].provider.isPaused.toggle() }
         await manager.drain()
         await second.drain()
@@ -295,11 +295,11 @@ import Testing
   }
 
   /// Queues a write of somebody who knows no manager, which may break an element or repair it.
-  private static func disturb(_ store: ModelStore, _ random: inout SeededGenerator) {
+  private static func disturb(_ store: ModelStore, _ random: inout SeededGenerator) throws {
     let id = Int.random(in: 0..<12, using: &random)
     let kind = Int.random(in: 0..<7, using: &random)
     let number = Int.random(in: 0..<100, using: &random)
-    store.submit(ticket: "elsewhere", context: nil) { transaction in
+    try store.submit(ticket: "elsewhere", context: nil) { transaction in
       let count = try transaction.snapshot.collectionCount("contacts") ?? 0
       switch kind {
       case 0...1: try transaction.set(Self.broken(id))

@@ -1,5 +1,6 @@
 import PandoFixtures
 import PandoStore
+import Testing
 
 /// Holds a store's writer until it is opened, so that writes queue in a known order.
 final class WriterGate: Sendable {
@@ -9,7 +10,7 @@ final class WriterGate: Sendable {
   init(_ store: ModelStore) {
     self.store = store
     let held = Event()
-    store.submit(ticket: "gate", context: nil) { [gate] _ in
+    submit("gate") { [gate] _ in
       held.signal()
       gate.wait()
     }
@@ -18,7 +19,13 @@ final class WriterGate: Sendable {
 
   /// Queues a write that no manager knows of, and returns at once.
   func queue(_ body: @escaping @Sendable (inout ModelTransaction) throws -> Void) {
-    store.submit(ticket: "foreign", context: nil, body)
+    submit("foreign", body)
+  }
+
+  private func submit(
+    _ ticket: String, _ body: @escaping @Sendable (inout ModelTransaction) throws -> Void
+  ) {
+    #expect(throws: Never.self) { try store.submit(ticket: ticket, context: nil, body) }
   }
 
   func open() { gate.signal() }

@@ -112,7 +112,7 @@ import Testing
       for step in 0..<60 {
         let kind = Int.random(in: 0..<6, using: &random)
         let place = Int.random(in: 0..<8, using: &random)
-        store.submit(ticket: "elsewhere", context: nil) { transaction in
+        try store.submit(ticket: "elsewhere", context: nil) { transaction in
           let count = try transaction.snapshot.collectionCount("contacts") ?? 0
           switch kind {
           case 0 where step % 7 == 0:

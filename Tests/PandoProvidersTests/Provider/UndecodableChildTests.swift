@@ -104,7 +104,9 @@ import Testing
         try await provider.fetchDataFromCache(withCacheKey: "Team:\(id)")
       }
       for step in 0..<60 {
-        for _ in 0..<Int.random(in: 1..<3, using: &random) { Self.disturb(store, step, &random) }
+        for _ in 0..<Int.random(in: 1..<3, using: &random) {
+          try Self.disturb(store, step, &random)
+        }
         await manager.drain()
         for (id, provider) in providers.enumerated() {
           let stored = try? await store.read { try $0.get("Team:\(id)", as: Team.self) }
@@ -125,14 +127,14 @@ import Testing
   /// Queues a write of somebody who knows no manager.
   private static func disturb(
     _ store: ModelStore, _ step: Int, _ random: inout SeededGenerator
-  ) {
+  ) throws {
     let id = Int.random(in: 0..<8, using: &random)
     let other = Int.random(in: 0..<8, using: &random)
     let kind = Int.random(in: 0..<6, using: &random)
     @Sendable func reference(_ id: Int) -> TreeValue {
       .reference(identifier: "Contact:\(id)", typeName: "Contact")
     }
-    store.submit(ticket: "elsewhere", context: nil) { transaction in
+    try store.submit(ticket: "elsewhere", context: nil) { transaction in
       switch kind {
       case 0...1: try transaction.set(Self.broken(Int64(id)))
       case 2: try transaction.set(Contact(id, "step \(step)"))

@@ -1,7 +1,8 @@
 import PandoFixtures
 import PandoModels
 import PandoReplication
-import PandoStore
+
+@testable import PandoStore
 
 /// Replicas that write to one log, with all that happens to them chosen by a seed.
 ///
@@ -115,11 +116,12 @@ final class Simulation: SeededSimulation, @unchecked Sendable {
       Result {
         try store.write { transaction in
           for other in others.take() {
-            store.submit(ticket: "shared", context: nil) {
+            let job = WriteJob(context: nil) {
               try other.run(&$0)
             } completion: { result in
               self.end(other, result.map { _ in })
             }
+            try store.writer?.submit(job)
           }
           try first.run(&transaction)
         }

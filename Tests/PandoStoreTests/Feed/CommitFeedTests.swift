@@ -40,14 +40,14 @@ import Testing
   }
 
   /// Has writes share a flush.
-  private func inOneFlush(_ store: ModelStore, _ submit: () -> Void) throws {
+  private func inOneFlush(_ store: ModelStore, _ submit: () throws -> Void) throws {
     let (isHeld, held) = (Event(), Event())
-    store.submit(ticket: "hold", context: nil) { _ in
+    try store.submit(ticket: "hold", context: nil) { _ in
       isHeld.signal()
       held.wait()
     }
     isHeld.wait()
-    submit()
+    try submit()
     held.signal()
     try store.write { _ in }
   }
@@ -58,11 +58,11 @@ import Testing
     store.feed.add(witness)
     try inOneFlush(store) {
       for name in ["Ada", "Grace", "Ada"] {
-        store.submit(ticket: "set \(name)", context: nil) {
+        try store.submit(ticket: "set \(name)", context: nil) {
           try $0.set(Person(id: 1, name: name))
         }
       }
-      store.submit(ticket: "marker", context: nil) { _ in }
+      try store.submit(ticket: "marker", context: nil) { _ in }
     }
     #expect(
       witness.notes == [
@@ -72,23 +72,20 @@ import Testing
     store.close()
   }
 
-  @Test func `followers get only the last run of a flush, without the failed write`() throws {
+  @Test func `followers get the failure of a write, and only the last run of its flush`() throws {
     let store = try ModelStore.forTest()
     let witness = Witness()
     store.feed.add(witness)
-    let failures = Locked<[String]>([])
     try inOneFlush(store) {
-      store.submit(ticket: "first", context: nil) { try $0.set(Person(id: 1, name: "Ada")) }
-      store.submit(ticket: "spoiler", context: nil) {
+      try store.submit(ticket: "first", context: nil) { try $0.set(Person(id: 1, name: "Ada")) }
+      try store.submit(ticket: "spoiler", context: nil) {
         try $0.set(Person(id: 1, name: "Nobody"))
         throw Stop()
-      } completion: { result in
-        if case .failure(let error) = result { failures.withLock { $0.append("\(error)") } }
       }
-      store.submit(ticket: "last", context: nil) { try $0.set(Person(id: 1, name: "Grace")) }
+      try store.submit(ticket: "last", context: nil) { try $0.set(Person(id: 1, name: "Grace")) }
     }
-    #expect(witness.notes == ["none hold ", "1 first Ada", "2 last Grace"])
-    #expect(failures.withLock { $0 } == ["Stop()"])
+    #expect(
+      witness.notes == ["none spoiler  Stop()", "none hold ", "1 first Ada", "2 last Grace"])
     store.close()
   }
 
@@ -97,12 +94,32 @@ import Testing
     let witness = Witness()
     store.feed.add(witness)
     try inOneFlush(store) {
-      store.submit(ticket: "first", context: nil) { try $0.set(Person(id: 1, name: "Ada")) }
-      store.submit(ticket: "refused", context: nil) { _ in throw Stop() }
-      store.submit(ticket: "last", context: nil) { try $0.set(Person(id: 1, name: "Grace")) }
+      try store.submit(ticket: "first", context: nil) { try $0.set(Person(id: 1, name: "Ada")) }
+      try store.submit(ticket: "refused", context: nil) { _ in throw Stop() }
+      try store.submit(ticket: "last", context: nil) { try $0.set(Person(id: 1, name: "Grace")) }
     }
     #expect(
       witness.notes == ["none hold ", "1 first Ada", "none refused  Stop()", "2 last Grace"])
+    store.close()
+  }
+
+  @Test func `the failure of a flush comes between the writes before and after`() throws {
+    var configuration = ModelStore.Configuration.forTests
+    configuration.mapSizeInBytes = 1 << 20
+    configuration.maximumMapSizeInBytes = 1 << 20
+    let store = try ModelStore.forTest(configuration)
+    let witness = Witness()
+    store.feed.add(witness)
+    try inOneFlush(store) {
+      try store.submit(ticket: "first", context: nil) { try $0.set(Person(id: 1, name: "Ada")) }
+      try store.submit(ticket: "large", context: nil) {
+        try $0.set(Person(id: 2, name: String(repeating: "x", count: 2 << 20)))
+      }
+      try store.submit(ticket: "last", context: nil) { try $0.set(Person(id: 1, name: "Grace")) }
+    }
+    let writes = witness.flushes.joined()
+    #expect(writes.map { $0.ticket as? String } == ["hold", "first", "large", "last"])
+    #expect((writes.map(\.failure)[2] as? LMDBError)?.code == .mapFull)
     store.close()
   }
 
@@ -201,7 +218,7 @@ import Testing
       goesOn.wait()
     }
     store.feed.add(witness)
-    store.submit(ticket: "set", context: nil) { try $0.set(Person(id: 1, name: "Ada")) }
+    try store.submit(ticket: "set", context: nil) { try $0.set(Person(id: 1, name: "Ada")) }
     isIn.wait()
     // It is on disk and being handed over.
     let number = try store.read { try $0.commitNumber.value }
@@ -226,11 +243,9 @@ import Testing
   @Test func `a write that can't be queued fails at once`() throws {
     let store = try ModelStore.forTest()
     store.close()
-    let failure = Locked<(any Error)?>(nil)
-    store.submit(ticket: "late", context: nil) { _ in
-    } completion: { result in
-      if case .failure(let error) = result { failure.withLock { $0 = error } }
+    let error = #expect(throws: StoreError.self) {
+      try store.submit(ticket: "late", context: nil) { _ in }
     }
-    #expect((failure.withLock { $0 } as? StoreError)?.code == .closed)
+    #expect(error?.code == .closed)
   }
 }

@@ -40,7 +40,7 @@ import Testing
     let writer = try #require(holder.writer)
     writer.setHandler { [marker = marker.value] _ in withExtendedLifetime(marker) {} }
     marker.withLock { $0 = nil }
-    writer.submit(
+    try writer.submit(
       WriteJob(context: nil, body: { try $0.set(Person(id: 1, name: "Ada")) }) { _ in
         holder.letGo()
         isDone.signal()

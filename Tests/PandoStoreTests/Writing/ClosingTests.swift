@@ -13,7 +13,7 @@ import Testing
     try withTemporaryDirectory { path in
       let store = try ModelStore(path: path, configuration: .forTests)
       let queue = try WriteQueue(store)
-      for id in 0..<10 { queue.submit { try $0.set(leaf(id)) } }
+      for id in 0..<10 { try queue.submit { try $0.set(leaf(id)) } }
       let isClosed = Event()
       try onThreads(2) { thread in
         if thread == 0 {

@@ -23,7 +23,7 @@ import Testing
     store.setCommitHandler { changeSet in told.withLock { $0.append(changeSet.commitNumber.value) }
     }
     let queue = try WriteQueue(store)
-    for id in 0..<20 { queue.submit(context: id) { try $0.set(leaf(id)) } }
+    for id in 0..<20 { try queue.submit(context: id) { try $0.set(leaf(id)) } }
     let outcomes = queue.run()
     for (id, outcome) in outcomes.enumerated() {
       let changeSet = try #require(try outcome.get())
@@ -44,7 +44,7 @@ import Testing
     let queue = try WriteQueue(store)
     let runs = Locked([0, 0, 0, 0, 0])
     for id in 0..<5 {
-      queue.submit { transaction in
+      try queue.submit { transaction in
         runs.withLock { $0[id] += 1 }
         try transaction.set(leaf(id))
         if id % 2 == 1 { throw Stop() }
@@ -67,11 +67,11 @@ import Testing
     try store.write { try $0.set(leaf(9)) }
     let queue = try WriteQueue(store)
     let runs = Locked(0)
-    queue.submit { transaction in
+    try queue.submit { transaction in
       runs.withLock { $0 += 1 }
       try transaction.set(leaf(0))
     }
-    queue.submit { _ in throw Stop() }
+    try queue.submit { _ in throw Stop() }
     let outcomes = queue.run()
     #expect(try outcomes[0].get()?.commitNumber.value == 2)
     #expect(throws: Stop.self) { try outcomes[1].get() }
@@ -85,7 +85,7 @@ import Testing
     let logged = Locked<[Int]>([])
     let queue = try WriteQueue(store)
     for id in 0..<3 {
-      queue.submit { transaction in
+      try queue.submit { transaction in
         let number = try transaction.snapshot.commitNumber.value
         let changes = try transaction.snapshot.changes(since: .zero)
         seen.withLock { $0.append(number) }
@@ -104,9 +104,9 @@ import Testing
     let told = Locked(0)
     store.setCommitHandler { _ in told.withLock { $0 += 1 } }
     let queue = try WriteQueue(store)
-    queue.submit { try $0.set(leaf(0)) }
-    queue.submit { try $0.set(leaf(1)) }
-    queue.submit { _ in }
+    try queue.submit { try $0.set(leaf(0)) }
+    try queue.submit { try $0.set(leaf(1)) }
+    try queue.submit { _ in }
     let numbers = try queue.run().map { try $0.get()?.commitNumber.value }
     #expect(numbers == [nil, 2, nil])
     #expect(told.value == 1)
@@ -117,7 +117,7 @@ import Testing
     // Its own write is the first of the flush.
     let queue = try WriteQueue(store)
     let count = GroupCommit.writesPerCommitMaximum + 100
-    for id in 0..<count { queue.submit { try $0.set(leaf(id)) } }
+    for id in 0..<count { try queue.submit { try $0.set(leaf(id)) } }
     let outcomes = queue.run()
     for (id, outcome) in outcomes.enumerated() {
       #expect(try outcome.get()?.commitNumber.value == UInt64(id + 1))
@@ -168,7 +168,7 @@ import Testing
           numbers.withLock { $0.append(number ?? 0) }
           if id == 5 { last.signal() }
         }
-        writer.submit(job)
+        try writer.submit(job)
       }
       try transaction.set(leaf(1))
     }

@@ -48,15 +48,15 @@ import Testing
     configuration.maximumMapSizeInBytes = 2 << 20
     let store = try ModelStore.forTest(configuration)
     let queue = try WriteQueue(store)
-    queue.submit { try $0.set(leaf(0)) }
-    queue.submit { transaction in
+    try queue.submit { try $0.set(leaf(0)) }
+    try queue.submit { transaction in
       for id in 1..<400 { try transaction.set(leaf(id, byteCount: 10_000)) }
     }
     // An error that is swallowed is still a write that can't be kept.
-    queue.submit { transaction in
+    try queue.submit { transaction in
       for id in 500..<900 { try? transaction.set(leaf(id, byteCount: 10_000)) }
     }
-    queue.submit { try $0.set(leaf(1000)) }
+    try queue.submit { try $0.set(leaf(1000)) }
     let outcomes = queue.run()
     #expect(try outcomes[0].get()?.commitNumber.value == 1)
     expectFailure(engine: .mapFull, "it may not grow above 2097152 bytes") {

@@ -15,7 +15,7 @@ final class WriteQueue: Sendable {
   init(_ store: ModelStore) throws {
     guard let writer = store.writer else { throw StoreError(.readOnly, store.path, "") }
     self.writer = writer
-    writer.submit(
+    try writer.submit(
       WriteJob(
         context: nil,
         body: { [self] _ in
@@ -29,12 +29,12 @@ final class WriteQueue: Sendable {
   func submit(
     context: (any Sendable)? = nil,
     _ body: @escaping @Sendable (inout ModelTransaction) throws -> Void
-  ) {
+  ) throws {
     let index = outcomes.withLock { outcomes in
       outcomes.append(nil)
       return outcomes.count - 1
     }
-    writer.submit(
+    try writer.submit(
       WriteJob(context: context, body: body) { [self] result in
         let isLast = outcomes.withLock { outcomes in
           outcomes[index] = result
