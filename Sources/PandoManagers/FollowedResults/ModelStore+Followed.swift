@@ -49,8 +49,8 @@ extension ModelStore {
   /// for try await count in store.follow(.count, of: open) { badge.show(count) }
   /// ```
   /// Each element is what ``ModelStore/answer(_:to:)`` returns at that commit. A commit changes it by the difference of
-  /// the entities that it touched. If the query has a limit, an offset, `uniqueBy`, identifiers or a condition on
-  /// holders, the store answers the question again instead.
+  /// the entities that it touched. If the query has a limit, an offset, `uniqueBy`, identifiers, `.has(_:by:)` or
+  /// `.held(by:)`, the store answers the question again instead.
   ///
   /// - Parameters:
   ///   - question: The question. An answer that can't be made, such as a sum that overflows, ends iterations with a

@@ -19,8 +19,11 @@ final class AcceptedQuery<E: Queryable>: Sendable {
   let ordersByChange: Bool
   /// How changes find the query.
   let key: FollowedKey
-  /// Whether the query depends on parents of entities, so that a change of any node may change the result.
+  /// Whether the query depends on other rows of the store, such as those of parents of entities, so that changes of
+  /// other nodes may change the result.
   let needsStore: Bool
+  /// The namespaces of all nodes that may change the result; `nil` if any may.
+  let namespaces: Set<ByteString>?
   private let contract: (any EntityContract<E>)?
   private let sorter: EntitySorter<E>
 
@@ -56,17 +59,13 @@ final class AcceptedQuery<E: Queryable>: Sendable {
     self.stored = stored
     ordersByChange = query.uniqueBy.isEmpty && query.nodeIdentifiers == nil
     needsStore = query.needsStore
+    namespaces = query.namespaces.map { Set($0.map { ByteString($0) }) }
     key = needsStore || findsByType ? .type : Self.key(of: query, hasCapacity: capacity != nil)
   }
 
   /// Whether a change of a node inside an entity may add the entity to the result.
   var looksIntoNodes: Bool {
-    if contract != nil { return true }
-    var fields = query.uniqueBy + query.filter.tree.fields
-    for order in query.order {
-      if case .field(let field, _) = order.key { fields.append(field) }
-    }
-    return fields.contains(where: \.mayLeadThroughNodes)
+    contract != nil || query.looksIntoNodes
   }
 
   /// Whether an entity belongs to the result, without the limit.

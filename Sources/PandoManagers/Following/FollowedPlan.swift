@@ -28,6 +28,8 @@ public struct FollowedPlan: Sendable, Hashable, CustomStringConvertible {
     case order(field: String)
     /// Each changed entity of the type.
     case type
+    /// Each changed node of these namespaces, because the filter depends on other models than the entity.
+    case nodes(of: [String])
     /// Each changed node, because the result depends on other rows of the store: the parents of an entity, its
     /// synchronization state, or its relevance.
     case anyNode
@@ -53,7 +55,7 @@ public struct FollowedPlan: Sendable, Hashable, CustomStringConvertible {
     readsAgain = followed.needsStore || !followed.ordersByChange
     finding =
       if followed.needsStore {
-        .anyNode
+        followed.namespaces.map { .nodes(of: $0.map(\.text).sorted()) } ?? .anyNode
       } else {
         switch followed.key {
         case .identifiers(let identifiers): .identifiers(count: identifiers.count)
@@ -89,6 +91,7 @@ extension FollowedPlan.Finding: CustomStringConvertible {
     case .ranges(let fields): "a range of \(fields.joined(separator: " or "))"
     case .order(let field): "a value of \(field) that is not behind the last"
     case .type: "each change of the type"
+    case .nodes(let namespaces): "each change of a node of \(namespaces.joined(separator: " or "))"
     case .anyNode: "each change of any node"
     }
   }

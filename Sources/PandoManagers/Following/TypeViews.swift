@@ -4,7 +4,7 @@ import PandoSystem
 
 /// The views that an entity of one type may enter, for any type.
 protocol AnyTypeViews: AnyObject, Sendable {
-  /// Whether a change of any node may affect all views, because they depend on parents of entities.
+  /// Whether changes of other nodes may affect the views, because they depend on other rows of the store.
   var countsHolders: Bool { get }
   /// The numbers of all views.
   var numbers: Set<UInt64> { get }
@@ -12,6 +12,9 @@ protocol AnyTypeViews: AnyObject, Sendable {
   var holdsNodes: Bool { get }
 
   func remove(_ number: UInt64)
+
+  /// The views with `countsHolders` that some changed nodes may affect.
+  func views(dependingOn nodes: some Collection<ByteString>) -> Set<UInt64>
 
   /// Says beyond which value no entity enters a view with an `order` key; as ``FilterIndex/setLast(_:of:widens:)``.
   func setLast(_ last: QueryValue?, of number: UInt64, widens: Bool)
@@ -57,6 +60,7 @@ final class TypeViews<E: Queryable>: AnyTypeViews {
     state.withLock { state in
       if looksIntoNodes { state.holdsNodes = true }
       state.numbers.insert(number)
+      if countsHolders { state.namespaces[number] = followed.namespaces }
       state.filters.insert(number, followed.key)
     }
   }
@@ -64,8 +68,17 @@ final class TypeViews<E: Queryable>: AnyTypeViews {
   func remove(_ number: UInt64) {
     state.withLock { state in
       state.numbers.remove(number)
+      state.namespaces[number] = nil
       state.filters.remove(number)
     }
+  }
+
+  func views(dependingOn nodes: some Collection<ByteString>) -> Set<UInt64> {
+    let (numbers, namespaces) = state.withLock { ($0.numbers, $0.namespaces) }
+    if !countsHolders || numbers.isEmpty || nodes.isEmpty { return [] }
+    var changed: Set<ByteString> = []
+    if !namespaces.isEmpty { for node in nodes { changed.formUnion(node.namespaces) } }
+    return numbers.filter { namespaces[$0]?.isDisjoint(with: changed) != true }
   }
 
   func setLast(_ last: QueryValue?, of number: UInt64, widens: Bool) {
@@ -102,7 +115,11 @@ final class TypeViews<E: Queryable>: AnyTypeViews {
   }
 
   func mayTake(_ writes: [CommitEffects], in namespace: ByteString) -> Bool {
-    if countsHolders { return !numbers.isEmpty && writes.contains { !$0.nodes.isEmpty } }
+    if countsHolders {
+      return writes.contains {
+        !views(dependingOn: $0.nodes).isEmpty || $0.hasUpdated && holdsNodes
+      }
+    }
     let (isEmpty, takesAll, names) = state.withLock { state in
       (state.filters.isEmpty, state.filters.takesAll, state.filters.fields)
     }
@@ -166,6 +183,8 @@ final class TypeViews<E: Queryable>: AnyTypeViews {
 /// Not generic, because the compiler specializes no code for it otherwise.
 private struct TypeViewsState {
   var numbers: Set<UInt64> = []
+  /// The namespaces of the nodes on which views with `countsHolders` depend; a view without an entry depends on all.
+  var namespaces: [UInt64: Set<ByteString>] = [:]
   var filters = FilterIndex()
   var holdsNodes = false
 }

@@ -193,7 +193,7 @@ final class ViewIndex: Sendable {
     for views in types.values.joined() {
       // The parents of a changed node are unknown without a read.
       if touched.hasUpdated, views.holdsNodes { return nil }
-      if views.countsHolders, !touched.identifiers.isEmpty, !views.numbers.isEmpty { return nil }
+      if !views.views(dependingOn: touched.identifiers).isEmpty { return nil }
     }
     var found: [UInt64: [ByteString]] = [:]
     for node in touched.identifiers {
@@ -229,10 +229,8 @@ final class ViewIndex: Sendable {
     var found = concerned(by: touched) { identifier, views, numbers in
       views.find(identifier, &reads, snapshot, into: &numbers)
     }
-    if !touched.isEmpty {
-      for views in types.values.joined() where views.countsHolders {
-        for number in views.numbers { found[number] = .some(nil) }
-      }
+    for views in types.values.joined() where views.countsHolders {
+      for number in views.views(dependingOn: touched) { found[number] = .some(nil) }
     }
     return found.keys.ordered().compactMap { number in
       view(number).map { ($0, found[number] ?? nil) }

@@ -19,14 +19,22 @@ extension Query {
 extension ModelSnapshot {
   /// The query with the fields that only a store has replaced by the identifiers of their matches.
   func resolved<E: Queryable>(_ query: Query<E>) throws -> Query<E> {
+    var plans: [QueryPlan]?
+    return try resolved(query, &plans)
+  }
+
+  /// The same; `plans` receives how the models in conditions are found, unless it is `nil`.
+  func resolved<E: Queryable>(
+    _ query: Query<E>, _ plans: inout [QueryPlan]?
+  ) throws -> Query<E> {
     guard query.filter.needsStore else { return query }
     var result = query
-    result.filter = Filter(try resolved(query.filter.tree))
+    result.filter = Filter(try resolved(query.filter.tree, among: nil, &plans))
     return result
   }
 
   private func resolved<E: Queryable>(
-    _ tree: FilterTree<QueryField<E>>
+    _ tree: FilterTree<QueryField<E>>, among keys: [QueryValue]?, _ plans: inout [QueryPlan]?
   ) throws -> FilterTree<QueryField<E>> {
     switch tree {
     case .compare(let field, _, .string(let holder)) where field.namesHolders:
@@ -37,10 +45,38 @@ extension ModelSnapshot {
       let found = try identifiers(
         ofType: E.modelTypeName, prefix: prefix, synchronized: state)
       return Filter<E>.identifiers(found).tree
-    case .and(let parts): return .and(try parts.map { try resolved($0) })
-    case .or(let parts): return .or(try parts.map { try resolved($0) })
-    case .not(let part): return .not(try resolved(part))
+    case .compare(let field, _, _):
+      guard let condition = field.condition as? any ResolvedCondition else { return tree }
+      try condition.validate()
+      let found = try condition.identifiers(among: keys, in: self, &plans)
+      return Filter<E>.identifiers(found).tree
+    case .and(let parts):
+      let keys = try keys ?? few(parts)
+      return .and(try parts.map { try resolved($0, among: keys, &plans) })
+    case .or(let parts): return .or(try parts.map { try resolved($0, among: keys, &plans) })
+    case .not(let part): return .not(try resolved(part, among: keys, &plans))
     default: return tree
     }
   }
+
+  /// The entities that meet all conditions on themselves, if an index finds them and they are few.
+  ///
+  /// - Returns: Their identifiers, as values; `nil` if they may be many.
+  private func few<E: Queryable>(_ parts: [FilterTree<QueryField<E>>]) throws -> [QueryValue]? {
+    let own = parts.filter { !Filter($0).needsStore }
+    guard own.count < parts.count, !own.isEmpty, NamespaceTypes.others(of: E.self).isEmpty else {
+      return nil
+    }
+    var query = Query<E>(filter: Filter(.and(own)))
+    switch try explain(query).access {
+    case .nothing, .identifiers, .index, .parents, .words: break
+    case .union, .intersection, .scan, .projection, .recordCount: return nil
+    }
+    query.limit = Self.fewMaximum + 1
+    let identifiers = try modelIdentifiers(matching: query)
+    return identifiers.count > Self.fewMaximum ? nil : identifiers.map { .string($0) }
+  }
+
+  /// The largest number of entities for which a condition looks for models of each of them.
+  private static var fewMaximum: Int { 1000 }
 }

@@ -8,11 +8,13 @@ extension ModelSnapshot {
   /// - Complexity: O(*r*) for *r* rows of indexes, which are counted to choose between them. Up to 64 records
   ///   are decoded for each field whose coded name this process has not verified yet.
   public func explain<E: Queryable>(_ query: Query<E>) throws -> QueryPlan {
-    let query = try resolved(query)
+    var related: [QueryPlan]? = []
+    let query = try resolved(query, &related)
     let stored = try proven(query)
     var plan = try plan(
       for: stored.query, withNodesOf: NamespaceTypes.others(of: E.self),
       identifierCount: query.nodeIdentifiers?.count)
+    plan.related = related ?? []
     if plan.reason == nil { plan.reason = try missingIndex(for: query) }
     return plan
   }
@@ -28,10 +30,17 @@ extension ModelSnapshot {
   public func explain<E: Queryable, Answer>(
     _ question: Question<E, Answer>, to query: Query<E>
   ) throws -> QueryPlan {
-    let query = try resolved(query)
-    guard try isToldByRows(query, isInOrder: query.hasWindow) else { return try explain(query) }
-    let (stored, asked) = try proven(query) { $0.question(question.measure) }
-    return try plan(for: asked, to: stored.query)
+    var related: [QueryPlan]? = []
+    let query = try resolved(query, &related)
+    var plan: QueryPlan
+    if try isToldByRows(query, isInOrder: query.hasWindow) {
+      let (stored, asked) = try proven(query) { $0.question(question.measure) }
+      plan = try self.plan(for: asked, to: stored.query)
+    } else {
+      plan = try explain(query)
+    }
+    plan.related = related ?? []
+    return plan
   }
 
   /// Says which index that a type declares for a field of a query the store lacks.

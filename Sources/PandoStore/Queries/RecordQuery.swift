@@ -179,11 +179,14 @@ public struct QueryPlan: Sendable, Hashable, CustomStringConvertible {
   /// The store may lack a declared index, or have one with other former names and defaults:
   /// `addIndexes(of:)` corrects both.
   public package(set) var reason: String?
+  /// How the models that its conditions `.has(_:by:)` name are found; they are found first.
+  public package(set) var related: [QueryPlan] = []
 
   /// One line for people.
   public var description: String {
     "\(typeName): \(access)\(isSorted ? ", then sorted" : "")"
       + "\(reading) (\(recordCount) in all)"
+      + related.map { "; after \($0)" }.joined()
       + (reason.map { "; \($0)" } ?? "")
   }
 }

@@ -291,6 +291,7 @@ extension Filter {
   public func validate() throws(QueryError) {
     try tree.forEachLeaf { (leaf) throws(QueryError) in
       switch leaf {
+      case .compare(let field, _, _): try field.condition?.validate()
       case .pattern(let field, let pattern):
         try Self.validateText(field)
         guard pattern.isValid else {

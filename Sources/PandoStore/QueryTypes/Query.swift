@@ -130,7 +130,8 @@ extension Query {
     if needsStore {
       throw QueryError(
         .needsStore, E.modelTypeName,
-        "only a store can say who holds an entity, whether a server has it, and how relevant it is")
+        "only a store has the models that hold or name an entity, its state on a server, and its relevance"
+      )
     }
     return select(from: entities.filter(filter.matches), preferring: isPreferred)
   }

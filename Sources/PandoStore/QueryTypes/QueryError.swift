@@ -42,7 +42,7 @@ public struct QueryError: Error, Hashable, CustomStringConvertible {
     public static var noPages: Code { Code(rawValue: "noPages") }
     /// The order is by relevance, but the filter has no search that each match meets.
     public static var noSearch: Code { Code(rawValue: "noSearch") }
-    /// Only a store on disk can answer the query.
+    /// Only a store can answer the query.
     public static var needsStore: Code { Code(rawValue: "needsStore") }
     /// An identifier has an empty key, or a remote one begins with `local:`.
     public static var invalidIdentifier: Code { Code(rawValue: "invalidIdentifier") }

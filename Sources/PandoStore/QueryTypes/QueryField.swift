@@ -202,8 +202,17 @@ public struct QueryField<E: Queryable>: Sendable {
   var namesAllChildren: Bool { shape == .children }
   /// Whether its values are the identifiers of all parents.
   var namesHolders: Bool { shape == .holders }
+  /// The condition on the models that name the entity, if it is one.
+  var condition: (any StoreCondition)? {
+    if case .condition(let box) = shape { box.condition } else { nil }
+  }
   /// Whether its value is in rows of a store beside the record.
-  var isStoresOwn: Bool { shape == .holders || shape == .synchronization }
+  var isStoresOwn: Bool {
+    switch shape {
+    case .holders, .synchronization, .condition: true
+    case .value, .child, .eachChild, .each, .folded, .children: false
+    }
+  }
 
   /// Whether its value may be in another node than the entity's own; `true` for an undeclared key path.
   package var mayLeadThroughNodes: Bool {
@@ -267,7 +276,7 @@ private final class LaterKnown: Sendable {
 }
 
 /// The kind of value at the end of a key path.
-private enum FieldShape: Sendable {
+private enum FieldShape: Sendable, Equatable {
   /// One value.
   case value
   /// A child, or each child in a list or map.
@@ -282,6 +291,17 @@ private enum FieldShape: Sendable {
   case holders
   /// Whether a server has the entity as it is; only a store has it.
   case synchronization
+  /// Whether the entity meets a condition on other models; only a store has them.
+  case condition(ConditionBox)
+}
+
+/// Makes conditions comparable.
+private struct ConditionBox: Sendable, Equatable {
+  let condition: any StoreCondition
+
+  static func == (left: ConditionBox, right: ConditionBox) -> Bool {
+    AnyHashable(left.condition) == AnyHashable(right.condition)
+  }
 }
 
 extension QueryField {
@@ -393,6 +413,13 @@ extension QueryField {
   /// The synchronization state of the entity; only a store has it.
   static var synchronization: QueryField {
     QueryField(\E.self, .synchronization, kinds: { [.string] }) { _ in .null }
+  }
+
+  /// Whether the entity meets a condition on other models; only a store has them.
+  static func meets(_ condition: some StoreCondition) -> QueryField {
+    QueryField(\E.self, .condition(ConditionBox(condition: condition)), kinds: { [.bool] }) { _ in
+      .null
+    }
   }
 
   private static func child(

@@ -165,9 +165,12 @@ package struct RelatedAnswer<S: Queryable, Value: Sendable & Equatable>: Related
   }
 
   package func values(of keys: [QueryValue], in snapshot: ModelSnapshot) throws -> [Value] {
-    let groups = try snapshot.answer(grouped, to: restricted(query, field, to: keys)).groups
+    let groups = try snapshot.answer(grouped, to: query(of: keys)).groups
     return try keys.map { try answer(groups[.one($0)]) }
   }
+
+  /// The query for the models of some entities, and perhaps of others.
+  func query(of keys: [QueryValue]) -> Query<S> { restricted(query, field, to: keys) }
 }
 
 /// The models that name an entity.

@@ -1,0 +1,253 @@
+import PandoFixtures
+import PandoModels
+import PandoStore
+import Testing
+
+@testable import PandoManagers
+
+@Model private struct Customer {
+  @Key var id: Int
+  @Indexed var city: String
+  var name: String
+}
+
+@Model(indexed: [\.isPaid, \.customer]) private struct Order {
+  @Key var id: Int
+  @Indexed var customer: Key<Customer>?
+  var isPaid: Bool
+  var total: Int
+}
+
+@Model private struct Delivery {
+  @Key var id: Int
+  var order: Order
+  var others: [Key<Order>]
+}
+
+/// Filters by the models that name an entity.
+@Suite struct HasFilterTests {
+  private typealias Condition = @Sendable (Customer, [Order], [Delivery]) -> Bool
+
+  private static func orders(of customer: Customer, _ orders: [Order]) -> [Order] {
+    orders.filter { $0.customer == customer.key }
+  }
+
+  private static let unpaid = Query(filter: \Order.isPaid == false)
+  private static let delivered = Query<Order>(filter: .has(by: .child(\Delivery.order)))
+
+  /// Filters, and what they say in plain Swift.
+  private static let filters: [(name: String, filter: Filter<Customer>, holds: Condition)] = [
+    (
+      "unpaid", .has(unpaid, by: \.customer),
+      { customer, all, _ in
+        orders(of: customer, all).contains { !$0.isPaid }
+      }
+    ),
+    (
+      "none", !.has(by: \Order.customer),
+      { customer, all, _ in
+        orders(of: customer, all).isEmpty
+      }
+    ),
+    (
+      "two", .has(by: \Order.customer, atLeast: 2),
+      { customer, all, _ in
+        orders(of: customer, all).count >= 2
+      }
+    ),
+    ("at least none", .has(unpaid, by: \.customer, atLeast: 0), { _, _, _ in true }),
+    (
+      "with a city", .has(unpaid, by: \.customer) && \.city == "Rome",
+      { customer, all, _ in
+        customer.city == "Rome" && orders(of: customer, all).contains { !$0.isPaid }
+      }
+    ),
+    (
+      "named", .keys([Customer.key(2), Customer.key(90)]) && !.has(unpaid, by: \.customer),
+      {
+        customer, all, _ in
+        customer.id == 2 && !orders(of: customer, all).contains { !$0.isPaid }
+      }
+    ),
+    (
+      "either", .has(unpaid, by: \.customer) || \.name == "b",
+      { customer, all, _ in
+        customer.name == "b" || orders(of: customer, all).contains { !$0.isPaid }
+      }
+    ),
+    (
+      "both", .has(unpaid, by: \.customer) && .has(Query(filter: \Order.total > 4), by: \.customer),
+      {
+        customer, all, _ in
+        let own = orders(of: customer, all)
+        return own.contains { !$0.isPaid } && own.contains { $0.total > 4 }
+      }
+    ),
+    (
+      "deep", .has(delivered, by: \.customer),
+      { customer, all, deliveries in
+        orders(of: customer, all).contains { order in
+          deliveries.contains { $0.order.id == order.id }
+        }
+      }
+    ),
+    (
+      "listed", .has(Query(filter: .has(by: .each(\Delivery.others))), by: \Order.customer),
+      {
+        customer, all, deliveries in
+        orders(of: customer, all).contains { order in
+          deliveries.contains { $0.others.contains(order.key) }
+        }
+      }
+    ),
+    (
+      "highest",
+      .has(Query(order: [.descending(\Order.total), .ascending(\.id)], limit: 3), by: \.customer),
+      {
+        customer, all, _ in
+        all.sorted { ($1.total, $0.id) < ($0.total, $1.id) }.prefix(3).contains {
+          $0.customer == customer.key
+        }
+      }
+    ),
+  ]
+
+  private static func change(
+    _ transaction: inout ModelTransaction, _ random: inout SeededGenerator
+  ) throws {
+    func order() -> Order {
+      let customer = Int.random(in: 0..<9, using: &random)
+      return Order(
+        id: Int.random(in: 0..<25, using: &random),
+        // Some name a customer that does not exist.
+        customer: customer == 8 ? nil : Customer.key(customer),
+        isPaid: Bool.random(using: &random), total: Int.random(in: 0..<8, using: &random))
+    }
+    for _ in 0..<([1, 1, 1, 6].randomElement(using: &random) ?? 1) {
+      switch Int.random(in: 0..<10, using: &random) {
+      case 0:
+        try transaction.deleteIfPresent(Customer.key(Int.random(in: 0..<8, using: &random)))
+      case 1...2:
+        try transaction.set(
+          Customer(
+            id: Int.random(in: 0..<7, using: &random),
+            city: ["Rome", "Oslo"].randomElement(using: &random) ?? "",
+            name: ["a", "b", "c"].randomElement(using: &random) ?? ""))
+      case 3: try transaction.deleteIfPresent(Order.key(Int.random(in: 0..<25, using: &random)))
+      case 4:
+        try transaction.set(
+          Delivery(
+            id: Int.random(in: 0..<6, using: &random), order: order(),
+            others: [order().key, order().key]))
+      case 5:
+        try transaction.deleteIfPresent(Delivery.key(Int.random(in: 0..<6, using: &random)))
+      default: try transaction.set(order())
+      }
+    }
+  }
+
+  @Test(.timeLimit(.minutes(5)), arguments: seeds(2))
+  func `asked, followed and plain results are equal after every commit`(seed: UInt64) async throws {
+    let models: [any SimpleModel.Type] =
+      seed.isMultiple(of: 2) ? [Customer.self, Order.self, Delivery.self] : []
+    let store = try ModelStore.inMemory(models: models)
+    var random = SeededGenerator(seed: seed)
+    for (name, filter, holds) in Self.filters {
+      let query = Query(filter: filter, order: [.ascending(\.name), .descending(\.id)])
+      var lists = store.follow(query).makeAsyncIterator()
+      var counts = store.follow(.count, of: query).makeAsyncIterator()
+      var list = try #require(try await lists.next())
+      var count = try #require(try await counts.next())
+      for step in 0..<30 {
+        let changes = random.next()
+        try await store.write { transaction in
+          var random = SeededGenerator(seed: changes)
+          try Self.change(&transaction, &random)
+        }
+        let expected = try await store.read { snapshot in
+          let orders = try snapshot.find(Query<Order>.all).entities
+          let deliveries = try snapshot.find(Query<Delivery>.all).entities
+          return try snapshot.find(Query<Customer>.all).entities
+            .filter { holds($0, orders, deliveries) }
+            .sorted { ($0.name, $1.id) < ($1.name, $0.id) }
+        }
+        let comment: Comment = "seed \(seed), \(name), step \(step)"
+        try #require(try await store.find(query).entities == expected, comment)
+        try #require(try await store.answer(.count, to: query) == expected.count, comment)
+        try #require(
+          try await store.find(Query(filter: filter)).entities.count == expected.count, comment)
+        try #require(
+          Set(try await store.read { try $0.modelIdentifiers(matching: query) })
+            == Set(expected.map { $0.key.rawValue }), comment)
+        // A wrong last element has no successor, so this would end with the time limit.
+        while list.entities != expected { list = try #require(try await lists.next()) }
+        while count != expected.count { count = try #require(try await counts.next()) }
+      }
+    }
+    await store.close()
+  }
+
+  @Test func `the plan says how the models are found, and the other conditions narrow them`() throws
+  {
+    let store = try ModelStore.inMemory(models: [Customer.self, Order.self])
+    try store.write { transaction in
+      for id in 0..<3000 {
+        try transaction.set(
+          Customer(id: id, city: id % 500 == 0 ? "Rome" : "Oslo", name: "\(id)"))
+        try transaction.set(
+          Order(id: id, customer: Customer.key(id), isPaid: id % 3 == 0, total: id))
+      }
+    }
+    let debtors = Query<Customer>(filter: .has(Self.unpaid, by: \.customer))
+    let plan = try store.explain(debtors)
+    #expect(plan.access == .identifiers(count: 2000))
+    #expect(plan.related.map(\.typeName) == ["Order"])
+    #expect(plan.related.first?.isToldByIndex == true)
+    #expect("\(plan)".contains("; after Order: "))
+    let romans = Query<Customer>(filter: .has(Self.unpaid, by: \.customer) && \.city == "Rome")
+    #expect(try store.explain(romans).access == .identifiers(count: 4))
+    #expect(try store.find(romans).entities.map(\.id) == [500, 1000, 2000, 2500])
+    #expect(try store.explain(.count, to: romans).related.count == 1)
+  }
+
+  @Test func `only changes of the named types find a followed one`() async throws {
+    let store = try ModelStore.inMemory(models: [Customer.self, Order.self, Delivery.self])
+    let followed = store.follow(Query<Customer>(filter: .has(Self.unpaid, by: \.customer)))
+    #expect(followed.plan.finding == .nodes(of: ["Customer", "Order"]))
+    var iterator = followed.makeAsyncIterator()
+    #expect(try await iterator.next()?.entities.isEmpty == true)
+    let hub = try StoreHub.hub(of: store)
+    let before = hub.tally.refills
+    try await store.write { try $0.set(RelatedStranger(id: 1)) }
+    #expect(hub.tally.refills == before)
+    try await store.write { transaction in
+      try transaction.set(Customer(id: 1, city: "Rome", name: "a"))
+      try transaction.set(Order(id: 1, customer: Customer.key(1), isPaid: false, total: 1))
+    }
+    #expect(try await iterator.next()?.entities.map(\.id) == [1])
+    #expect(hub.tally.refills > before)
+    await store.close()
+  }
+
+  @Test func `an invalid query inside is refused, and no other source answers it`() throws {
+    let store = try ModelStore.inMemory()
+    let wrong = Query<Order>(offset: -1)
+    let query = Query<Customer>(filter: .has(wrong, by: \.customer))
+    #expect(throws: QueryError.self) { try store.find(query) }
+    #expect(throws: QueryError.self) { try query.validate() }
+    let right = Query<Customer>(filter: .has(Self.unpaid, by: \.customer))
+    #expect(!right.matches(Customer(id: 1, city: "", name: "")))
+    let error = #expect(throws: QueryError.self) { try right.apply(to: []) }
+    #expect(error?.code == .needsStore)
+    #expect(
+      Filter<Customer>.has(Self.unpaid, by: \.customer)
+        == .has(Query(filter: \Order.isPaid == false), by: \.customer))
+    #expect(
+      Filter<Customer>.has(Self.unpaid, by: \.customer)
+        != .has(Self.unpaid, by: \.customer, atLeast: 2))
+  }
+}
+
+@Model private struct RelatedStranger {
+  @Key var id: Int
+}
