@@ -3,6 +3,14 @@ import PandoSystem
 import Testing
 
 @Suite struct ChunkedArrayTests {
+  private final class Object: Equatable {
+    let number: Int
+
+    init(_ number: Int) { self.number = number }
+
+    static func == (left: Object, right: Object) -> Bool { left === right }
+  }
+
   @Test(arguments: seeds(20))
   func `it holds what an array holds after the same changes`(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
@@ -40,7 +48,7 @@ import Testing
   @Test(arguments: seeds(6))
   func `versions differ in the parts that say so, and nowhere else`(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
-    var chunked = ChunkedArray(0..<Int.random(in: 0...2_000, using: &random))
+    var chunked = ChunkedArray((0..<Int.random(in: 0...2_000, using: &random)).map(Object.init))
     for step in 0..<40 {
       let former = chunked
       for change in 0..<([0, 1, 1, 2, 10, 300].randomElement(using: &random) ?? 1) {
@@ -49,15 +57,17 @@ import Testing
         if change % 3 == step % 3, place < chunked.count {
           _ = chunked.remove(at: index)
         } else {
-          chunked.insert(-change, at: index)
+          chunked.insert(Object(-change), at: index)
         }
       }
       let (old, new) = (Array(former), Array(chunked))
       let parts = chunked.changedParts(since: former)
-      var made: [Int] = []
+      var made: [Object] = []
       var end = 0
       for part in parts {
         #expect(part.old.lowerBound >= end && !(part.old.isEmpty && part.new.isEmpty))
+        #expect(part.old.isEmpty || part.new.isEmpty || old[part.old].first != new[part.new].first)
+        #expect(part.old.isEmpty || part.new.isEmpty || old[part.old].last != new[part.new].last)
         made += old[end..<part.old.lowerBound]
         #expect(made.count == part.new.lowerBound)
         made += new[part.new]
@@ -68,15 +78,15 @@ import Testing
     }
   }
 
-  @Test func `a change of one element is in a part of a few hundred`() {
-    let former = ChunkedArray(0..<100_000)
+  @Test func `a move is two parts of one element`() {
+    let former = ChunkedArray((0..<100_000).map(Object.init))
     var chunked = former
     // A move over half of the array.
-    let moved = chunked.remove(at: chunked.partitioningIndex { $0 >= 20_000 })
-    chunked.insert(moved, at: chunked.partitioningIndex { $0 >= 70_000 })
+    let moved = chunked.remove(at: chunked.partitioningIndex { $0.number >= 20_000 })
+    chunked.insert(moved, at: chunked.partitioningIndex { $0.number >= 70_000 })
     let parts = chunked.changedParts(since: former)
-    #expect(parts.count == 2)
-    #expect(parts.map(\.new.count).reduce(0, +) <= 512)
+    #expect(parts.map(\.old) == [20_000..<20_001, 70_000..<70_000])
+    #expect(parts.map(\.new) == [20_000..<20_000, 69_999..<70_000])
   }
 
   @Test(arguments: [0, 1, 127, 128, 129, 1_000])
