@@ -3,11 +3,12 @@ import PandoModels
 extension Filter {
   /// Whether a comparison needs rows of a store beside the record of the model.
   package var needsStore: Bool {
-    var needsStore = false
-    tree.forEachLeaf { leaf in
-      if case .compare(let field, _, _) = leaf, field.isStoresOwn { needsStore = true }
+    switch tree {
+    case .compare(let field, _, _): field.isStoresOwn
+    case .and(let parts), .or(let parts): parts.contains { Filter($0).needsStore }
+    case .not(let part): Filter(part).needsStore
+    default: false
     }
-    return needsStore
   }
 }
 
@@ -19,6 +20,7 @@ extension Query {
 extension ModelSnapshot {
   /// The query with the fields that only a store has replaced by the identifiers of their matches.
   func resolved<E: Queryable>(_ query: Query<E>) throws -> Query<E> {
+    guard query.filter.needsStore else { return query }
     var plans: [QueryPlan]?
     return try resolved(query, &plans)
   }

@@ -239,6 +239,8 @@ extension QueryPlanner {
   func compositeRows(_ parts: [FilterTree<RecordField>]) -> [QueryCandidates] {
     indexes.compactMap { index in
       guard index.fields.count > 1 else { return nil }
+      // A single condition concerns one field.
+      if parts.count == 1, self.index(of: index.fields[0]) != nil { return nil }
       let use = use(of: index, for: parts)
       // A record with an empty list has no row.
       if index.fields.dropFirst(use.fieldCount).contains(where: \.hasElements) { return nil }

@@ -80,7 +80,7 @@ extension ModelSnapshot {
 
   /// Whether the natural order of a type differs from the order in which its nodes were first stored.
   func isArranged(_ typeName: String) throws -> Bool {
-    try property(QueueNames.arrangement(typeName)) != nil
+    try reader.directory.catalog.type(named: typeName, in: reader).isArranged
   }
 }
 

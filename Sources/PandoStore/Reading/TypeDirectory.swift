@@ -203,6 +203,8 @@ struct QueriedType: Sendable {
   let recordCount: Int
   /// Its indexes, sorted by the names of their fields.
   let indexes: [StoredIndex]
+  /// Whether its natural order differs from the order in which its nodes were first stored.
+  var isArranged = false
   /// The nodes found for a list of types.
   var nodes: [UInt64] = []
 }
@@ -275,6 +277,7 @@ extension StoreReader {
     let number = row?.number ?? 0
     return QueriedType(
       number: number, recordCount: Int(clamping: count),
-      indexes: number == 0 ? [] : try indexes(ofType: number))
+      indexes: number == 0 ? [] : try indexes(ofType: number),
+      isArranged: try property(QueueNames.arrangement(name)) != nil)
   }
 }
