@@ -54,6 +54,7 @@ enum RelatedNews {
 struct JoinedView<Live: LiveView> {
   private let source: FollowedSource<Live>
   private var following: (live: Live, cursor: ObserverCursor)?
+  private weak var bell: ObservedState<Void>?
   private(set) var value: Live.Value?
   private(set) var isEnded = false
 
@@ -63,6 +64,7 @@ struct JoinedView<Live: LiveView> {
     if following != nil { return }
     let joined = try source.join()
     joined.live.observed.ring(bell)
+    self.bell = bell
     following = joined
   }
 
@@ -75,6 +77,8 @@ struct JoinedView<Live: LiveView> {
     defer { following = (live, cursor) }
     let news = try live.observed.newest(&cursor)
     isEnded = cursor.isFinished
+    // The iteration may have taken the ring for the end together with the one for the last value.
+    if news != nil, live.observed.endsObservation(cursor) { bell?.publish(()) }
     guard let newest = news?.contents else { return false }
     value = newest
     return true

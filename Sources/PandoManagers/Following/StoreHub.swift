@@ -152,9 +152,16 @@ extension StoreHub {
   }
 
   /// Ends a view with an error.
+  ///
+  /// A read that finds the store closed has the same error as an idle view.
   func fail(_ view: some LiveView, _ error: any Error) {
     views.remove(view.number)
-    view.state.fail(error)
+    let isClosed = (error as? StoreError)?.code == .closed
+    view.state.fail(isClosed ? closedError : error)
+  }
+
+  private var closedError: ManagerError {
+    ManagerError(.closed, store.path, "the store was closed")
   }
 }
 
@@ -275,6 +282,6 @@ extension StoreHub: StorePipelineMember {
   func failRead(_ error: any Error) { for view in views.all { fail(view, error) } }
 
   func storeHasClosed() {
-    failRead(ManagerError(.closed, store.path, "the store was closed"))
+    failRead(closedError)
   }
 }

@@ -141,6 +141,11 @@ package final class ObservedState<Contents: Sendable>: Sendable {
     }
   }
 
+  /// Whether an observation ends after the newest state.
+  package func endsObservation(_ cursor: ObserverCursor) -> Bool {
+    state.withLock { $0.isFinished || $0.failureCount > cursor.failureCount }
+  }
+
   /// The committed contents.
   package var contents: Contents { state.withLock { $0.contents } }
 

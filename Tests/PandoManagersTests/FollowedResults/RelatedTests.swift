@@ -321,4 +321,16 @@ import Testing
     await store.close()
     await #expect(throws: ManagerError.self) { try await iterator.next() }
   }
+
+  @Test func `the end after a last value is not lost`() async throws {
+    // An iteration waited for ever if the value and the end of the store came before it looked.
+    let store = try ModelStore.inMemory(models: [Post.self, Remark.self])
+    var iterator = store.follow(Query<Post>.all, with: .list(by: \Remark.post)).makeAsyncIterator()
+    _ = try await iterator.next()
+    try await store.write { try $0.set(Post(id: 1, title: "", rank: 1)) }
+    await store.close()
+    #expect(try await iterator.next()?.entities.map(\.id) == [1])
+    await #expect(throws: ManagerError.self) { try await iterator.next() }
+    #expect(try await iterator.next() == nil)
+  }
 }
