@@ -183,24 +183,39 @@ private struct RelatedIteration<E: Queryable, Value: Sendable>: Observer {
   ) throws -> Bool {
     var hasChanged = false
     rows = try newest.mapped(since: shown, rows) { old, new in
-      hasChanged =
-        hasChanged || old.count != new.count || !zip(old, new).allSatisfy { $0.0 === $1 }
-      var known: [ObjectIdentifier: Row] = [:]
+      var known: [ByteString: (row: ResultRow, related: Row)] = [:]
       for (row, related) in old {
-        known[ObjectIdentifier(row)] = related
+        known[row.identifier] = (row, related)
         if index[row.identifier] === row { index[row.identifier] = nil }
       }
-      return try new.map { row in
+      let made = try new.map { row in
         index[row.identifier] = row
-        if let known = known[ObjectIdentifier(row)] { return known }
-        guard let entity = row.entity(as: E.self) else {
-          preconditionFailure("a followed row has its entity")
-        }
-        return Row(entity, try reader.value(of: row.key))
+        return try relatedRow(of: row, known[row.identifier], reader)
       }
+      hasChanged =
+        hasChanged || old.count != made.count || !zip(old, made).allSatisfy { $0.1 === $1 }
+      return made
     }
     shown = newest
     return hasChanged
+  }
+
+  /// The row with its value; the known one if it has not changed.
+  private func relatedRow(
+    of row: ResultRow, _ known: (row: ResultRow, related: Row)?, _ reader: any RelatedReader<Value>
+  ) throws -> Row {
+    if let known, known.row === row { return known.related }
+    guard let entity = row.entity(as: E.self) else {
+      preconditionFailure("a followed row has its entity")
+    }
+    let made = Row(entity, try reader.value(of: row.key))
+    // A query that is read again has new rows for all its entities.
+    if let known, known.row.hasEqualEntity(row, as: E.self),
+      reader.areSame(known.related.value, made.value)
+    {
+      return known.related
+    }
+    return made
   }
 
   /// Gives a row the present value.

@@ -180,12 +180,7 @@ struct QueryWindow<E: Queryable>: Sendable {
   /// Whether a changed entity leaves its row as it is.
   private func isSame(_ old: ResultRow, _ new: ResultRow) -> Bool {
     guard old.rank == new.rank else { return false }
-    guard keepsModels else { return old.values == new.values }
-    guard let old = old.entity(as: E.self), let new = new.entity(as: E.self), old == new else {
-      return false
-    }
-    // Texts may be equal with other bytes.
-    return E.fields.allSatisfy { !$0.value(of: old).differs(from: $0.value(of: new)) }
+    return keepsModels ? old.hasEqualEntity(new, as: E.self) : old.values == new.values
   }
 
   /// Applies so many changes that sorting all entities costs less than placing each.

@@ -29,6 +29,14 @@ package final class ResultRow: Sendable {
 
   /// The entity; `nil` if the row does not have it.
   package func entity<E: Queryable>(as type: E.Type) -> E? { (box as? Box<E>)?.entity }
+
+  /// Whether another row has an equal entity, with the same bytes in the texts of its fields.
+  package func hasEqualEntity<E: Queryable>(_ other: ResultRow, as type: E.Type) -> Bool {
+    guard let one = entity(as: type), let other = other.entity(as: type), one == other else {
+      return false
+    }
+    return E.fields.allSatisfy { !$0.value(of: one).differs(from: $0.value(of: other)) }
+  }
 }
 
 /// The rows of a result that shares them with earlier and later results; an array of the entities is made when first asked for.

@@ -333,4 +333,27 @@ import Testing
     await #expect(throws: ManagerError.self) { try await iterator.next() }
     #expect(try await iterator.next() == nil)
   }
+
+  @Test func `rows of a list that is read again are updated only if they differ`() async throws {
+    let store = try ModelStore.inMemory(models: [Post.self, Remark.self, Picture.self])
+    try await store.write { transaction in
+      for id in 0..<4 {
+        let post = Post(id: id, title: "", rank: id)
+        try transaction.set(Picture(id: id, post: post, others: [], bytes: 0))
+      }
+    }
+    let held = Query<Post>(
+      filter: .held(by: Picture.key(1)) || .held(by: Picture.key(2)), order: [.ascending(\.rank)])
+    let unique = Query<Post>(order: [.ascending(\.rank)], uniqueBy: [.field(\.title)])
+    var helds = store.follow(held, with: .answer(.count, by: \Remark.post)).makeAsyncIterator()
+    var uniques = store.follow(unique, with: .answer(.count, by: \Remark.post)).makeAsyncIterator()
+    #expect(try await helds.next()?.values == [0, 0])
+    #expect(try await uniques.next()?.values == [0])
+    // Both lists are read again after the first write, and have not changed.
+    try await store.write { try $0.set(Post(id: 3, title: "", rank: 3, stars: 1)) }
+    try await store.write { try $0.set(Post(id: 2, title: "b", rank: 2)) }
+    #expect(try await helds.next()?.change == .changes([.update(index: 1)]))
+    #expect(try await uniques.next()?.change == .changes([.insert(index: 1)]))
+    await store.close()
+  }
 }
