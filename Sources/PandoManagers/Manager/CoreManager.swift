@@ -28,7 +28,8 @@ public final class CoreManager<E: Entity>: Sendable {
 
   /// Makes a manager over given stores; a container makes its own managers.
   ///
-  /// A memory store directly before a disk store becomes one ``CacheStore`` with it.
+  /// A memory store directly before a disk store becomes one ``CacheStore`` with it. A ``DiskStore`` over a model store
+  /// in memory counts as a disk store here.
   ///
   /// - Parameters:
   ///   - stores: The stores in any order; the manager sorts them by level, the nearest first.

@@ -24,7 +24,8 @@ package struct StoreStack<E: Entity>: Sendable {
   init(_ stores: [any Storing<E>], events: ManagerEventHandler?) {
     let sorted = stores.enumerated()
       .ordered { ($0.element.level, $0.offset) < ($1.element.level, $1.offset) }.map(\.element)
-    local = Self.withCaches(sorted.filter { $0.level.isLocal }.map { $0.local })
+    let near = sorted.filter { $0.level.isLocal }.map { $0.local }
+    local = Self.withCaches(Self.withModelStoreLast(near))
     remote = sorted.filter { !$0.level.isLocal }
     last = local.last
     nearer = NearerStores(
@@ -79,12 +80,24 @@ package struct StoreStack<E: Entity>: Sendable {
   /// Whether the deciding store keeps sequence numbers.
   var keepsOrder: Bool { Self.counting(last)?.updatesInPlace == true }
 
-  /// Joins a disk store with a memory store directly before it.
+  /// Moves a store over a model store in memory behind the others in memory, where it is on disk, too.
+  private static func withModelStoreLast(
+    _ stores: [any LocalStoring<E>]
+  ) -> [any LocalStoring<E>] {
+    guard stores.last?.level == .memory else { return stores }
+    return stores.filter { !isOverModelStore($0) } + stores.filter(isOverModelStore)
+  }
+
+  private static func isOverModelStore(_ store: any LocalStoring<E>) -> Bool {
+    counting(store)?.followedStore != nil
+  }
+
+  /// Joins a disk store, or one over a model store in memory, with a memory store directly before it.
   private static func withCaches(_ stores: [any LocalStoring<E>]) -> [any LocalStoring<E>] {
-    guard stores.count > 1, let disk = stores.last, disk.level == .disk,
+    guard stores.count > 1, let last = stores.last, last.level == .disk || isOverModelStore(last),
       let memory = stores.dropLast().last as? any KeyValueStoring<E>
     else { return stores }
-    return stores.dropLast(2) + [CacheStore(keyValueStore: memory, persistentStore: disk)]
+    return stores.dropLast(2) + [CacheStore(keyValueStore: memory, persistentStore: last)]
   }
 
   /// Takes the sequence number of a request to a server, and so of its answer.

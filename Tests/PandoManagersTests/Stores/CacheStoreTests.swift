@@ -55,6 +55,28 @@ import Testing
     #expect(try await books.get(byID: .remote("1")) == nil)
   }
 
+  @Test func `a limited memory beside a model store in memory is its cache, in any order`()
+    async throws
+  {
+    // It counted as a store of its own: a search returned the few notes that it kept.
+    let model = try ModelStore.inMemory()
+    let disk = DiskStore<Draft>(modelStore: model)
+    let drafts = (0..<5).map { Draft(id: .local("\($0)"), revision: 1, text: "\($0)") }
+    try await model.write { transaction in
+      for draft in drafts.prefix(2) { try transaction.set(draft) }
+    }
+    func memory() -> LRUStore<Draft> { LRUStore(store: InMemoryStore(), limit: 2) }
+    for stores: [any Storing<Draft>] in [[memory(), disk], [disk, memory()]] {
+      let manager = CoreManager<Draft>(stores: stores)
+      try await manager.set(Array(drafts.dropFirst(2)))
+      #expect(try await manager.all().entities == drafts)
+      #expect(try await manager.answer(.count, to: .all) == 5)
+      #expect(try await model.read { try $0.find(Query<Draft>.all).count } == 5)
+      try await manager.remove(drafts.dropFirst(2).map(\.id))
+    }
+    await model.close()
+  }
+
   @Test func `a write fills memory with what is stored, whatever kind of store is behind it`()
     async throws
   {
