@@ -34,6 +34,11 @@ public struct DiskStore<E: LocalEntity>: Sendable {
 }
 
 extension DiskStore: LocalStoring {
+  /// Whether a write needs a sequence number: a server of the type, or of the program's own, will answer to it.
+  private func keepsOrder(in context: WriteContext<E>) -> Bool {
+    keepsOrder || context.endpoint != nil
+  }
+
   package var updatesInPlace: Bool { true }
 
   package func takeReadPlace() async throws -> UInt64 {
@@ -81,7 +86,7 @@ extension DiskStore: LocalStoring {
   package func apply(
     _ entities: [E], in context: WriteContext<E>
   ) async throws -> AppliedWrite<E> {
-    let keepsOrder = keepsOrder
+    let keepsOrder = keepsOrder(in: context)
     let isLocal = context.firstStep == nil && context.steps.isEmpty
     return try await modelStore.write { transaction in
       let applied =
@@ -138,7 +143,7 @@ extension DiskStore: LocalStoring {
   package func applyRemoval(
     of identifiers: [EntityIdentifier<E>], in context: WriteContext<E>
   ) async throws -> UInt64 {
-    let keepsOrder = keepsOrder
+    let keepsOrder = keepsOrder(in: context)
     return try await modelStore.write { transaction in
       try context.firstStep?([], &transaction)
       try transaction.removeEntities(identifiers, asOf: context.asOf, keepsOrder: keepsOrder)

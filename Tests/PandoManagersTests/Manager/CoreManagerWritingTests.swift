@@ -14,6 +14,33 @@ import Testing
     Volume(id: .remote(number), title: title)
   }
 
+  // Such a write had the sequence number 0, so that each answer to it counted as late.
+  @Test func `an answer is stored for a type that declares no server`() async throws {
+    let store = try ModelStore.inMemory()
+    let tracks = CoreManager<Track>(stores: [DiskStore(modelStore: store), LoudServer()])
+    let written = try await tracks.set([Track(1, "a"), Track(2, "b")], in: .localAndRemote)
+    #expect(written.value.map(\.title) == ["A", "B"])
+    let update = try await tracks.update(byID: .remote(1), in: .localAndRemote) { $0.title = "c" }
+    #expect(update.value.title == "C")
+    #expect(try await tracks.all().entities.map(\.title) == ["C", "B"])
+    await store.close()
+  }
+
+  @Test func `a change after the request wins for a type that declares no server`() async throws {
+    let store = try ModelStore.inMemory()
+    let server = ScriptedStore<Track>()
+    let tracks = CoreManager<Track>(stores: [DiskStore(modelStore: store), server])
+    server.beforeAnswer { _ = try? await tracks.set(Track(1, "later")) }
+    let written = try await tracks.set(Track(1, "sent"), in: .localAndRemote)
+    #expect(written.value.title == "later")
+    server.beforeAnswer { _ = try? await tracks.remove(atID: .remote(1)) }
+    await #expect(throws: ManagerError.self) {
+      try await tracks.set(Track(1, "again"), in: .localAndRemote)
+    }
+    #expect(try await tracks.all().isEmpty)
+    await store.close()
+  }
+
   // The write was thrown after its commit. The nearer store then showed the former value, and the
   // stored request was not sent before another write.
   @Test func `a nearer store that fails neither undoes nor hides a write`() async throws {
@@ -149,4 +176,33 @@ import Testing
     #expect(nearer.entities.map(\.title) == ["one"])
     #expect(try await manager.get(byID: .remote("1"))?.title == "one")
   }
+}
+
+/// A server that writes titles in capitals.
+private struct LoudServer: Storing {
+  let level = StoreLevel.remote
+
+  func get(withQuery query: Query<Track>, in context: ReadContext<Track>) async throws
+    -> QueryResult<Track>
+  { .empty }
+
+  func search(withQuery query: Query<Track>, in context: ReadContext<Track>) async throws
+    -> QueryResult<Track>
+  { .empty }
+
+  func set(_ entities: [Track], in context: WriteContext<Track>) async throws -> [Track] {
+    entities.map { track in
+      var track = track
+      track.title = track.title.uppercased()
+      return track
+    }
+  }
+
+  func remove(
+    _ identifiers: [EntityIdentifier<Track>], in context: WriteContext<Track>
+  ) async throws {}
+
+  func removeAll(withQuery query: Query<Track>, in context: WriteContext<Track>) async throws
+    -> [EntityIdentifier<Track>]
+  { [] }
 }
