@@ -12,8 +12,9 @@ extension ModelStore {
   ///   for (project, count) in rows { print(project.name, count) }
   /// }
   /// ```
-  /// Each element is what `find(_:with:)` returns at one commit: entities and related values are always of the same
-  /// commit. A commit changes the values of the entities whose related models it touched, and no others.
+  /// Each element is what `find(_:with:)` returns at one commit, without models that can't be decoded. Entities and
+  /// related values are always of the same commit. A commit changes the values of the entities whose related models it
+  /// touched, and no others.
   ///
   /// - Parameters:
   ///   - query: The query for the entities; groups do not matter.

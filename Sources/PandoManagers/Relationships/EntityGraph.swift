@@ -40,7 +40,8 @@ public struct EntityGraph<Root: Entity>: Sendable {
     entities[ByteString(identifier.modelIdentifier)] as? E
   }
 
-  /// Returns the entities of a type, in the order of the walk from the roots.
+  /// Returns the entities of a type: the roots in the order of the query, then the others by their number of steps from
+  /// a root.
   ///
   /// - Parameter type: The type.
   /// - Returns: The entities, roots included.

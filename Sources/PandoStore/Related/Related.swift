@@ -11,8 +11,8 @@ import PandoModels
 /// ```
 /// `store.find(_:with:)` asks for it, `store.follow(_:with:)` follows it.
 ///
-/// A model names the entity by a key, by a child, or by several of them in a list. If it names the entity by a child,
-/// write `by: .child(\.project)`.
+/// A model names the entity by a key (`by: \.project`), by a child (`by: .child(\.project)`), or by the keys or children
+/// of a list (`by: .each(\.projects)`, for answers only).
 ///
 /// - Note: Any thread.
 public struct Related<E: Queryable, Value: Sendable & Equatable>: Sendable {
