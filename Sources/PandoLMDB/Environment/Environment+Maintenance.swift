@@ -78,7 +78,7 @@ extension Environment {
   ///   - compacting: Whether to omit free pages and write the pages in order; slower, smaller.
   /// - Throws: ``LMDBError`` with code `fileExists` if the folder has a data file or another copy
   ///   is under way there; `incompatibleTable` if a compact copy finds lost pages
-  ///   (``PageReport/PageCounts/lost``); else the system's error. A failed copy is removed, with
+  ///   (`Environment.problems(path:)` names them); else the system's error. A failed copy is removed, with
   ///   the folder if this call created it. Other files there stay.
   /// - Complexity: O(size of the file); O(pages in use) for a compact copy. A copy that is not
   ///   compact waits for the write under way.

@@ -16,7 +16,7 @@ extension ModelStore {
   ///   - droppingUndeclared: Whether to remove the indexes of these types that no program declares; see
   ///     ``ModelIndex/isUndeclared``. Don't set it while other programs need indexes of their own.
   /// - Returns: How many were made, or made anew.
-  /// - Throws: As ``ModelTransaction/addIndex(on:ofType:unique:)``; `QueryError` `unknownField` for an
+  /// - Throws: As ``ModelTransaction/addIndex(on:ofType:unique:sums:)``; `QueryError` `unknownField` for an
   ///   `FieldIndex` of a key path that is no declared field.
   /// - Complexity: O(*n* log *n*) for *n* records of a type that gets or loses an index.
   @discardableResult
