@@ -34,7 +34,7 @@ struct StoreLoad {
       }
     }
     guard isComplete, let commitNumber else {
-      throw DumpLine.invalid(number, "the dump ends here, before its last line")
+      throw DumpLine.invalid(number, "the dump ends here, before its last line; it is incomplete")
     }
     try requirePromisedNodes()
     try refuseTreeFaults()

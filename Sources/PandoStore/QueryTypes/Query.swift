@@ -1,10 +1,12 @@
 import FoundationEssentials
 import PandoModels
 
-/// A question for the entities of a type: which, in what order, and how many.
+/// Selects models of a type by a filter, an order, an offset and a limit.
 ///
 /// ```swift
-/// Query(filter: \Book.year > 1990, order: [.descending(\.year), .ascending(\.title)], limit: 20)
+/// let query = Query(
+///   filter: \Book.year > 1990, order: [.descending(\.year), .ascending(\.title)], limit: 20)
+/// let books = try await store.find(query).entities
 /// ```
 /// The filter selects entities in natural order. `uniqueBy` keeps the first entity of each combination of
 /// values. The rest is ordered, offset and limit select a window, and the window is grouped.

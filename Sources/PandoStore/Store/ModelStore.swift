@@ -10,7 +10,7 @@ package import PandoSystem
 /// ```swift
 /// let store = try ModelStore(path: "data")
 /// try store.write { try $0.set(message) }
-/// let message = try store.read { try $0.get("Message:34", as: Message.self) }
+/// let message = try store.get(Message.key(34))
 /// ```
 ///
 /// A process opens a directory once; several processes may have it open at the same time. Any

@@ -79,7 +79,8 @@ import Testing
   @Test func `a dump that was cut off at any line is refused`() throws {
     let lines = try dump(makeStore())
     for count in 1..<lines.count {
-      try expectRefused(Array(lines[..<count]), "the dump ends here, before its last line")
+      try expectRefused(
+        Array(lines[..<count]), "the dump ends here, before its last line; it is incomplete")
     }
     try expectRefused([], "line 0: the dump ends here")
   }
