@@ -17,6 +17,21 @@ extension Query {
   package var needsStore: Bool { filter.needsStore || order.contains { $0.key == .relevance } }
 }
 
+/// A condition that a store replaces by the identifiers of the entities that meet it.
+protocol ResolvedCondition: StoreCondition {
+  /// Returns the entities that meet the condition.
+  ///
+  /// - Parameters:
+  ///   - keys: The identifiers of the entities that count, as values; `nil` if all do.
+  ///   - snapshot: The store.
+  ///   - plans: Receives the plan of each question that is asked; `nil` without an interest in them.
+  /// - Returns: The identifiers of these entities, and perhaps of others that do not count.
+  /// - Throws: As ``ModelSnapshot/answer(_:to:)``.
+  func identifiers(
+    among keys: [QueryValue]?, in snapshot: ModelSnapshot, _ plans: inout [QueryPlan]?
+  ) throws -> [String]
+}
+
 extension ModelSnapshot {
   /// The query with the fields that only a store has replaced by the identifiers of their matches.
   func resolved<E: Queryable>(_ query: Query<E>) throws -> Query<E> {

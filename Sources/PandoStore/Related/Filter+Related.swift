@@ -44,21 +44,6 @@ extension Filter {
   }
 }
 
-/// A condition that a store replaces by the identifiers of the entities that meet it.
-protocol ResolvedCondition: StoreCondition {
-  /// Returns the entities that meet the condition.
-  ///
-  /// - Parameters:
-  ///   - keys: The identifiers of the entities that count, as values; `nil` if all do.
-  ///   - snapshot: The store.
-  ///   - plans: Receives the plan of each question that is asked; `nil` without an interest in them.
-  /// - Returns: The identifiers of these entities, and perhaps of others that do not count.
-  /// - Throws: As ``ModelSnapshot/answer(_:to:)``.
-  func identifiers(
-    among keys: [QueryValue]?, in snapshot: ModelSnapshot, _ plans: inout [QueryPlan]?
-  ) throws -> [String]
-}
-
 /// The condition that models of a query name an entity.
 private struct RelatedCondition<S: Queryable>: ResolvedCondition {
   private let related: RelatedAnswer<S, Int>
