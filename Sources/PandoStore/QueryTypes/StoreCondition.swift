@@ -14,9 +14,6 @@ package protocol StoreCondition: Hashable, Sendable {
 }
 
 extension Query {
-  /// The conditions of the filter that only a store can check.
-  package var conditions: [any StoreCondition] { filter.tree.fields.compactMap(\.condition) }
-
   /// The namespaces of the nodes that the result depends on; `nil` if a change of any node may matter.
   package var namespaces: Set<String>? {
     guard let own = E.nodeNamespace, !order.contains(where: { $0.key == .relevance }) else {
