@@ -46,21 +46,19 @@ final class Input: Sendable {
   ///
   /// - Returns: The number of bytes appended; 0 at the end of the input.
   func read(_ limit: Int, appendingTo bytes: inout [UInt8]) throws(CommandError) -> Int {
-    let start = bytes.count
-    bytes.append(contentsOf: repeatElement(0, count: limit))
     while true {
-      let count = unsafe bytes.withUnsafeMutableBytes { buffer in
-        // The rebased part lies within the array, which this closure keeps alive.
-        let room = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[start...])
-        return unsafe Glibc.read(descriptor, room.baseAddress, room.count)
+      var (result, code) = (0, Int32(0))
+      // Not an array of zeros: without optimization, filling one takes longer than an import of a few lines.
+      let read = unsafe [UInt8](unsafeUninitializedCapacity: limit) { buffer, count in
+        result = unsafe Glibc.read(descriptor, buffer.baseAddress, limit)
+        code = errno
+        count = max(0, result)
       }
-      if count >= 0 {
-        bytes.removeLast(limit - count)
-        return count
+      if result >= 0 {
+        bytes += read
+        return result
       }
-      if errno != EINTR {
-        throw CommandError(.failure, at: name, SystemError.text(errno))
-      }
+      if code != EINTR { throw CommandError(.failure, at: name, SystemError.text(code)) }
     }
   }
 

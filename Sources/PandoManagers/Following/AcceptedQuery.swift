@@ -22,6 +22,8 @@ final class AcceptedQuery<E: Queryable>: Sendable {
   /// Whether the query depends on other rows of the store, such as those of parents of entities, so that changes of
   /// other nodes may change the result.
   let needsStore: Bool
+  /// Whether counts of other models tell all that the result depends on beside the entities.
+  let countsModels: Bool
   /// The namespaces of all nodes that may change the result; `nil` if any may.
   let namespaces: Set<ByteString>?
   private let contract: (any EntityContract<E>)?
@@ -59,6 +61,7 @@ final class AcceptedQuery<E: Queryable>: Sendable {
     self.stored = stored
     ordersByChange = query.uniqueBy.isEmpty && query.nodeIdentifiers == nil
     needsStore = query.needsStore
+    countsModels = needsStore && query.countedConditions != nil
     namespaces = query.namespaces.map { Set($0.map { ByteString($0) }) }
     key = needsStore || findsByType ? .type : Self.key(of: query, hasCapacity: capacity != nil)
   }
@@ -68,7 +71,7 @@ final class AcceptedQuery<E: Queryable>: Sendable {
     contract != nil || query.looksIntoNodes
   }
 
-  /// Whether an entity belongs to the result, without the limit.
+  /// Whether an entity belongs to the result, without the limit and conditions on other models.
   ///
   /// - Parameters:
   ///   - entity: The entity.
@@ -77,7 +80,7 @@ final class AcceptedQuery<E: Queryable>: Sendable {
   func accepts(_ entity: RankedEntity<E>, isKept: Bool) -> Bool {
     if case .identifiers = key {
       guard isKept || key.names(entity.identifier) else { return false }
-    } else if !query.matches(entity.entity) {
+    } else if !needsStore, !query.matches(entity.entity) {
       return false
     }
     return contract?.isValid(entity.entity, for: query) ?? true

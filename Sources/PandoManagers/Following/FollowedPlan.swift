@@ -45,14 +45,14 @@ public struct FollowedPlan: Sendable, Hashable, CustomStringConvertible {
   public let keptMaximum: Int?
   /// Whether it reads its result from the store again when an entity enters, leaves or moves.
   ///
-  /// It does with named identifiers, with `uniqueBy`, and if each changed node finds it. Other queries only do if the
-  /// reserve of a limit has run out.
+  /// It does with named identifiers, with `uniqueBy`, and if it depends on other rows of the store than `Filter.has`
+  /// counts. Other queries only do if the reserve of a limit has run out.
   public let readsAgain: Bool
 
   init<E>(_ followed: AcceptedQuery<E>) {
     typeName = E.modelTypeName
     keptMaximum = followed.capacity
-    readsAgain = followed.needsStore || !followed.ordersByChange
+    readsAgain = followed.needsStore && !followed.countsModels || !followed.ordersByChange
     finding =
       if followed.needsStore {
         followed.namespaces.map { .nodes(of: $0.map(\.text).sorted()) } ?? .anyNode

@@ -6,13 +6,13 @@ import PandoSystem
 /// The followed answer to a question.
 ///
 /// It keeps what each entity adds to the answer, so a commit changes it by the difference of the touched entities.
-/// A question about a window of a query, about named entities or about entities that nodes hold is asked again
-/// instead.
+/// A question about a window of a query, about named entities, about entities that nodes hold or about states of
+/// synchronization is asked again instead.
 final class LiveAnswer<E: Queryable, Answer: Sendable>: LiveView {
   /// The answer after a commit.
   enum Value: Sendable {
     case answer(Answer)
-    case parts(PartTable, AnswerParts<E>)
+    case parts(PartTable, PartReader<E>)
 
     /// The answer to the question.
     ///
@@ -30,6 +30,7 @@ final class LiveAnswer<E: Queryable, Answer: Sendable>: LiveView {
   let number = FollowedNumber.next()
   let endings = Endings()
   let hasOtherTypes = false
+  var keepsCounts: Bool { followed.countsModels }
   private let question: Question<E, Answer>
   private let tracksGroups: Bool
 
@@ -47,7 +48,8 @@ final class LiveAnswer<E: Queryable, Answer: Sendable>: LiveView {
 
   /// Whether the question is asked again after each commit that concerns it.
   private var isAskedAgain: Bool {
-    followed.needsStore || followed.query.hasWindow || followed.query.nodeIdentifiers != nil
+    followed.needsStore && !followed.countsModels || followed.query.hasWindow
+      || followed.query.nodeIdentifiers != nil
   }
 
   func show(_ answer: QueryResult<E>) -> Bool {
@@ -64,11 +66,8 @@ final class LiveAnswer<E: Queryable, Answer: Sendable>: LiveView {
     if let example = snapshot.example(of: E.self) { type.note(example) }
     let query = try followed.query.current(in: snapshot)
     if isAskedAgain { return .answer(try snapshot.answer(question, to: query)) }
-    let source = try AnswerParts(question, of: query, snapshot)
-    let table = PartTable(source.measure)
-    try source.forEach(in: snapshot) { table.insert($0, $1) }
-    if tracksGroups { table.trackGroups() }
-    return .parts(table, source)
+    let reader = try PartReader(question, of: query, snapshot)
+    return .parts(try reader.table(in: snapshot, tracksGroups: tracksGroups), reader)
   }
 
   func nodes(of value: Value) -> Set<ByteString> {
@@ -89,11 +88,11 @@ final class LiveAnswer<E: Queryable, Answer: Sendable>: LiveView {
   func plan(
     _ nodes: [ByteString], _ touched: TouchedNodes, _ store: ModelStore
   ) -> WriteStage<Value>? {
-    guard case .parts(_, let source) = state.current else { return nil }
+    guard case .parts(_, let reader) = state.current else { return nil }
     var parts: [PartTable.Part] = []
     for node in nodes {
       guard let entity = touched.entity(node, as: E.self) else { return nil }
-      parts.append((node, entity.flatMap { source.part(of: $0) }))
+      parts.append((node, entity.flatMap { reader.part(of: $0) }))
     }
     return { [parts] run in
       guard let staged = self.state.staged(before: run.number, isKnown: true),
@@ -117,9 +116,8 @@ final class LiveAnswer<E: Queryable, Answer: Sendable>: LiveView {
     _ type: TypeViews<E>
   ) throws -> Value? {
     guard let staged = state.staged(before: run.number, isKnown: nodes != nil) else { return nil }
-    if let nodes, case .parts(let table, let source) = staged {
-      let parts = try nodes.map { ($0, try source.part(of: $0, in: snapshot)) }
-      return stage(parts, in: table, staged, &run)
+    if let nodes, case .parts(let table, let reader) = staged {
+      return stage(try reader.advance(by: nodes, in: snapshot), in: table, staged, &run)
     }
     run.tally.refills += 1
     let value = try load(snapshot, type)
@@ -157,6 +155,16 @@ final class PartTable: Sendable {
     var changed: [GroupValues] = []
     /// The number of changed groups that are not kept any more.
     var changedStart = 0
+
+    /// Shows the staged changes, and returns the groups that have changed.
+    mutating func show() -> Set<GroupValues> {
+      for change in staged {
+        if let old = change.old { tally.remove(old) }
+        if let new = change.new { tally.add(new) }
+      }
+      staged = []
+      return tally.takeChangedGroups()
+    }
   }
 
   /// When more changed groups are kept, the older half is dropped.
@@ -234,15 +242,18 @@ final class PartTable: Sendable {
     return zip(old, new).allSatisfy { !$0.differs(from: $1) }
   }
 
+  /// Shows parts of touched nodes at once.
+  ///
+  /// - Returns: The groups that have changed, if the table tracks them.
+  func show(_ parts: [Part]) -> Set<GroupValues> {
+    var moved: [ByteString] = []
+    return stage(parts, &moved) ? state.withLock { $0.show() } : []
+  }
+
   /// Shows the staged changes in the tally.
   func show() {
     state.withLock { state in
-      for change in state.staged {
-        if let old = change.old { state.tally.remove(old) }
-        if let new = change.new { state.tally.add(new) }
-      }
-      state.staged = []
-      state.changed += state.tally.takeChangedGroups()
+      state.changed += state.show()
       if state.changed.count > Self.changedMaximum {
         let dropped = state.changed.count - Self.changedMaximum / 2
         state.changed.removeFirst(dropped)

@@ -10,6 +10,7 @@ final class LiveQuery<E: Queryable>: LiveView {
   let number = FollowedNumber.next()
   let endings = Endings()
   let hasOtherTypes = false
+  var keepsCounts: Bool { followed.countsModels }
 
   private let keepsModels: Bool
   private let events: ManagerEventHandler?
@@ -63,6 +64,7 @@ final class LiveQuery<E: Queryable>: LiveView {
     let entities = try read(snapshot, type)
     var window = window(of: entities)
     window.prepare()
+    window.conditions = try FollowedConditions(followed.query, snapshot)
     reportLength(of: window)
     window.commit = ChangeOrigin(try snapshot.commitNumber)
     return window
@@ -124,10 +126,15 @@ final class LiveQuery<E: Queryable>: LiveView {
     guard let staged = state.staged(before: run.number, isKnown: nodes != nil) else { return nil }
     var changes: [EntityChange<E>]?
     if let nodes {
-      changes = try nodes.map { node in
+      let conditions = staged.conditions
+      let concerned = try conditions?.advance(by: nodes, in: snapshot) ?? nodes
+      changes = try concerned.map { node in
         do {
           let entity = try run.reads.entity(node, as: E.self, in: snapshot).get()
           if let entity { type.note(entity.entity) }
+          if let entity, let conditions, !conditions.accept(entity) {
+            return EntityChange(node, nil)
+          }
           return EntityChange(node, entity)
         } catch let error as ModelError {
           type.noteHolders()
@@ -187,6 +194,7 @@ final class LiveQuery<E: Queryable>: LiveView {
     if outcome == .exhausted {
       run.tally.refills += 1
       window = self.window(of: try fill())
+      window.conditions = staged.conditions
     }
     window.commit = run.commit
     reportLength(of: window)

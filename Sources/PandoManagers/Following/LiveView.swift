@@ -24,6 +24,9 @@ protocol LiveView<Value>: AnyObject, Sendable {
   /// Whether an entity of any type may belong to the value, so that each commit counts while it is loaded.
   var hasOtherTypes: Bool { get }
 
+  /// Whether it keeps counts of other models, so that touched nodes tell all that changes.
+  var keepsCounts: Bool { get }
+
   /// Shows an answer that is not stored, so that nothing changes it later.
   ///
   /// - Returns: `false` if only stored values can be shown.
@@ -101,6 +104,7 @@ extension LiveView {
     return true
   }
 
+  var keepsCounts: Bool { false }
   func rangedCount(of value: Value) -> Int { 0 }
   func last(of value: Value) -> QueryValue? { nil }
   func willShow(_ value: Value) {}

@@ -28,6 +28,8 @@ struct QueryWindow<E: Queryable>: Sendable {
   private let keepsModels: Bool
   /// Whether all matches are kept.
   private var isComplete: Bool
+  /// The conditions on other models, at the commit of the window; `nil` if the window has none that it keeps.
+  var conditions: FollowedConditions<E>?
   /// The last commit that has changed it; that of the read at first, `nil` in memory.
   var commit: ChangeOrigin?
   private var index = WindowIndex()
@@ -124,7 +126,7 @@ struct QueryWindow<E: Queryable>: Sendable {
   ///   positions.
   mutating func apply(_ changes: [EntityChange<E>]) -> Outcome {
     moved = []
-    if followed.needsStore { return .exhausted }
+    if followed.needsStore, conditions == nil { return .exhausted }
     if followed.ordersByChange, followed.capacity == nil,
       changes.count > max(Self.placedMaximum, kept.count / Self.keptPerPlaced)
     {
@@ -267,11 +269,12 @@ struct QueryWindow<E: Queryable>: Sendable {
       if let capacity = followed.capacity {
         precondition(all.count <= capacity, "a window of \(capacity) has \(all.count) entities")
       }
-      guard !followed.needsStore else { return }
+      if followed.needsStore, conditions == nil { return }
       for row in all {
         guard let entity = row.entity(as: E.self) else { continue }
+        let ranked = RankedEntity(entity, rank: row.rank)
         precondition(
-          followed.accepts(RankedEntity(entity, rank: row.rank), isKept: true),
+          followed.accepts(ranked, isKept: true) && conditions?.accept(ranked) ?? true,
           "a window has \(row.identifier.text)")
       }
       guard followed.ordersByChange else { return }

@@ -5,7 +5,7 @@ import PandoSystem
 /// The views that an entity of one type may enter, for any type.
 protocol AnyTypeViews: AnyObject, Sendable {
   /// Whether changes of other nodes may affect the views, because they depend on other rows of the store.
-  var countsHolders: Bool { get }
+  var dependOnOthers: Bool { get }
   /// The numbers of all views.
   var numbers: Set<UInt64> { get }
   /// Whether a change of a node inside an entity of the type may change a view.
@@ -13,8 +13,9 @@ protocol AnyTypeViews: AnyObject, Sendable {
 
   func remove(_ number: UInt64)
 
-  /// The views with `countsHolders` that some changed nodes may affect.
-  func views(dependingOn nodes: some Collection<ByteString>) -> Set<UInt64>
+  /// The views with `dependOnOthers` that some changed nodes may affect, each with these nodes, or `nil` if the nodes do
+  /// not tell what changes.
+  func views(dependingOn nodes: some Collection<ByteString>) -> [UInt64: [ByteString]?]
 
   /// Says beyond which value no entity enters a view with an `order` key; as ``FilterIndex/setLast(_:of:widens:)``.
   func setLast(_ last: QueryValue?, of number: UInt64, widens: Bool)
@@ -48,19 +49,26 @@ protocol AnyTypeViews: AnyObject, Sendable {
 /// A view that keeps an entity is found by its node (``ViewIndex``).
 final class TypeViews<E: Queryable>: AnyTypeViews {
   private let state = Locked(TypeViewsState())
-  let countsHolders: Bool
+  let dependOnOthers: Bool
 
-  init(countsHolders: Bool = false) { self.countsHolders = countsHolders }
+  init(dependOnOthers: Bool = false) { self.dependOnOthers = dependOnOthers }
 
   var numbers: Set<UInt64> { state.withLock { $0.numbers } }
   var holdsNodes: Bool { state.withLock { $0.holdsNodes && !$0.numbers.isEmpty } }
 
-  func insert(_ number: UInt64, _ followed: AcceptedQuery<E>) {
+  /// Adds a view.
+  ///
+  /// - Parameters:
+  ///   - number: Its number.
+  ///   - followed: Its query.
+  ///   - keepsCounts: As ``LiveView/keepsCounts``.
+  func insert(_ number: UInt64, _ followed: AcceptedQuery<E>, keepsCounts: Bool = false) {
     let looksIntoNodes = followed.looksIntoNodes
     state.withLock { state in
       if looksIntoNodes { state.holdsNodes = true }
       state.numbers.insert(number)
-      if countsHolders { state.namespaces[number] = followed.namespaces }
+      if dependOnOthers { state.namespaces[number] = followed.namespaces }
+      if keepsCounts { state.counting.insert(number) }
       state.filters.insert(number, followed.key)
     }
   }
@@ -69,16 +77,34 @@ final class TypeViews<E: Queryable>: AnyTypeViews {
     state.withLock { state in
       state.numbers.remove(number)
       state.namespaces[number] = nil
+      state.counting.remove(number)
       state.filters.remove(number)
     }
   }
 
-  func views(dependingOn nodes: some Collection<ByteString>) -> Set<UInt64> {
-    let (numbers, namespaces) = state.withLock { ($0.numbers, $0.namespaces) }
-    if !countsHolders || numbers.isEmpty || nodes.isEmpty { return [] }
-    var changed: Set<ByteString> = []
-    if !namespaces.isEmpty { for node in nodes { changed.formUnion(node.namespaces) } }
-    return numbers.filter { namespaces[$0]?.isDisjoint(with: changed) != true }
+  func views(dependingOn nodes: some Collection<ByteString>) -> [UInt64: [ByteString]?] {
+    let (numbers, namespaces, counting) = state.withLock {
+      ($0.numbers, $0.namespaces, $0.counting)
+    }
+    if !dependOnOthers || numbers.isEmpty || nodes.isEmpty { return [:] }
+    var changed: [ByteString: [ByteString]] = [:]
+    if !namespaces.isEmpty {
+      for node in nodes {
+        for space in node.namespaces { changed[space, default: []].append(node) }
+      }
+    }
+    var found: [UInt64: [ByteString]?] = [:]
+    for number in numbers {
+      guard let own = namespaces[number] else {
+        found[number] = .some(nil)
+        continue
+      }
+      let concerned = own.filter { changed[$0] != nil }
+      if concerned.isEmpty { continue }
+      let nodes = Set(concerned.flatMap { changed[$0] ?? [] })
+      found[number] = .some(counting.contains(number) ? nodes.ordered() : nil)
+    }
+    return found
   }
 
   func setLast(_ last: QueryValue?, of number: UInt64, widens: Bool) {
@@ -115,7 +141,7 @@ final class TypeViews<E: Queryable>: AnyTypeViews {
   }
 
   func mayTake(_ writes: [CommitEffects], in namespace: ByteString) -> Bool {
-    if countsHolders {
+    if dependOnOthers {
       return writes.contains {
         !views(dependingOn: $0.nodes).isEmpty || $0.hasUpdated && holdsNodes
       }
@@ -183,7 +209,9 @@ final class TypeViews<E: Queryable>: AnyTypeViews {
 /// Not generic, because the compiler specializes no code for it otherwise.
 private struct TypeViewsState {
   var numbers: Set<UInt64> = []
-  /// The namespaces of the nodes on which views with `countsHolders` depend; a view without an entry depends on all.
+  /// The views that keep counts of other models.
+  var counting: Set<UInt64> = []
+  /// The namespaces of the nodes on which views with `dependOnOthers` depend; a view without an entry depends on all.
   var namespaces: [UInt64: Set<ByteString>] = [:]
   var filters = FilterIndex()
   var holdsNodes = false

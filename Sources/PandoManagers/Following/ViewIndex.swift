@@ -55,7 +55,7 @@ final class ViewIndex: Sendable {
     let type = types(of: view)
     // A graph with named roots is found by its nodes.
     let isNamed = view.hasOtherTypes && followed.query.nodeIdentifiers != nil
-    if !isNamed { type.insert(number, followed) }
+    if !isNamed { type.insert(number, followed, keepsCounts: view.keepsCounts) }
     let namespace = ByteString(view.hasOtherTypes ? "" : View.E.nodeNamespace ?? "")
     state.withLock { state in
       state.entries[number] = Entry(view: view, type: isNamed ? nil : type, namespace: namespace)
@@ -66,14 +66,14 @@ final class ViewIndex: Sendable {
 
   /// The views of a view's type.
   func types<View: LiveView>(of view: View) -> TypeViews<View.E> {
-    let countsHolders = view.followed.needsStore
-    let namespace = ByteString(countsHolders ? "" : View.E.nodeNamespace ?? "")
+    let dependOnOthers = view.followed.needsStore
+    let namespace = ByteString(dependOnOthers ? "" : View.E.nodeNamespace ?? "")
     return state.withLock { state in
       for case let known as TypeViews<View.E> in state.types[namespace] ?? []
-      where known.countsHolders == countsHolders {
+      where known.dependOnOthers == dependOnOthers {
         return known
       }
-      let new = TypeViews<View.E>(countsHolders: countsHolders)
+      let new = TypeViews<View.E>(dependOnOthers: dependOnOthers)
       state.types[namespace, default: []].append(new)
       return new
     }
@@ -199,7 +199,7 @@ final class ViewIndex: Sendable {
     for node in touched.identifiers {
       var numbers = state.withLock { $0.nodes.holders(of: node) }
       for (namespace, all) in types where node.isIdentifier(of: namespace) {
-        for views in all where !views.countsHolders {
+        for views in all where !views.dependOnOthers {
           if !views.find(node, of: touched, into: &numbers) { return nil }
         }
       }
@@ -229,8 +229,8 @@ final class ViewIndex: Sendable {
     var found = concerned(by: touched) { identifier, views, numbers in
       views.find(identifier, &reads, snapshot, into: &numbers)
     }
-    for views in types.values.joined() where views.countsHolders {
-      for number in views.views(dependingOn: touched) { found[number] = .some(nil) }
+    for views in types.values.joined() where views.dependOnOthers {
+      found.merge(views.views(dependingOn: touched)) { $1 }
     }
     return found.keys.ordered().compactMap { number in
       view(number).map { ($0, found[number] ?? nil) }
@@ -260,7 +260,7 @@ final class ViewIndex: Sendable {
       var numbers = state.withLock { $0.nodes.holders(of: identifier) }
       for namespace in identifier.namespaces {
         if let more = loading[namespace] { numbers.formUnion(more) }
-        for views in types[namespace] ?? [] where !views.countsHolders {
+        for views in types[namespace] ?? [] where !views.dependOnOthers {
           find(identifier, views, &numbers)
         }
       }

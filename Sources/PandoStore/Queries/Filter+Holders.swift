@@ -34,7 +34,7 @@ protocol ResolvedCondition: StoreCondition {
 
 extension ModelSnapshot {
   /// The query with the fields that only a store has replaced by the identifiers of their matches.
-  func resolved<E: Queryable>(_ query: Query<E>) throws -> Query<E> {
+  package func resolved<E: Queryable>(_ query: Query<E>) throws -> Query<E> {
     guard query.filter.needsStore else { return query }
     var plans: [QueryPlan]?
     return try resolved(query, &plans)

@@ -203,7 +203,7 @@ public struct QueryField<E: Queryable>: Sendable {
   /// Whether its values are the identifiers of all parents.
   var namesHolders: Bool { shape == .holders }
   /// The condition on the models that name the entity, if it is one.
-  var condition: (any StoreCondition)? {
+  package var condition: (any StoreCondition)? {
     if case .condition(let box) = shape { box.condition } else { nil }
   }
   /// Whether its value is in rows of a store beside the record.

@@ -13,7 +13,9 @@ extension Filter {
   /// looks for the models of these only. An index of the field by which a model names the entity serves both.
   ///
   /// Only a store answers it; anywhere else the query throws ``QueryError`` `needsStore`, and ``matches(_:)`` returns
-  /// `false`. Pando reads such a followed query again after each commit that changes a node of one of the types.
+  /// `false`. A followed query keeps the key of each of these models, so a commit costs it the models and entities that
+  /// the commit changes. With an offset, a limit or `uniqueBy` in `query`, Pando reads the followed query again after each
+  /// commit that changes a node of one of the types.
   ///
   /// - Parameters:
   ///   - query: Which models count; its filter may contain such conditions too. An offset, a limit and `uniqueBy` apply to
@@ -41,49 +43,5 @@ extension Filter {
   ) -> Filter {
     if count < 1 { return .all }
     return compare(.meets(RelatedCondition(query, by: field, atLeast: count)), .equal, true)
-  }
-}
-
-/// The condition that models of a query name an entity.
-private struct RelatedCondition<S: Queryable>: ResolvedCondition {
-  private let related: RelatedAnswer<S, Int>
-  private let field: QueryField<S>
-  private let minimum: Int
-
-  init<Reference: ModelReference>(
-    _ query: Query<S>, by field: QuestionField<S, Reference>, atLeast minimum: Int
-  ) {
-    related = RelatedAnswer(.count, of: query, by: field)
-    (self.field, self.minimum) = (field.field, minimum)
-  }
-
-  func validate() throws(QueryError) { try related.validate() }
-
-  var namespaces: Set<String>? { related.query.namespaces }
-
-  var looksIntoNodes: Bool { field.mayLeadThroughNodes || related.query.looksIntoNodes }
-
-  func identifiers(
-    among keys: [QueryValue]?, in snapshot: ModelSnapshot, _ plans: inout [QueryPlan]?
-  ) throws -> [String] {
-    let query = keys.map { related.query(of: $0) } ?? related.query
-    if plans != nil { plans?.append(try snapshot.explain(related.grouped, to: query)) }
-    var identifiers: [String] = []
-    for (values, tally) in try snapshot.answer(related.grouped, to: query).groups
-    where try related.answer(tally) >= minimum {
-      if case .one(.string(let identifier)) = values { identifiers.append(identifier) }
-    }
-    return identifiers.sorted()
-  }
-
-  static func == (left: Self, right: Self) -> Bool {
-    left.related.query == right.related.query && left.field == right.field
-      && left.minimum == right.minimum
-  }
-
-  func hash(into hasher: inout Hasher) {
-    hasher.combine(related.query)
-    hasher.combine(field)
-    hasher.combine(minimum)
   }
 }
