@@ -17,6 +17,7 @@ indirect enum Condition: Sendable {
   case partNumber(FilterComparison, Int)
   case helperName(String)
   case search(String, WordMatching, withNotes: Bool)
+  case remarked(Remarked)
   case and(Condition, Condition)
   case or(Condition, Condition)
   case not(Condition)
@@ -37,6 +38,7 @@ extension Condition {
     case .holdsOwner, .holdsHelper, .holdsAny: "holds"
     case .tag, .partKind, .partNumber, .helperName: "element"
     case .search: "search"
+    case .remarked: "has"
     case .and: "&&"
     case .or: "||"
     case .not: "!"
@@ -46,6 +48,10 @@ extension Condition {
   /// Draws a condition.
   init(_ choices: inout Choices, depth: Int = 2) {
     self = .all
+    if choices.chance(6) {
+      self = .remarked(Remarked(&choices))
+      return
+    }
     switch choices.below(depth == 0 ? 13 : 19) {
     case 0, 1, 2, 3: self = Self.comparison(&choices)
     case 4:
@@ -126,6 +132,7 @@ extension Condition {
     case .search(let text, let matching, let withNotes):
       withNotes
         ? .search(text, matching, in: \.title, \.note) : .search(text, matching, in: \.title)
+    case .remarked(let condition): condition.filter
     case .and(let one, let other): one.filter && other.filter
     case .or(let one, let other): one.filter || other.filter
     case .not(let other): !other.filter
@@ -174,6 +181,7 @@ extension Condition {
     case .search(let text, let matching, let withNotes):
       return Self.finds(
         text, matching, in: [item.title] + (withNotes ? [item.note ?? ""] : []), mistake)
+    case .remarked: preconditionFailure("a selection is resolved before it is compared")
     case .and(let one, let other):
       if mistake == .secondOfBoth { return one.matches(item, mistake) }
       return one.matches(item, mistake) && other.matches(item, mistake)

@@ -5,7 +5,7 @@ enum Mistake: String, CaseIterable, Sendable {
   // Conditions
   case nullIsZero, endOfRange, lastOfSeveralValues, prefixWithoutCase, containsByBytes
   case lastElement, holdersOfLists, secondOfBoth, secondOfEither, notOfNull
-  case phraseInAnyOrder, beginningOfWord
+  case phraseInAnyOrder, beginningOfWord, oneRemark, unansweredRemark, remarkNamesTwice
   // Orders and windows
   case naturalOrder, orderOfTies, foldedByBytes, secondOrder, nullIsLast, limit, offset, uniqueness
   // Questions
@@ -15,7 +15,7 @@ enum Mistake: String, CaseIterable, Sendable {
   case staleMinimum, staleMaximum, staleDistinct, staleGroups, staleCount, staleSum
   case staleAverage, stalePercentile, staleSeveral, staleGroupKey, staleOrder, staleWindow
   case missedChild, missedDelete, missedInsert, missedUpdate, missedChildDelete, missedListEdit
-  case lastOfManyChanges, missedUndo
+  case lastOfManyChanges, missedUndo, missedRemark
   /// A commit of another process, or of another store of a log.
   case missedOthers
   // Keys, pages, changes of a result, children of a node

@@ -7,6 +7,8 @@ enum Change: Sendable {
   case delete(Int)
   case setPerson(Person)
   case deletePerson(Int)
+  case setRemark(Remark)
+  case deleteRemark(Int)
   /// Changes in a nested transaction that is rolled back.
   case rolledBack([Change])
   /// Restores what was stored before the last commit.
@@ -20,6 +22,8 @@ enum Call: Sendable {
   case delete(Int)
   case setPerson(Person)
   case deletePerson(Int)
+  case setRemark(Remark)
+  case deleteRemark(Int)
   case rolledBack([Call])
 }
 
@@ -34,6 +38,7 @@ struct World: Sendable {
   /// In natural order.
   private(set) var rows: [Row] = []
   private(set) var people: [Int: Person] = [:]
+  private(set) var remarks: [Int: Remark] = [:]
   private var places = 0
 
   var items: [Item] { rows.map { $0.draft.item(people) } }
@@ -65,6 +70,11 @@ struct World: Sendable {
       return [.setPerson(person)]
     case .deletePerson(let id):
       return delete(person: id)
+    case .setRemark(let remark):
+      remarks[remark.id] = remark
+      return [.setRemark(remark)]
+    case .deleteRemark(let id):
+      return remarks.removeValue(forKey: id).map { _ in [.deleteRemark(id)] } ?? []
     case .rolledBack(let changes):
       var copy = self
       return [.rolledBack(changes.flatMap { copy.apply($0, after: former) })]
@@ -102,6 +112,12 @@ struct World: Sendable {
     for (id, person) in former.people.sorted(by: { $0.key < $1.key }) where people[id] != person {
       people[id] = person
       calls.append(.setPerson(person))
+    }
+    for (id, remark) in former.remarks where remarks[id] != remark {
+      calls += apply(.setRemark(remark), after: former)
+    }
+    for id in remarks.keys where former.remarks[id] == nil {
+      calls += apply(.deleteRemark(id), after: former)
     }
     for row in rows where former.index(of: row.draft.id) == nil {
       calls += apply(.delete(row.draft.id), after: former)

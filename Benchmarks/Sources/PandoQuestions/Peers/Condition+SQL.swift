@@ -53,6 +53,7 @@ extension Condition {
         + " WHERE q.name = '\(name)')"
     case .search(let text, let matching, let withNotes):
       Self.search(text, matching, withNotes)
+    case .remarked(let condition): condition.sql
     case .and(let one, let other): "(\(one.sql) AND \(other.sql))"
     case .or(let one, let other): "(\(one.sql) OR \(other.sql))"
     case .not(let other): "NOT \(other.sql)"

@@ -11,6 +11,9 @@ final class SQLiteItems {
   private let insertWords: SQLiteStatement
   private let deletes: [SQLiteStatement]
   private let deletePerson: SQLiteStatement
+  private let insertRemark: SQLiteStatement
+  private let insertMention: SQLiteStatement
+  private let deleteRemark: [SQLiteStatement]
   private let deleteWords: SQLiteStatement
   private var stored = World()
   private var hasWords = false
@@ -27,6 +30,8 @@ final class SQLiteItems {
     CREATE INDEX parts_item ON parts (item);
     CREATE TABLE helpers (item INTEGER, person INTEGER);
     CREATE INDEX helpers_item ON helpers (item);
+    CREATE TABLE remarks (id INTEGER PRIMARY KEY, item INTEGER, likes INTEGER, answers INTEGER);
+    CREATE TABLE mentions (remark INTEGER, item INTEGER);
     CREATE VIRTUAL TABLE words USING fts5(title, note, tokenize = 'unicode61 remove_diacritics 2');
     """
 
@@ -43,6 +48,10 @@ final class SQLiteItems {
     insertTag = try insert("tags", 2)
     insertPart = try insert("parts", 4)
     insertHelper = try insert("helpers", 2)
+    insertRemark = try insert("remarks", 4)
+    insertMention = try insert("mentions", 2)
+    deleteRemark = try ["remarks WHERE id", "mentions WHERE remark"]
+      .map { try database.prepare("DELETE FROM \($0) = ?") }
     insertWords = try database.prepare("INSERT INTO words (rowid, title, note) VALUES (?, ?, ?)")
     deletes = try ["items WHERE id", "tags WHERE item", "parts WHERE item", "helpers WHERE item"]
       .map { try database.prepare("DELETE FROM \($0) = ?") }
@@ -54,7 +63,8 @@ final class SQLiteItems {
   func begin(withWords: Bool) throws {
     try database.run(
       "DELETE FROM items; DELETE FROM people; DELETE FROM tags; DELETE FROM parts;"
-        + "DELETE FROM helpers;" + (hasWords ? "DELETE FROM words" : ""))
+        + "DELETE FROM helpers; DELETE FROM remarks; DELETE FROM mentions;"
+        + (hasWords ? "DELETE FROM words" : ""))
     stored = World()
     hasWords = withWords
   }
@@ -77,8 +87,20 @@ final class SQLiteItems {
         .int(id), .text(person.name), .text(Texts.folded(person.name)), person.score.compared,
       ])
     }
+    for id in stored.remarks.keys where world.remarks[id] != stored.remarks[id] {
+      for statement in deleteRemark { try statement.run([.int(id)]) }
+    }
+    for (id, remark) in world.remarks where stored.remarks[id] != remark { try insert(remark) }
     try database.run("COMMIT")
     stored = world
+  }
+
+  private func insert(_ remark: Remark) throws {
+    let id = Compared.int(remark.id)
+    try insertRemark.run([
+      id, (remark.item?.number).compared, .int(remark.likes), (remark.answers?.number).compared,
+    ])
+    for item in remark.mentions { try insertMention.run([id, item.number.compared]) }
   }
 
   private func insert(_ row: World.Row) throws {

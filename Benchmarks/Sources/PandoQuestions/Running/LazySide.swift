@@ -5,6 +5,7 @@ final class LazySide {
   private let mistake: Mistake
   private let asked: Plan.Asked
   private var known: [Item]?
+  private var remarks: [Int: Remark]?
   private var rows: [World.Row] = []
   private var answer: Compared?
   private var items: [Item]?
@@ -18,8 +19,11 @@ final class LazySide {
   func next(_ state: State) -> Followed {
     let seen = seenItems(state)
     let plain = PlainAnswer(mistake)
-    let found = plain.items(asked.selection, seen)
+    let seenRemarks = mistake == .missedRemark ? remarks : nil
+    let found = plain.items(
+      asked.selection.resolved(seenRemarks ?? state.world.remarks, mistake), seen)
     defer {
+      remarks = state.world.remarks
       known = state.items
       rows = state.world.rows
       items = found

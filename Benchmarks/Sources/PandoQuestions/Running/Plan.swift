@@ -83,6 +83,12 @@ struct Plan: Sendable {
       let number = choices.pick([1, 1, 1, 2, 3, 8])
       return (0..<number).map { _ in Self.change(&choices, count, isRough, isNested: false) }
     }
+    if asked.contains(where: { $0.selection.condition.isRemarked }) {
+      for index in commits.indices {
+        let number = index == 0 ? 5 : choices.pick([0, 1, 1, 2])
+        commits[index] += (0..<number).map { _ in Self.changeOfRemark(&choices, count) }
+      }
+    }
     if choices.chance(10) {
       let later = Self.someIndexes(&choices).filter { !$0.isUnique }
       laterIndexes = (2 + choices.below(4), later + indexes.filter(\.isUnique))
@@ -114,6 +120,11 @@ struct Plan: Sendable {
         (0..<2).map { _ in change(&choices, count, isRough, isNested: true) })
     default: return .undo
     }
+  }
+
+  private static func changeOfRemark(_ choices: inout Choices, _ count: Int) -> Change {
+    choices.chance(25)
+      ? .deleteRemark(choices.below(8)) : .setRemark(Remark(&choices, itemCount: count))
   }
 
   private static let indexes: [Index] = [
@@ -152,6 +163,8 @@ extension Change {
     case .delete: "delete"
     case .setPerson: "child changed"
     case .deletePerson: "child deleted"
+    case .setRemark: "remark changed"
+    case .deleteRemark: "remark deleted"
     case .rolledBack: "rolled back"
     case .undo: "undo"
     }
@@ -242,6 +255,11 @@ extension Change {
     case .setPerson(let person):
       "set person \(person.id): “\(person.name)” \(person.score.compared)"
     case .deletePerson(let id): "delete person \(id)"
+    case .setRemark(let remark):
+      "set remark \(remark.id): item \(remark.item?.rawValue ?? "none"), mentions"
+        + " \(remark.mentions.map(\.rawValue)), likes \(remark.likes), answers"
+        + " \(remark.answers?.rawValue ?? "none")"
+    case .deleteRemark(let id): "delete remark \(id)"
     case .rolledBack(let changes):
       "rolled back: " + changes.map(\.text).joined(separator: "; ")
     case .undo: "undo"

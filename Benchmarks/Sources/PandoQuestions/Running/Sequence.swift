@@ -121,6 +121,8 @@ extension Call {
     case .delete(let id): try transaction.delete(Item.key(id))
     case .setPerson(let person): try transaction.set(person)
     case .deletePerson(let id): try transaction.deleteIfPresent(Person.key(id))
+    case .setRemark(let remark): try transaction.set(remark)
+    case .deleteRemark(let id): try transaction.delete(Remark.key(id))
     case .rolledBack(let calls):
       do {
         try transaction.nested { transaction in

@@ -71,9 +71,10 @@ final class Watched {
   /// Compares the sides after a commit.
   func check(_ state: State) async throws {
     let plain = PlainAnswer()
+    let selection = asked.selection.resolved(state.world.remarks)
     let expected: Followed
     if let asking = asked.asking {
-      let answer = plain.answer(asking, plain.items(asked.selection, state.items))
+      let answer = plain.answer(asking, plain.items(selection, state.items))
       try checkAnswers(answer, state)
       expected = .answer(answer)
     } else if case .heldBy(let id) = asked.delivery {
@@ -81,7 +82,7 @@ final class Watched {
       try checkPeople(keys, id, state)
       expected = .keys(keys)
     } else {
-      let found = plain.items(asked.selection, state.items)
+      let found = plain.items(selection, state.items)
       try checkItems(found, state)
       if case .keys = asked.delivery {
         expected = .keys(found.map { "Item:\($0.id)" })
@@ -194,7 +195,7 @@ final class Watched {
     if paged.limit == 0 || paged.uniqueBy != nil { return }
     let size = paged.limit ?? 3
     (paged.limit, paged.offset) = (nil, 0)
-    let expected = PlainAnswer().items(paged, state.items).map(\.id)
+    let expected = PlainAnswer().items(paged.resolved(state.world.remarks), state.items).map(\.id)
     paged.limit = size
     let query = paged.query
     var forward: [[Int]] = []
