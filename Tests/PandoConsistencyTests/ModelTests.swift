@@ -6,7 +6,7 @@ import Testing
 
 /// The manager against a reference that works everything out in full.
 @Suite struct ModelTests {
-  @Test(arguments: seeds(12))
+  @Test(arguments: seeds(4))
   func `random steps of one thread match the reference`(seed: UInt64) async throws {
     let run = ReferenceRun(seed: seed)
     for step in 0..<200 {
@@ -30,7 +30,7 @@ import Testing
         == RegisteredCounts(nodes: 0, trees: 0, holders: 0, listeners: 0))
   }
 
-  @Test(arguments: seeds(8))
+  @Test(arguments: seeds(3))
   func `updates of several threads leave every tree as their order says`(seed: UInt64) async throws
   {
     let manager = ConsistencyManager()

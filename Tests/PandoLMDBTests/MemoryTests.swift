@@ -36,7 +36,7 @@ import Testing
     }
   }
 
-  @Test(arguments: seeds(8))
+  @Test(arguments: seeds(3))
   func `random writes match a dictionary, and readers keep their version`(seed: UInt64) throws {
     try withMemory { environment in
       let table = try environment.table("t", keys: .uint8, values: .bytes)

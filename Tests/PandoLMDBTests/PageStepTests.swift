@@ -68,7 +68,7 @@ import Testing
     return span.withUnsafeBufferPointer { [UInt8]($0) }
   }
 
-  @Test(arguments: seeds(12))
+  @Test(arguments: seeds(4))
   func `a cursor that is moved at random is where an array says`(seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
     let rows = Self.rows(&generator)

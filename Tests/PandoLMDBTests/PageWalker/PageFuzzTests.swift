@@ -9,11 +9,7 @@ import Testing
   static let roundCount =
     ProcessInfo.processInfo.environment["PANDO_PAGE_ROUNDS"].flatMap { Int($0) } ?? 40
 
-  /// The first seed of a longer run.
-  static let firstSeed =
-    ProcessInfo.processInfo.environment["PANDO_PAGE_SEED"].flatMap { UInt64($0) } ?? 0
-
-  @Test(arguments: firstSeed..<firstSeed + 12)
+  @Test(arguments: seeds(4))
   func `a damaged file never stops the walker, and a clean verdict holds`(seed: UInt64) throws {
     try withTemporaryDirectory { path in
       let original = try makeFile(in: path, seed: seed)

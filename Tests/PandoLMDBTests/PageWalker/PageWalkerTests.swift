@@ -20,7 +20,7 @@ import Testing
     }
   }
 
-  @Test(arguments: seeds(6))
+  @Test(arguments: seeds(3))
   func `files of all sorts of tables are clean after each transaction`(seed: UInt64) throws {
     for workload in [
       PageWorkload.everything, .keys, .small, .mainOnly,
