@@ -26,7 +26,7 @@ protocol RelatedReader<Value>: AnyObject {
   /// The value of an entity in the state that was taken over; it may be newer.
   func value(of key: QueryValue) throws -> Value
 
-  /// Whether two values are equal.
+  /// Whether two values are equal, with the same bytes in their texts.
   func areSame(_ old: Value, _ new: Value) -> Bool
 }
 
@@ -106,8 +106,8 @@ final class RelatedReaders<each Part: Sendable & Equatable>: RelatedReader {
   }
 
   func areSame(_ old: (repeat each Part), _ new: (repeat each Part)) -> Bool {
-    for (old, new) in repeat (each old, each new) {
-      guard old == new else { return false }
+    for (reader, old, new) in repeat (each readers, each old, each new) {
+      guard reader.areSame(old, new) else { return false }
     }
     return true
   }
@@ -172,7 +172,13 @@ extension RelatedAnswer: FollowedRelatedSource {
       try related.answer(table.map { $0.tally(of: .one(key)) } ?? groups[.one(key)])
     }
 
-    func areSame(_ old: Value, _ new: Value) -> Bool { old == new }
+    func areSame(_ old: Value, _ new: Value) -> Bool {
+      guard old == new else { return false }
+      // Equal texts may differ in their bytes.
+      guard let old = old as? any QueryRepresentable, let new = new as? any QueryRepresentable
+      else { return true }
+      return !old.queryValue.differs(from: new.queryValue)
+    }
   }
 }
 
@@ -233,6 +239,6 @@ extension RelatedModels: FollowedRelatedSource {
       return related.value(of: own.count) { own[$0].entity(as: S.self) }
     }
 
-    func areSame(_ old: Value, _ new: Value) -> Bool { old == new }
+    func areSame(_ old: Value, _ new: Value) -> Bool { related.areSame(old, new) }
   }
 }

@@ -32,10 +32,16 @@ package final class ResultRow: Sendable {
 
   /// Whether another row has an equal entity, with the same bytes in the texts of its fields.
   package func hasEqualEntity<E: Queryable>(_ other: ResultRow, as type: E.Type) -> Bool {
-    guard let one = entity(as: type), let other = other.entity(as: type), one == other else {
-      return false
-    }
-    return E.fields.allSatisfy { !$0.value(of: one).differs(from: $0.value(of: other)) }
+    guard let one = entity(as: type), let other = other.entity(as: type) else { return false }
+    return one.isSame(as: other)
+  }
+}
+
+extension Queryable {
+  /// Whether another entity is equal, with the same bytes in the texts of its fields.
+  package func isSame(as other: Self) -> Bool {
+    self == other
+      && Self.fields.allSatisfy { !$0.value(of: self).differs(from: $0.value(of: other)) }
   }
 }
 

@@ -76,7 +76,12 @@ extension Related {
   public static func list<S: Queryable, Reference: ModelReference<E>>(
     of query: Query<S> = .all, by field: QuestionField<S, Reference>
   ) -> Related where Value == [S] {
-    Related(RelatedModels(query, by: field.field, limit: query.limit) { $0 })
+    Related(
+      RelatedModels(query, by: field.field, limit: query.limit) {
+        $0
+      } areSame: {
+        $0.count == $1.count && zip($0, $1).allSatisfy { $0.isSame(as: $1) }
+      })
   }
 
   /// The first of the models that name the entity.
@@ -102,7 +107,13 @@ extension Related {
   public static func first<S: Queryable, Reference: ModelReference<E>>(
     of query: Query<S> = .all, by field: QuestionField<S, Reference>
   ) -> Related where Value == S? {
-    Related(RelatedModels(query, by: field.field, limit: min(query.limit ?? 1, 1)) { $0.first })
+    Related(
+      RelatedModels(query, by: field.field, limit: min(query.limit ?? 1, 1)) {
+        $0.first
+      } areSame: { one, other in
+        guard let one, let other else { return one == other }
+        return one.isSame(as: other)
+      })
   }
 }
 
@@ -181,13 +192,16 @@ package struct RelatedModels<S: Queryable, Value: Sendable & Equatable>: Related
   private let own: Query<S>
   private let limit: Int?
   private let make: @Sendable ([S]) -> Value
+  /// Whether two values are equal, with the same bytes in their texts.
+  package let areSame: @Sendable (Value, Value) -> Bool
 
   init(
     _ query: Query<S>, by field: QueryField<S>, limit: Int?,
-    _ make: @escaping @Sendable ([S]) -> Value
+    _ make: @escaping @Sendable ([S]) -> Value,
+    areSame: @escaping @Sendable (Value, Value) -> Bool
   ) {
     own = query
-    (self.field, self.limit, self.make) = (field, limit, make)
+    (self.field, self.limit, self.make, self.areSame) = (field, limit, make, areSame)
     var all = query
     all.order.insert(QueryOrder(key: .field(field, isDescending: false)), at: 0)
     (all.offset, all.limit, all.groupedBy) = (0, nil, nil)

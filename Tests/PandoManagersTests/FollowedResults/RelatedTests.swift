@@ -29,6 +29,12 @@ import Testing
   var bytes: Int
 }
 
+@Model private struct Line {
+  @Key var id: Int
+  var post: Key<Post>
+  var text: String
+}
+
 /// Entities with related values: followed, asked and worked out in plain Swift.
 @Suite struct RelatedTests {
   private typealias Value = (Int, Int, Int?, [Remark], Remark?, Int, [Int: Int])
@@ -338,6 +344,33 @@ import Testing
     #expect(try await iterator.next()?.values.map(\.count) == [1])
     await #expect(throws: ManagerError.self) { try await iterator.next() }
     #expect(try await iterator.next() == nil)
+  }
+
+  @Test(.timeLimit(.minutes(1)))
+  func `an equal related text with other bytes is another value`() async throws {
+    let store = try ModelStore.inMemory(models: [Post.self, Line.self])
+    let texts = ["\u{e9}", "e\u{301}"]
+    try await store.write { transaction in
+      try transaction.set(Post(id: 1, title: "", rank: 0))
+      try transaction.set(Line(id: 1, post: Post.key(1), text: texts[0]))
+    }
+    var iterators = (
+      store.follow(Query<Post>.all, with: .first(of: Query<Line>.all, by: \.post))
+        .makeAsyncIterator(),
+      store.follow(Query<Post>.all, with: .list(of: Query<Line>.all, by: \.post))
+        .makeAsyncIterator(),
+      store.follow(Query<Post>.all, with: .answer(.max(\.text), by: \Line.post))
+        .makeAsyncIterator()
+    )
+    for text in texts {
+      try await store.write { try $0.set(Line(id: 1, post: Post.key(1), text: text)) }
+      let first = try #require(try await iterators.0.next())
+      let list = try #require(try await iterators.1.next())
+      let greatest = try #require(try await iterators.2.next())
+      let found = [first[0].value?.text, list[0].value.first?.text, greatest[0].value]
+      #expect(found.allSatisfy { Array(($0 ?? "").utf8) == Array(text.utf8) })
+    }
+    await store.close()
   }
 
   @Test func `rows of a list that is read again are updated only if they differ`() async throws {
