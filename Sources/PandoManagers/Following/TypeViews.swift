@@ -13,6 +13,9 @@ protocol AnyTypeViews: AnyObject, Sendable {
 
   func remove(_ number: UInt64)
 
+  /// Whether some changed nodes may affect a view with `dependOnOthers`.
+  func dependOn(_ nodes: some Collection<ByteString>) -> Bool
+
   /// The views with `dependOnOthers` that some changed nodes may affect, each with these nodes, or `nil` if the nodes do
   /// not tell what changes.
   func views(dependingOn nodes: some Collection<ByteString>) -> [UInt64: [ByteString]?]
@@ -67,7 +70,7 @@ final class TypeViews<E: Queryable>: AnyTypeViews {
     state.withLock { state in
       if looksIntoNodes { state.holdsNodes = true }
       state.numbers.insert(number)
-      if dependOnOthers { state.namespaces[number] = followed.namespaces }
+      if dependOnOthers { state.setNamespaces(followed.namespaces, of: number) }
       if keepsCounts { state.counting.insert(number) }
       state.filters.insert(number, followed.key)
     }
@@ -76,22 +79,30 @@ final class TypeViews<E: Queryable>: AnyTypeViews {
   func remove(_ number: UInt64) {
     state.withLock { state in
       state.numbers.remove(number)
-      state.namespaces[number] = nil
+      state.setNamespaces(nil, of: number)
       state.counting.remove(number)
       state.filters.remove(number)
     }
   }
 
+  func dependOn(_ nodes: some Collection<ByteString>) -> Bool {
+    if !dependOnOthers || nodes.isEmpty { return false }
+    let (dependOnAll, viewCounts) = state.withLock {
+      ($0.numbers.count > $0.namespaces.count, $0.viewCounts)
+    }
+    return dependOnAll
+      || viewCounts.keys.contains { name in nodes.contains { $0.isIdentifier(of: name) } }
+  }
+
   func views(dependingOn nodes: some Collection<ByteString>) -> [UInt64: [ByteString]?] {
-    let (numbers, namespaces, counting) = state.withLock {
-      ($0.numbers, $0.namespaces, $0.counting)
+    let (numbers, namespaces, viewCounts, counting) = state.withLock {
+      ($0.numbers, $0.namespaces, $0.viewCounts, $0.counting)
     }
     if !dependOnOthers || numbers.isEmpty || nodes.isEmpty { return [:] }
     var changed: [ByteString: [ByteString]] = [:]
-    if !namespaces.isEmpty {
-      for node in nodes {
-        for space in node.namespaces { changed[space, default: []].append(node) }
-      }
+    for namespace in viewCounts.keys {
+      let own = nodes.filter { $0.isIdentifier(of: namespace) }
+      if !own.isEmpty { changed[namespace] = own }
     }
     var found: [UInt64: [ByteString]?] = [:]
     for number in numbers {
@@ -143,7 +154,7 @@ final class TypeViews<E: Queryable>: AnyTypeViews {
   func mayTake(_ writes: [CommitEffects], in namespace: ByteString) -> Bool {
     if dependOnOthers {
       return writes.contains {
-        !views(dependingOn: $0.nodes).isEmpty || $0.hasUpdated && holdsNodes
+        dependOn($0.nodes) || $0.hasUpdated && holdsNodes
       }
     }
     let (isEmpty, takesAll, names) = state.withLock { state in
@@ -212,9 +223,20 @@ private struct TypeViewsState {
   /// The views that keep counts of other models.
   var counting: Set<UInt64> = []
   /// The namespaces of the nodes on which views with `dependOnOthers` depend; a view without an entry depends on all.
-  var namespaces: [UInt64: Set<ByteString>] = [:]
+  private(set) var namespaces: [UInt64: Set<ByteString>] = [:]
+  /// The number of these views for each of their namespaces.
+  private(set) var viewCounts: [ByteString: Int] = [:]
   var filters = FilterIndex()
   var holdsNodes = false
+
+  mutating func setNamespaces(_ new: Set<ByteString>?, of number: UInt64) {
+    for name in namespaces[number] ?? [] {
+      let count = viewCounts[name, default: 0] - 1
+      viewCounts[name] = count > 0 ? count : nil
+    }
+    namespaces[number] = new
+    for name in new ?? [] { viewCounts[name, default: 0] += 1 }
+  }
 }
 
 #if InternalChecks

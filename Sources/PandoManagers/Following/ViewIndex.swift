@@ -193,7 +193,7 @@ final class ViewIndex: Sendable {
     for views in types.values.joined() {
       // The parents of a changed node are unknown without a read.
       if touched.hasUpdated, views.holdsNodes { return nil }
-      if !views.views(dependingOn: touched.identifiers).isEmpty { return nil }
+      if views.dependOn(touched.identifiers) { return nil }
     }
     var found: [UInt64: [ByteString]] = [:]
     for node in touched.identifiers {

@@ -14,7 +14,7 @@ import Testing
     ["genre", "isLent", "price"], ["author", "genre", "isLent", "year"], ["isLent", "title"],
   ]
 
-  @Test(arguments: seeds(8))
+  @Test(arguments: seeds(4))
   func `random questions and pages give what they give over an array`(seed: UInt64) throws {
     var random = BookMaker(seed: seed)
     let store = try ModelStore.temporary()

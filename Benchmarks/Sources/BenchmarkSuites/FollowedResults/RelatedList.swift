@@ -19,7 +19,7 @@ final class RelatedList: @unchecked Sendable {
 
   /// The followed part of each room.
   enum Followed: CaseIterable {
-    case none, list, count, first
+    case none, list, count, first, has
 
     var text: String {
       switch self {
@@ -27,6 +27,7 @@ final class RelatedList: @unchecked Sendable {
       case .list: "the rooms alone"
       case .count: "the sum of the readings of each room"
       case .first: "the highest reading of each room"
+      case .has: "the rooms with a reading above 70"
       }
     }
   }
@@ -59,6 +60,9 @@ final class RelatedList: @unchecked Sendable {
     case .count:
       take(models.store.follow(rooms, with: .answer(.sum(\RoomReading.degrees), by: \.room)))
     case .first: take(models.store.follow(rooms, with: .first(of: highest, by: \.room)))
+    case .has:
+      let hot = Query(filter: \RoomReading.degrees > 70)
+      take(models.store.follow(Query<MeteredRoom>(filter: .has(hot, by: \.room))))
     }
   }
 
