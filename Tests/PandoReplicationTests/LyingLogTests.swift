@@ -8,7 +8,7 @@ import Testing
 @Suite struct LyingLogTests {
   /// Seeds of which one test case tries some.
   private static let blocks: [Range<UInt64>] = {
-    let seeds = PandoFixtures.seeds(200)
+    let seeds = PandoFixtures.seeds(100)
     let size = max(1, min(1000, UInt64(seeds.count) / 8))
     return stride(from: seeds.lowerBound, to: seeds.upperBound, by: Int(size)).map {
       $0..<min($0 + size, seeds.upperBound)

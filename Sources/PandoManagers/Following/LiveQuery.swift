@@ -124,9 +124,9 @@ final class LiveQuery<E: Queryable>: LiveView {
     _ type: TypeViews<E>
   ) throws -> QueryWindow<E>? {
     guard let staged = state.staged(before: run.number, isKnown: nodes != nil) else { return nil }
+    var conditions = staged.conditions
     var changes: [EntityChange<E>]?
     if let nodes {
-      let conditions = staged.conditions
       let concerned = try conditions?.advance(by: nodes, in: snapshot) ?? nodes
       changes = try concerned.map { node in
         do {
@@ -142,8 +142,10 @@ final class LiveQuery<E: Queryable>: LiveView {
           return EntityChange(node, nil)
         }
       }
+    } else if conditions != nil {
+      conditions = try FollowedConditions(followed.query, snapshot)
     }
-    return try stage(changes, in: staged, &run) { try read(snapshot, type) }
+    return try stage(changes, in: staged, conditions, &run) { try read(snapshot, type) }
   }
 
   func plan(
@@ -179,11 +181,12 @@ final class LiveQuery<E: Queryable>: LiveView {
     _ changes: [EntityChange<E>], _ run: inout FollowingRun, fill: () throws -> [RankedEntity<E>]
   ) throws -> QueryWindow<E>? {
     guard let staged = state.staged(before: run.number, isKnown: true) else { return nil }
-    return try stage(changes, in: staged, &run, fill: fill)
+    return try stage(changes, in: staged, staged.conditions, &run, fill: fill)
   }
 
   private func stage(
-    _ changes: [EntityChange<E>]?, in staged: QueryWindow<E>, _ run: inout FollowingRun,
+    _ changes: [EntityChange<E>]?, in staged: QueryWindow<E>,
+    _ conditions: FollowedConditions<E>?, _ run: inout FollowingRun,
     fill: () throws -> [RankedEntity<E>]
   ) throws -> QueryWindow<E>? {
     var window = staged
@@ -194,7 +197,7 @@ final class LiveQuery<E: Queryable>: LiveView {
     if outcome == .exhausted {
       run.tally.refills += 1
       window = self.window(of: try fill())
-      window.conditions = staged.conditions
+      window.conditions = conditions
     }
     window.commit = run.commit
     reportLength(of: window)

@@ -368,6 +368,36 @@ import Testing
       await store.close()
     }
   }
+
+  @Test func `a change log that does not reach back makes conditions count afresh`() async throws {
+    try await withTemporaryDirectory { path in
+      var configuration = Following.configuration
+      configuration.changeLogLimit = 2
+      configuration.followsOtherProcesses = false
+      let store = try ModelStore(path: path, configuration: configuration)
+      let other = try OtherProcess(path)
+      let idols = Query<Person>(filter: .has(by: \Fan.idol))
+      var people = store.follow(idols).makeAsyncIterator()
+      #expect(try await people.next()?.entities == [])
+      for number in 1...9 { try other.perform("set \(number) A\(number)") }
+      let (idol, renamed) = (
+        Person(id: .remote(3), name: "A3", isOnline: false),
+        Person(id: .remote(3), name: "B", isOnline: false)
+      )
+      // The log lacks commits before this one, so the query is read again.
+      try await store.write { try $0.set(Fan(id: 1, idol: Key(rawValue: "Person:3"))) }
+      #expect(try await people.next()?.entities == [idol])
+      try await store.write { try $0.set(renamed) }
+      #expect(try await people.next()?.entities == [renamed])
+      other.end()
+      await store.close()
+    }
+  }
+}
+
+@Model private struct Fan {
+  @Key var id: Int
+  var idol: Key<Person>
 }
 
 /// As `StoreTestProcess` writes them.
