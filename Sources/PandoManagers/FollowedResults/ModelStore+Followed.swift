@@ -48,9 +48,9 @@ extension ModelStore {
   /// let open = Query(filter: \Issue.status == .open)
   /// for try await count in store.follow(.count, of: open) { badge.show(count) }
   /// ```
-  /// Each element is what ``ModelStore/answer(_:to:)`` returns at that commit. A commit changes it by the difference of
-  /// the entities that it touched. If the query has a limit, an offset, `uniqueBy`, identifiers, `.has(_:by:)` or
-  /// `.held(by:)`, the store answers the question again instead.
+  /// Each element is what ``ModelStore/answer(_:to:)`` returns at that commit. Pando updates the answer by the entities
+  /// that a commit changes. If the query has a limit, an offset, `uniqueBy`, identifiers, `.held(by:)` or
+  /// `.synchronizationState(_:)`, Pando answers the question again instead.
   ///
   /// - Parameters:
   ///   - question: The question. An answer that can't be made, such as a sum that overflows, ends iterations with a

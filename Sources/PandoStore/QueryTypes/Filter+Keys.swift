@@ -2,9 +2,9 @@ public import PandoModels
 
 /// Nodes by their typed keys.
 extension Filter {
-  /// The models of keys.
+  /// Models with one of these keys.
   ///
-  /// - Parameter keys: The keys.
+  /// - Parameter keys: The keys; a key without a model has no effect.
   /// - Returns: The filter.
   public static func keys(_ keys: some Sequence<Key<E>>) -> Filter {
     identifiers(keys.map(\.rawValue))

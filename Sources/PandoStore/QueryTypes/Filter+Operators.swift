@@ -1,4 +1,4 @@
-/// Entities whose field has a value.
+/// Entities whose field equals a value.
 ///
 /// - Parameters:
 ///   - field: The place of the value in the entity.
@@ -8,7 +8,7 @@ public func == <E: Queryable, Value: QueryRepresentable>(
   field: any KeyPath<E, Value> & Sendable, value: Value
 ) -> Filter<E> { Filter(.compare(QueryField(field), .equal, value.queryValue)) }
 
-/// Entities whose field has another value.
+/// Entities whose field differs from a value; null differs from every other value.
 ///
 /// - Parameters:
 ///   - field: The place of the value in the entity.
@@ -18,7 +18,7 @@ public func != <E: Queryable, Value: QueryRepresentable>(
   field: any KeyPath<E, Value> & Sendable, value: Value
 ) -> Filter<E> { Filter(.compare(QueryField(field), .notEqual, value.queryValue)) }
 
-/// Entities whose field has a lower value of the same kind.
+/// Entities whose field is less than a value; null never is.
 ///
 /// - Parameters:
 ///   - field: The place of the value in the entity.
@@ -28,7 +28,7 @@ public func < <E: Queryable, Value: QueryRepresentable>(
   field: any KeyPath<E, Value> & Sendable, value: Value
 ) -> Filter<E> { Filter(.compare(QueryField(field), .less, value.queryValue)) }
 
-/// Entities whose field has a lower value of the same kind, or an equal one.
+/// Entities whose field is less than a value or equal to it.
 ///
 /// - Parameters:
 ///   - field: The place of the value in the entity.
@@ -38,7 +38,7 @@ public func <= <E: Queryable, Value: QueryRepresentable>(
   field: any KeyPath<E, Value> & Sendable, value: Value
 ) -> Filter<E> { Filter(.compare(QueryField(field), .lessOrEqual, value.queryValue)) }
 
-/// Entities whose field has a higher value of the same kind.
+/// Entities whose field is greater than a value; null never is.
 ///
 /// - Parameters:
 ///   - field: The place of the value in the entity.
@@ -48,7 +48,7 @@ public func > <E: Queryable, Value: QueryRepresentable>(
   field: any KeyPath<E, Value> & Sendable, value: Value
 ) -> Filter<E> { Filter(.compare(QueryField(field), .greater, value.queryValue)) }
 
-/// Entities whose field has a higher value of the same kind, or an equal one.
+/// Entities whose field is greater than a value or equal to it.
 ///
 /// - Parameters:
 ///   - field: The place of the value in the entity.
@@ -64,8 +64,8 @@ public func >= <E: Queryable, Value: QueryRepresentable>(
 ///
 /// The text is compared by Unicode scalars: `.` is one scalar and no line break; `é` does not match `e` with
 /// an accent after it. `\b` is a word boundary of Unicode. `^` and `$` are the ends of the text, with `(?m)`
-/// those of lines; `(?i)` ignores case. There is no look-behind. Nothing limits the time: nested repetitions
-/// as `(a*)*b` can take practically forever on a text of forty letters. Accept none from untrusted users.
+/// those of lines; `(?i)` ignores case. There is no look-behind and no limit of time: nested repetitions as
+/// `(a*)*b` can take practically forever on a text of forty letters. Accept no expressions from untrusted users.
 ///
 /// - Parameters:
 ///   - field: The place of the text in the entity.

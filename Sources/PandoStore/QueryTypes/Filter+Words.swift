@@ -1,18 +1,18 @@
 import PandoModels
 
 extension Filter {
-  /// Entities with texts that have the words of a search.
+  /// Entities whose texts contain the words of a search.
   ///
   /// ```swift
   /// let found = Query<Tea>(filter: .search("red chai"), order: [.relevance], limit: 20)
   /// ```
   /// Words are compared without case and accents. The words may be in different fields. A word is a sequence of
-  /// letters and digits; each letter of Thai, Lao, Khmer, Myanmar, Hiragana and each ideograph is one, and such
-  /// letters beside each other are found beside each other. A search without a word matches all entities, with
-  /// ``WordMatching/anyWord`` none.
+  /// letters and digits. Each letter of Thai, Lao, Khmer, Myanmar and Hiragana is a word, and so is each ideograph; a
+  /// search with several of these in a row finds them in a row only. A search without a word matches all entities, or
+  /// none with ``WordMatching/anyWord``.
   ///
-  /// An index of words, declared by ``FieldIndex/text(_:)`` or `@Searchable`, finds the entities. Without one,
-  /// each text is read. To find a part of a word, use ``contains(_:_:_:)``.
+  /// An index of words, declared by ``FieldIndex/text(_:)`` or `@Searchable`, finds the entities. Without such an index
+  /// the query reads each text. To find a part of a word, use ``contains(_:_:_:)``.
   ///
   /// - Parameters:
   ///   - text: The words.
@@ -45,7 +45,7 @@ extension Filter {
   /// ```swift
   /// for range in query.filter.ranges(in: tea.details) { details[range].font = .bold }
   /// ```
-  /// They are computed from the text; a store keeps no positions.
+  /// Pando computes them from the text; a store keeps no positions.
   ///
   /// - Parameter text: A text of an entity.
   /// - Returns: The ranges, in order; none overlap. A phrase is one range.

@@ -8,9 +8,9 @@ import PandoSystem
 /// ```swift
 /// \Book.year > 1990 && (\Book.title ~= "^The" || !(\Book.id >> seen))
 /// ```
-/// The operators are `== != < <= > >=`, `~=` (a regular expression is found), `>>` (contained in),
-/// `&& || !`, and ``hasPrefix(_:_:)``. Values of different kinds have no order: null is neither less nor
-/// greater than a number.
+/// The operators are `== != < <= > >=`, `~=` (contains a match of a regular expression), `>>` (is one of several
+/// values) and `&& || !`. The static methods are the other conditions. Null equals null only, and is neither less nor
+/// greater than any value.
 public struct Filter<E: Queryable>: Hashable, Sendable {
   package let tree: FilterTree<QueryField<E>>
 
@@ -21,7 +21,7 @@ public struct Filter<E: Queryable>: Hashable, Sendable {
 
   /// Models with these node identifiers.
   ///
-  /// - Parameter identifiers: The identifiers of the nodes, as `Book:7` for an entity.
+  /// - Parameter identifiers: The identifiers of the nodes, such as `Book:7`.
   /// - Returns: The filter.
   public static func identifiers(_ identifiers: [String]) -> Filter {
     Filter(.isIn(.identifier, QueryValueSet(identifiers.compactMap(E.identifierValue))))
@@ -42,7 +42,7 @@ public struct Filter<E: Queryable>: Hashable, Sendable {
   /// - Parameters:
   ///   - keyPath: The place of the text in the entity.
   ///   - prefix: The prefix.
-  ///   - options: The differences that the comparison ignores. No index serves this form, even without differences.
+  ///   - options: The differences that the comparison ignores. No index serves this form, even if `options` is empty.
   /// - Returns: The filter.
   public static func hasPrefix<Value: QueryRepresentable>(
     _ keyPath: any KeyPath<E, Value> & Sendable, _ prefix: String, _ options: TextComparison
@@ -95,7 +95,7 @@ public struct Filter<E: Queryable>: Hashable, Sendable {
 
   /// Entities that have a node as a child, in any field.
   ///
-  /// The dependency index of the store finds them. No other index is needed.
+  /// Every store lists the parents of each node in its dependency index, so these queries need no declared index.
   ///
   /// - Parameter identifier: The identifier of the node.
   /// - Returns: The filter.
@@ -108,9 +108,9 @@ public struct Filter<E: Queryable>: Hashable, Sendable {
   /// ```swift
   /// let labels = Query<Label>(filter: .held(by: issue.id), order: [.ascending(\.name)])
   /// ```
-  /// Only a store answers it, from its dependency index. Anywhere else the query throws ``QueryError``
-  /// `needsStore`, for example if the answer comes from a server; ``matches(_:)`` returns `false`. Pando
-  /// reads such a followed query again after each commit that changes a node.
+  /// Only a store can apply it. Elsewhere, as in ``Query/apply(to:)`` or at a server, the query throws ``QueryError``
+  /// `needsStore`, and ``matches(_:)`` returns `false`. Pando reads such a followed query again after each commit that
+  /// changes a node.
   ///
   /// - Parameter identifier: The identifier of the parent node.
   /// - Returns: The filter.
@@ -123,9 +123,9 @@ public struct Filter<E: Queryable>: Hashable, Sendable {
   /// ```swift
   /// let refused = Query<Issue>(filter: .synchronizationState(.refused))
   /// ```
-  /// Only a store answers it; anywhere else the query throws ``QueryError`` `needsStore`. Pando reads such
-  /// a followed query again when the state of an entity changes. A query for `pending` or `refused` reads
-  /// no other entities. One for `synced` or `unsynced` looks up the state of each entity of the type.
+  /// Only a store can apply it; elsewhere the query throws ``QueryError`` `needsStore`. Pando reads such a followed
+  /// query again when the state of an entity changes. A query for `pending` or `refused` reads no other entities. A
+  /// query for `synced` or `unsynced` looks up the state of each entity of the type.
   ///
   /// - Parameter state: The state.
   /// - Returns: The filter.
@@ -138,8 +138,8 @@ public struct Filter<E: Queryable>: Hashable, Sendable {
   /// ```swift
   /// let mine = Query(filter: .holds(\Issue.assignee, "User:ada") && \Issue.status == .open)
   /// ```
-  /// The dependency index of the store finds them. An index of `child(_:)` and other fields finds them in
-  /// the order of these fields.
+  /// It needs no declared index, as ``holds(_:)-(String)``. An index of `child(_:)` and other fields finds the entities
+  /// in the order of these fields.
   ///
   /// - Parameters:
   ///   - keyPath: The place of the child in the entity.
@@ -169,7 +169,7 @@ public struct Filter<E: Queryable>: Hashable, Sendable {
     _ keyPath: any KeyPath<E, List> & Sendable, _ identifier: String
   ) -> Filter where List.Element: SimpleModel { compare(.each(keyPath), .equal, identifier) }
 
-  /// Entities in whose list a value is.
+  /// Entities with a list that contains a value.
   ///
   /// - Parameters:
   ///   - keyPath: The place of the list in the entity.
@@ -253,9 +253,9 @@ extension Filter {
   ///
   /// The text is compared by Unicode scalars: `.` is one scalar and no line break; `é` does not match `e`
   /// with an accent after it. `\b` is a word boundary of Unicode. `^` and `$` are the ends of the text, with
-  /// `(?m)` those of lines; `(?i)` ignores case. There is no look-behind. Nothing limits the time: nested
-  /// repetitions as `(a*)*b` can take practically forever on a text of forty letters. Accept none from
-  /// untrusted users.
+  /// `(?m)` those of lines; `(?i)` ignores case. There is no look-behind and no limit of time:
+  /// nested repetitions as `(a*)*b` can take practically forever on a text of forty letters. Accept no expressions
+  /// from untrusted users.
   ///
   /// - Parameters:
   ///   - name: The name of a declared field, or `id`.
@@ -285,8 +285,9 @@ extension Filter {
 
   /// Checks the fields and patterns that the compiler can't check.
   ///
-  /// - Throws: ``QueryError`` `invalidRegularExpression`, or `wrongType` for a pattern or a prefix of a field
-  ///   without text.
+  /// - Throws: ``QueryError`` `invalidRegularExpression`; `wrongType` for a pattern, a prefix or a search of a field
+  ///   without text; `unknownField` for a search without declared fields; the error of the query in a condition on
+  ///   related models.
   /// - Complexity: O(*p*) for *p* comparisons.
   public func validate() throws(QueryError) {
     try tree.forEachLeaf { (leaf) throws(QueryError) in

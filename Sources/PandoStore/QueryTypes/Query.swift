@@ -8,8 +8,14 @@ import PandoModels
 ///   filter: \Book.year > 1990, order: [.descending(\.year), .ascending(\.title)], limit: 20)
 /// let books = try await store.find(query).entities
 /// ```
-/// The filter selects entities in natural order. `uniqueBy` keeps the first entity of each combination of
-/// values. The rest is ordered, offset and limit select a window, and the window is grouped.
+/// An entity is a model of a result. Pando applies the parts of a query in this order:
+///
+/// 1. The filter selects entities, in *natural order*: that in which they were first stored, or that of a server.
+/// 2. `uniqueBy` keeps the first entity of each combination of values.
+/// 3. `order` sorts; entities with equal values stay in natural order.
+/// 4. `offset` and `limit` select a window, and `groupedBy` divides it into groups.
+///
+/// For the number or the sum of entities use a ``Question``; for a node with a known key use `store.get(_:)`.
 public struct Query<E: Queryable>: Hashable, Sendable {
   /// The condition for entities.
   public var filter: Filter<E>
@@ -17,7 +23,7 @@ public struct Query<E: Queryable>: Hashable, Sendable {
   public var order: [QueryOrder<E>]
   /// The field whose values form the groups; `nil` for one group.
   public var groupedBy: QueryField<E>?
-  /// The fields of which only the first entity of each value is kept; empty to keep all.
+  /// The fields by which entities are unique: the first entity of each combination of values stays; empty to keep all.
   public var uniqueBy: [QueryField<E>]
   /// The number of entities left out at the beginning.
   public var offset: Int
@@ -33,8 +39,8 @@ public struct Query<E: Queryable>: Hashable, Sendable {
   /// - Parameters:
   ///   - filter: Which entities match.
   ///   - order: By which keys they are ordered, the most important first.
-  ///   - groupedBy: The field whose values make groups.
-  ///   - uniqueBy: The fields of whose values only the first entity each is kept.
+  ///   - groupedBy: The field whose values form the groups.
+  ///   - uniqueBy: The fields by which entities are unique: the first entity of each combination of values stays.
   ///   - offset: The number of entities left out at the beginning.
   ///   - limit: The largest number of entities in the result; `nil` for all.
   public init(
@@ -84,7 +90,8 @@ extension Query {
 
   /// Checks the values of the query that the compiler can't check.
   ///
-  /// - Throws: ``QueryError`` `negativeLimit`, `negativeOffset`, `invalidRegularExpression`, `wrongType`, `noSearch`.
+  /// - Throws: ``QueryError`` `negativeLimit`, `negativeOffset`, `noSearch`, or as ``Filter/validate()``; `wrongType`
+  ///   for an order by a field with several values.
   /// - Complexity: O(*p*) for *p* comparisons of the filter and keys of the order.
   public func validate() throws(QueryError) {
     if let limit, limit < 0 {
@@ -111,14 +118,15 @@ extension Query {
   /// Whether an entity matches the filter.
   ///
   /// - Parameter entity: The entity.
-  /// - Returns: Whether it does.
+  /// - Returns: The result of ``Filter/matches(_:)``.
   public func matches(_ entity: E) -> Bool { filter.matches(entity) }
 
   /// Answers the query from entities in memory.
   ///
   /// - Parameter entities: All entities, in natural order.
   /// - Returns: The result.
-  /// - Throws: ``QueryError`` as ``validate()``.
+  /// - Throws: ``QueryError`` as ``validate()``; `needsStore` for a filter or an order that only a store can apply,
+  ///   such as `.has(_:by:)`.
   /// - Complexity: O(*n*) for *n* entities, and O(*m* log *m*) to order *m* matches, whatever the limit.
   public func apply(to entities: [E]) throws(QueryError) -> QueryResult<E> {
     try apply(to: entities, preferring: nil)

@@ -2,10 +2,10 @@ public import PandoModels
 import PandoRecords
 import PandoSystem
 
-/// A field in filters, orders and groups: named by its key path, or by tools by its name.
+/// A field in filters, orders, groups and indexes: named by its key path, or by its name as a text.
 ///
-/// A key path can lead through children: `\.author.name` is the name of the author's node. A static method
-/// names a child, or a field with several values:
+/// A key path can lead through children: `\.author.name` is the name of the author. A static method names a child,
+/// or a field with several values:
 ///
 /// ```swift
 /// static let fields: [Field<Issue>] = [
@@ -86,9 +86,8 @@ public struct QueryField<E: Queryable>: Sendable {
   /// ```swift
   /// static let indexes: [FieldIndex<Person>] = [.indexed(.folded(\.name)), .unique(.folded(\.email))]
   /// ```
-  /// The first one serves `.ascending(.folded(\.name))`; the second one lets no two persons have an address
-  /// that differs in case alone. In a filter, the compared text is folded too. The field itself is declared
-  /// as usual.
+  /// The first one serves `.ascending(.folded(\.name))`; the second one refuses two persons whose addresses differ in
+  /// case alone. In a filter, the compared text is folded too. The type declares the field itself as usual.
   ///
   /// - Parameter keyPath: The place of the text in the entity.
   /// - Returns: The field.
@@ -312,7 +311,7 @@ extension QueryField {
     }
   }
 
-  /// The children in a list as the identifiers of their nodes; a filter matches if one of them does.
+  /// The children in a list, by the identifiers of their nodes; a filter matches if one of them does.
   ///
   /// - Parameter keyPath: The place of the list in the entity.
   /// - Returns: The field.

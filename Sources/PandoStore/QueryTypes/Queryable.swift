@@ -2,7 +2,7 @@ public import PandoModels
 
 /// A model that queries can find, order, count and follow.
 ///
-/// Every `Entity` is one. A model that has no typed identifier becomes one by a line:
+/// `@Model` makes a struct conform, and every `Entity` conforms. Another model declares its fields:
 ///
 /// ```swift
 /// struct Person: Model, Codable, Equatable, Queryable {
@@ -12,13 +12,13 @@ public import PandoModels
 /// }
 /// let named = try store.read { try $0.find(Query(filter: \Person.name ~= "^A")) }
 /// ```
-/// `ModelStore.addIndexes(of:)` makes the declared indexes; a container does that for its entities.
-/// ``Filter/identifiers(_:)`` finds nodes by their identifiers.
+/// `ModelStore(path:models:)` and `ModelStore.addIndexes(of:)` make the declared indexes. A container makes those of
+/// its entities. ``Filter/identifiers(_:)`` finds nodes by their identifiers.
 public protocol Queryable: Model, Codable, Equatable, FieldDeclaring {
   /// The fields for filters and indexes; none by default.
   ///
-  /// Pando compares them with the coding. A mistake is a `ModelError` `misdeclaredField`, thrown before
-  /// anything is stored, and by queries that use the field.
+  /// Pando compares them with the coding. A wrong name is a `ModelError` `misdeclaredField`. Writes throw it before
+  /// they store anything, and so do queries that use the field.
   static var fields: [Field<Self>] { get }
 
   /// The indexes of several fields, and the unique ones; none by default.
@@ -31,9 +31,9 @@ public protocol Queryable: Model, Codable, Equatable, FieldDeclaring {
 
   /// The text before the colon in the identifiers of all nodes of the type: `Book` of `Book:7`.
   ///
-  /// Types with one namespace show the same nodes: queries of a type also find the nodes that were
-  /// written as another one, if they have what the type requires. `@Model` generates it with the key; it is
-  /// `nil` by default.
+  /// Types with one namespace show the same nodes: queries of a type also find the nodes that were written as another
+  /// type, if these have the fields that the type requires. `@Model` generates it from the name of the type. Without
+  /// `@Model` it is `nil`, except for an entity.
   static var nodeNamespace: String? { get }
 }
 

@@ -1,4 +1,4 @@
-/// A group of an answer, and the answer to the question for its entities.
+/// A group of entities with an equal value, and the answer for these entities.
 ///
 /// ```swift
 /// let best = try store.answer(.sum(\Order.total).grouped(by: \.customer).top(10), to: .all)

@@ -2,7 +2,7 @@ import PandoSystem
 
 /// The exact sum of numbers: integers, decimals, durations and doubles.
 ///
-/// ``Summable`` turns it into the type of an answer.
+/// Only a type with its own conformance to ``Summable`` needs it, to make the answer in its type.
 ///
 /// ```swift
 /// struct Meters: Codable, Hashable, Summable {
@@ -97,7 +97,7 @@ public struct NumberSum: Sendable {
     return QueryValue(number)
   }
 
-  /// The sum as a double: the nearest one to the exact sum of the doubles, and that to the sum of the others.
+  /// The sum as a double: the sum of the doubles and the sum of the other numbers, each rounded once, added.
   public var nearest: Double {
     if multiples.isEmpty, whole == 0 { return doubles.value }
     let exact = exact

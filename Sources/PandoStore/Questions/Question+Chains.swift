@@ -1,8 +1,8 @@
 /// The same questions at the beginning of a chain, as in `.count.grouped(by: \.author)`.
 ///
-/// The compiler takes the type of the whole chain for that of its first member, whose answer is none of
-/// its own then. Where no chain follows, the members above are preferred: a wrong type of the answer
-/// is then an error that names both types.
+/// In a chain the compiler gives the first member the type of the whole chain, so the members above, whose type is that
+/// of their answer, do not fit. Without a chain the compiler prefers the members above: if the caller expects an answer
+/// of another type, its error names both types.
 extension Question {
   /// The number of entities.
   @_disfavoredOverload
@@ -21,7 +21,7 @@ extension Question {
     _ keyPath: any KeyPath<E, Value> & Sendable
   ) -> Question<E, Value.Sum> { Question<E, Value.Sum>.sum(keyPath) }
 
-  /// The average of a field; `nil` of nothing.
+  /// The average of a field; `nil` if there is no value.
   ///
   /// - Parameter keyPath: The place of the number in the entity.
   /// - Returns: The question.
@@ -138,7 +138,7 @@ extension Question {
     _ field: QuestionField<E, Value>
   ) -> Question<E, Value.Sum> { Question<E, Value.Sum>.sum(field) }
 
-  /// The average of a field of any form; `nil` of nothing.
+  /// The average of a field of any form; `nil` if there is no value.
   ///
   /// - Parameter field: The field.
   /// - Returns: The question.

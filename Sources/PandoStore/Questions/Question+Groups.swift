@@ -2,17 +2,16 @@
 extension Question {
   /// The same question for each value of a field: a dictionary of the answers.
   ///
-  /// A value without entities is no key. The keys are the values of ``distinct(_:)``, so texts that Swift's
-  /// `==` takes as equal are one key. A grouped question can be grouped again: the last field gives the keys
-  /// of the outer dictionary.
+  /// The keys are the values of ``distinct(_:)``, so texts that are equal by Swift's `==` are one key. A grouped
+  /// question can be grouped again: the last field gives the keys of the outer dictionary.
   ///
   /// ```swift
   /// let perDay = try store.answer(.count.grouped(by: \Order.day), to: .all)  // [String: Int]
   /// ```
   ///
   /// - Parameter keyPath: The place of the value in the entity.
-  /// - Returns: The question; its answer throws ``QueryError`` `wrongType` if a record has a value that
-  ///   is none of `Key`, such as null for a type that is not optional.
+  /// - Returns: The question; its answer throws ``QueryError`` `wrongType` if a record has a value that `Key` can't
+  ///   represent, such as null for a type that is not optional.
   public func grouped<Key: QueryRepresentable & Hashable & Sendable>(
     by keyPath: any KeyPath<E, Key> & Sendable
   ) -> Question<E, [Key: Answer]> { grouped(by: QuestionField(QueryField(keyPath))) }
@@ -105,13 +104,14 @@ extension QuestionField where Value: Hashable {
 
 /// Which groups an answer has, and their order.
 extension Question {
-  /// The same question, only with the groups whose answers meet a condition.
+  /// The same question for the groups whose answers meet a condition.
   ///
   /// ```swift
   /// let many = try store.answer(.count.grouped(by: \Issue.author).having { $0 > 100 }, to: .all)
   /// ```
   ///
-  /// - Parameter condition: Says whether a group is kept; called on any thread, often more than once for a group.
+  /// - Parameter condition: Returns whether the answer keeps a group; called on any thread, often more than once for a
+  ///   group.
   /// - Returns: The question.
   public func having<Key, Value>(
     _ condition: @escaping @Sendable (Value) -> Bool
@@ -125,7 +125,7 @@ extension Question {
 
   /// The groups with the highest answers, the highest first; of equal answers the lowest key first.
   ///
-  /// Answers are ordered as values of a query are: null is the lowest, then not-a-number.
+  /// Answers have the order of values in a query: null is the lowest, then not-a-number.
   ///
   /// ```swift
   /// let best = try store.answer(.sum(\Order.total).grouped(by: \.customer).top(10), to: .all)

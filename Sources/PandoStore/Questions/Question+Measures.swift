@@ -131,9 +131,8 @@ extension Question {
 
   /// The values of a field, each once, in their order: null first if the field is optional.
   ///
-  /// Of texts that Swift's `==` takes as equal the first one stands for all, though filters and orders
-  /// compare their bytes: the values are the keys of a question that is ``grouped(by:)`` the field. Of a
-  /// double, `-0.0` is given as `0.0`.
+  /// The values are the keys of a question that is ``grouped(by:)`` the field. Of texts that are equal by Swift's `==`
+  /// the array has the first one, though filters and orders compare their bytes. A double `-0.0` becomes `0.0`.
   ///
   /// - Parameter keyPath: The place of the value in the entity.
   /// - Returns: The question; its answer throws ``QueryError`` `wrongType` as ``grouped(by:)`` does.
@@ -161,10 +160,10 @@ extension Question {
     }
   }
 
-  /// The value below which a share of the values of a field lies, by nearest rank; `nil` if there is none.
+  /// The value at a percentile of a field, by nearest rank; `nil` if there is no value.
   ///
-  /// Of *n* values in order it is that with the number *p* · *n* / 100, rounded up and counted from 1. So it is always
-  /// one of the values: 0 gives the lowest, 100 the highest one, and 50 the lower of two in the middle. Null and
+  /// Of *n* values in order it is value number *p* · *n* / 100, rounded up and counted from 1. So it is always one of
+  /// the values: 0 gives the lowest one, 100 the highest one, and 50 the lower of two in the middle. Null and
   /// not-a-number do not count. Texts are ordered by their bytes.
   ///
   /// ```swift
@@ -199,7 +198,7 @@ extension Question {
     _ percentile: Double, of field: QuestionField<E, Value>
   ) -> Question<E, Value?> where Answer == Value? { ranked(percentile, field.field) }
 
-  /// The median of a field: the percentile of 50; `nil` if there is no value.
+  /// The median of a field, its 50th percentile; `nil` if there is no value.
   ///
   /// - Parameter keyPath: The place of the value in the entity.
   /// - Returns: The question.
@@ -240,7 +239,7 @@ extension Question {
 extension Question {
   /// The answers to several questions about the same entities, in one pass.
   ///
-  /// `store.answer(_:to:)` and `store.follow(_:of:)` take several questions, too. Use this form to group them.
+  /// `store.answer(_:to:)` and `store.follow(_:of:)` take several questions too. Use this form to group questions.
   ///
   /// ```swift
   /// let (count, sum) = try store.answer(.count, .sum(\Order.total), to: .all)

@@ -3,8 +3,11 @@ import PandoSystem
 
 /// A question about the entities of a query, such as their number; it has the type of its answer.
 ///
-/// The answer covers exactly the entities of the result: uniqueness, offset and limit of the query apply.
-/// The store decodes no entity if its indexes or the stored bytes give the answer.
+/// The answer covers exactly the entities of the result: uniqueness, offset and limit of the query apply. The store
+/// reads rows of an index or fields of records, and decodes a model only if these do not give the answer.
+///
+/// `store.answer(_:to:)` answers a question once, `store.follow(_:of:)` after each change. For the entities themselves
+/// use `store.find(_:)`.
 ///
 /// ```swift
 /// let open = Query(filter: \Issue.status == .open)

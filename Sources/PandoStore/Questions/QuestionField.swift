@@ -1,9 +1,9 @@
 public import FoundationEssentials
 public import PandoModels
 
-/// A field of a question with the type of its values: a list's elements, a child, or a date's day.
+/// A field of a question that a key path does not describe: the elements of a list, a child, or the day of a date.
 ///
-/// For a single stored value a key path is enough.
+/// For a single stored value use a key path.
 ///
 /// ```swift
 /// let sold = try store.answer(
@@ -20,7 +20,7 @@ public struct QuestionField<E: Queryable, Value: QueryRepresentable>: Sendable {
     self.unit = unit
   }
 
-  /// A single value, beside fields of other forms.
+  /// A single value by its key path, for a call that also takes fields of other forms.
   ///
   /// - Parameter keyPath: The place of the value in the entity.
   /// - Returns: The field.
@@ -40,7 +40,7 @@ public struct QuestionField<E: Queryable, Value: QueryRepresentable>: Sendable {
 
   /// A field of each element of a list.
   ///
-  /// A question with several fields of one list takes them from the same elements.
+  /// If a question has several fields of one list, it takes their values from the same element.
   ///
   /// - Parameters:
   ///   - keyPath: The place of the list in the entity.
@@ -93,9 +93,9 @@ public struct QuestionField<E: Queryable, Value: QueryRepresentable>: Sendable {
 extension QuestionField {
   /// The beginning of the year, quarter, month, week, day, hour, minute or second of a date.
   ///
-  /// The calendar is the Gregorian one with the weeks of ISO 8601, which begin on Monday. A day is as long as it is in
-  /// the time zone, such as 23 hours where summer time begins. `TimeZone(identifier:)` has named zones only in a
-  /// program that imports `Foundation`.
+  /// The calendar is the Gregorian one with the weeks of ISO 8601, which begin on Monday. A day has the length that it
+  /// has in the time zone, such as 23 hours when summer time begins. `TimeZone(identifier:)` finds named zones only in
+  /// a program that imports `Foundation`.
   ///
   /// ```swift
   /// let perMonth = try store.answer(

@@ -1,7 +1,9 @@
 public import FoundationEssentials
 
-/// A number that questions can add: integers, `Double`, `Float`, `Decimal`, `Duration`, their optionals, and
-/// types with such raw values.
+/// A number that questions can add.
+///
+/// Integers, `Double`, `Float`, `Decimal`, `Duration` and their optionals conform. A type with such a raw value
+/// conforms by its declaration alone:
 ///
 /// ```swift
 /// struct Money: RawRepresentable, Codable, Hashable, Summable { var rawValue: Int }

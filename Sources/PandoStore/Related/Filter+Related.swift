@@ -1,7 +1,7 @@
 import PandoModels
 
 extension Filter {
-  /// Entities that models of a query name.
+  /// Entities that at least `count` models of a query name.
   ///
   /// ```swift
   /// let unpaid = Query(filter: \Order.isPaid == false)
@@ -9,19 +9,20 @@ extension Filter {
   /// let loyal = Filter<Customer>.has(by: \Order.customer, atLeast: 10)
   /// let withoutOrders = !Filter<Customer>.has(by: \Order.customer)
   /// ```
-  /// Pando finds the names first, and then the entities. If the other conditions of the filter leave few entities, Pando
-  /// looks for the models of these only. An index of the field by which a model names the entity serves both.
+  /// Pando reads the models first, and then the entities that they name. If an index finds up to 1 000 entities by the
+  /// other conditions of the filter, Pando reads the models of these only. An index of the field by which a model names
+  /// the entity serves both ways.
   ///
-  /// Only a store answers it; anywhere else the query throws ``QueryError`` `needsStore`, and ``matches(_:)`` returns
-  /// `false`. A followed query keeps the key of each of these models, so a commit costs it the models and entities that
-  /// the commit changes. With an offset, a limit or `uniqueBy` in `query`, Pando reads the followed query again after each
+  /// Only a store can apply it; elsewhere the query throws ``QueryError`` `needsStore`, and ``matches(_:)`` returns
+  /// `false`. A followed query keeps the key of each model that counts, so a commit costs only the models and entities
+  /// that it changes. With an offset, a limit or `uniqueBy` in `query`, Pando reads the followed query again after each
   /// commit that changes a node of one of the types.
   ///
   /// - Parameters:
-  ///   - query: Which models count; its filter may contain such conditions too. An offset, a limit and `uniqueBy` apply to
-  ///     all models together.
+  ///   - query: The query for the models that count; its filter may contain such conditions too. An offset, a limit and
+  ///     `uniqueBy` apply to all models together.
   ///   - keyPath: The key by which a model names the entity.
-  ///   - count: The smallest number of models of one entity.
+  ///   - count: The smallest number of models that name the entity; below 1 the filter selects all entities.
   /// - Returns: The filter.
   public static func has<S: Queryable, Reference: ModelReference<E>>(
     _ query: Query<S> = .all, by keyPath: any KeyPath<S, Reference> & Sendable,
@@ -34,9 +35,10 @@ extension Filter {
   /// let openTeams = try store.find(Query(filter: .has(open, by: .child(\Issue.team))))
   /// ```
   /// - Parameters:
-  ///   - query: Which models count, as in the form for a key path.
-  ///   - field: The field by which a model names the entity. Of several equal names in a list one counts.
-  ///   - count: The smallest number of models of one entity.
+  ///   - query: The query for the models that count, as in the form for a key path.
+  ///   - field: The field by which a model names the entity. A model counts once, even if its list names the entity
+  ///     twice.
+  ///   - count: The smallest number of models that name the entity, as in the form for a key path.
   /// - Returns: The filter.
   public static func has<S: Queryable, Reference: ModelReference<E>>(
     _ query: Query<S> = .all, by field: QuestionField<S, Reference>, atLeast count: Int = 1

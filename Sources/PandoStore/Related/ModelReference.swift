@@ -1,6 +1,6 @@
 import PandoModels
 
-/// A value that names a model: a `Key`, or an optional one.
+/// A value that names a model: a `Key` or an optional `Key`.
 ///
 /// ``Related`` finds the models that name an entity by such a field.
 ///

@@ -7,12 +7,12 @@ extension ModelSnapshot {
   /// let rows = try store.read { try $0.find(projects, with: .answer(.count, of: open, by: \.project)) }
   /// ```
   /// - Parameters:
-  ///   - query: The query; groups do not matter.
+  ///   - query: The query; its `groupedBy` has no effect.
   ///   - related: The related values.
-  /// - Returns: The entities with their values; a tuple for several.
+  /// - Returns: The entities with their values; a value is a tuple if there are several.
   /// - Throws: As ``find(_:)`` and ``answer(_:to:)``.
-  /// - Complexity: As ``find(_:)`` for the entities, and for the models of all of them together. An index of the field by
-  ///   which a model names the entity finds these.
+  /// - Complexity: As ``find(_:)`` for the entities, and as ``find(_:)`` for the models of all of them together. An
+  ///   index of the field by which a model names the entity finds these models.
   @_disfavoredOverload
   public func find<E: Queryable, each Value>(
     _ query: Query<E>, with related: repeat Related<E, each Value>

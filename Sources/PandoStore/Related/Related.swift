@@ -9,7 +9,8 @@ import PandoModels
 ///   projects, with: .answer(.count, of: open, by: \.project), .first(of: newest, by: \.project))
 /// for (project, (count, comment)) in rows { print(project.name, count, comment?.text ?? "") }
 /// ```
-/// `store.find(_:with:)` asks for it, `store.follow(_:with:)` follows it.
+/// `store.find(_:with:)` returns it, `store.follow(_:with:)` follows it. To select entities by the models that name
+/// them, use `Filter.has(_:by:atLeast:)`.
 ///
 /// A model names the entity by a key (`by: \.project`), by a child (`by: .child(\.project)`), or by the keys or children
 /// of a list (`by: .each(\.projects)`, for answers only).
@@ -30,10 +31,10 @@ extension Related {
   /// ```
   /// - Parameters:
   ///   - question: The question.
-  ///   - query: Which models count. An offset, a limit and `uniqueBy` apply to all models together, as for a grouped
-  ///     question.
+  ///   - query: The query for the models that count. An offset, a limit and `uniqueBy` apply to all models together, as
+  ///     for a grouped question.
   ///   - keyPath: The key by which a model names the entity.
-  /// - Returns: The answer for each entity; that of no models for an entity that none names.
+  /// - Returns: The answer for each entity. If no model names the entity, it is the answer about no models, such as 0.
   public static func answer<S: Queryable, Reference: ModelReference<E>>(
     _ question: Question<S, Value>, of query: Query<S> = .all,
     by keyPath: any KeyPath<S, Reference> & Sendable
@@ -46,9 +47,9 @@ extension Related {
   /// ```
   /// - Parameters:
   ///   - question: The question.
-  ///   - query: Which models count, as in the form for a key path.
+  ///   - query: The query for the models that count, as in the form for a key path.
   ///   - field: The field by which a model names the entity.
-  /// - Returns: The answer for each entity; that of no models for an entity that none names.
+  /// - Returns: The answer for each entity, as in the form for a key path.
   public static func answer<S: Queryable, Reference: ModelReference<E>>(
     _ question: Question<S, Value>, of query: Query<S> = .all, by field: QuestionField<S, Reference>
   ) -> Related { Related(RelatedAnswer(question, of: query, by: field)) }
@@ -60,7 +61,8 @@ extension Related {
   /// let rows = try store.find(posts, with: .list(of: newest, by: \.post))
   /// ```
   /// - Parameters:
-  ///   - query: Which models, and in what order. Its offset and its limit apply to each entity.
+  ///   - query: The query for the models, with their order. Its offset and its limit apply to each entity. `uniqueBy`
+  ///     throws `QueryError` `wrongType`.
   ///   - keyPath: The key by which a model names the entity.
   /// - Returns: The list for each entity.
   public static func list<S: Queryable, Reference: ModelReference<E>>(
@@ -70,8 +72,9 @@ extension Related {
   /// The models that name the entity by a child.
   ///
   /// - Parameters:
-  ///   - query: Which models, and in what order, as in the form for a key path.
-  ///   - field: The field by which a model names the entity. One with several values throws `QueryError` `wrongType`.
+  ///   - query: The query for the models, as in the form for a key path.
+  ///   - field: The field by which a model names the entity. A field with several values throws `QueryError`
+  ///     `wrongType`.
   /// - Returns: The list for each entity.
   public static func list<S: Queryable, Reference: ModelReference<E>>(
     of query: Query<S> = .all, by field: QuestionField<S, Reference>
@@ -91,7 +94,7 @@ extension Related {
   /// let rows = try store.find(posts, with: .first(of: newest, by: \.post))
   /// ```
   /// - Parameters:
-  ///   - query: Which models, and in what order.
+  ///   - query: The query for the models, with their order, as for ``list(of:by:)``.
   ///   - keyPath: The key by which a model names the entity.
   /// - Returns: The model for each entity; `nil` for an entity that none names.
   public static func first<S: Queryable, Reference: ModelReference<E>>(
@@ -101,7 +104,7 @@ extension Related {
   /// The first of the models that name the entity by a child.
   ///
   /// - Parameters:
-  ///   - query: Which models, and in what order.
+  ///   - query: The query for the models, with their order, as for ``list(of:by:)``.
   ///   - field: The field by which a model names the entity, as for ``list(of:by:)``.
   /// - Returns: The model for each entity; `nil` for an entity that none names.
   public static func first<S: Queryable, Reference: ModelReference<E>>(

@@ -8,7 +8,7 @@ package import PandoSystem
 /// for (project, count) in rows { print(project.name, count) }
 /// print(rows[0].value)
 /// ```
-/// With several related values, `value` is a tuple of them.
+/// `value` is a tuple if there are several related values.
 public struct RelatedResult<E: Queryable, Value: Sendable>: Sendable {
   private let rows: ChunkedArray<RelatedRow<E, Value>>
   /// The rows of the observer's last element; `nil` without one.

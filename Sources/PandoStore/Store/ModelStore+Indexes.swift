@@ -4,7 +4,7 @@ extension ModelStore {
   /// Makes the indexes that model types declare and the store lacks.
   ///
   /// The rows of an index contain each record as the type reads it, with its former names and defaults.
-  /// If these declarations have changed since an index was made, its rows are made anew. All other
+  /// If these declarations have changed since an index was made, Pando makes its rows again. All other
   /// indexes stay, unless `droppingUndeclared` is set. If a program of a newer schema version has written
   /// the type, the existing indexes stay as they are.
   ///
@@ -15,8 +15,8 @@ extension ModelStore {
   ///   - types: The types.
   ///   - droppingUndeclared: Whether to remove the indexes of these types that no program declares; see
   ///     ``ModelIndex/isUndeclared``. Don't set it while other programs need indexes of their own.
-  /// - Returns: How many were made, or made anew.
-  /// - Throws: As ``ModelTransaction/addIndex(on:ofType:unique:sums:)``; `QueryError` `unknownField` for an
+  /// - Returns: The number of indexes that were made, or made again.
+  /// - Throws: As ``ModelTransaction/addIndex(on:ofType:unique:sums:)``; `QueryError` `unknownField` for a
   ///   `FieldIndex` of a key path that is no declared field.
   /// - Complexity: O(*n* log *n*) for *n* records of a type that gets or loses an index.
   @discardableResult

@@ -129,7 +129,7 @@ extension ModelStore {
 
   /// Writes a copy of one committed version while readers and writers continue.
   ///
-  /// The copy gets its name after its pages were checked. A failed copy is removed.
+  /// Pando checks the pages of the copy, then gives the copy its name. It removes a failed copy.
   ///
   /// - Parameters:
   ///   - destination: A directory that does not exist or is empty.
@@ -150,7 +150,7 @@ extension ModelStore {
   /// records and checksums, records against the dependency index, cycles, collections, counts and
   /// the change log.
   ///
-  /// - progress: Called about once per thousand pages and ten thousand rows; an error that it
+  /// - Parameter progress: Called about once per thousand pages and ten thousand rows; an error that it
   ///   throws ends the check.
   /// - Returns: The report; nothing is repaired.
   /// - Throws: `LMDBError` if the file can't be read; the error of `progress`.
@@ -194,8 +194,8 @@ extension ModelStore {
 
   /// Checks a store that may be too damaged to open.
   ///
-  /// The pages are walked before the file is mapped. Only if they are sound, the store is opened
-  /// read-only and the rest is checked.
+  /// Pando checks the pages before it maps the file. If they are sound, it opens the store read-only and checks the
+  /// rest.
   ///
   /// - Parameters:
   ///   - path: The directory of the store.
@@ -265,9 +265,9 @@ extension ModelStore {
 extension ModelStore {
   /// Writes one committed version as lines of JSON; ``load(nextLine:)`` makes an equal store.
   ///
-  /// The dump contains identifiers, types with schema versions and indexes, all records,
-  /// collections, properties, and which nodes were asked for. It does not contain the change log.
-  /// Equal stores have equal dumps.
+  /// The dump contains identifiers, types with schema versions and indexes, all records, collections, properties, and
+  /// which nodes were ever written as the root of a tree or put into a list. It does not contain the change log. Equal
+  /// stores have equal dumps.
   ///
   /// - Parameter line: Receives each line, without a line break.
   /// - Throws: The error of `line`; ``StoreError`` if the bytes on disk are damaged.
@@ -282,7 +282,7 @@ extension ModelStore {
   ///
   /// - Parameters:
   ///   - type: The type; only nodes with a record of it are read.
-  ///   - limit: The most records to return.
+  ///   - limit: The largest number of records to return.
   /// - Returns: The records, in the order in which their nodes were first stored.
   /// - Throws: ``StoreError`` or `LMDBError` if the store can't be read.
   /// - Complexity: O(*n*) for *n* records of the type, all of which are decoded.
@@ -294,9 +294,8 @@ extension ModelStore {
 extension ModelStore {
   /// Sets the closure that is called for each query without a usable index.
   ///
-  /// It is called for scans of types with 1 000 records or more that had a filter or an order, with
-  /// the number of read records. It is not called for queries of all records, or for the cost of
-  /// light types whose nodes have only records of other types.
+  /// It is called for a query with a filter or an order that scans a type of 1 000 records or more. It is not called
+  /// for a query of all records, and it does not count nodes that have only records of other types.
   ///
   /// - Parameter handler: Called on the querying thread after the scan; must not block. `nil`
   ///   removes it.

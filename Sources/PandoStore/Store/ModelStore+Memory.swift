@@ -7,8 +7,8 @@ extension ModelStore {
   /// try store.copy(to: "saved")
   /// ```
   ///
-  /// The store needs no folder and belongs to this process. It ends with `close()`, with its last reference or with the
-  /// process, and leaves no file. Its pages use memory. `maximumMapSizeInBytes` limits them: a write that needs more throws
+  /// The store needs no folder, and other processes can't open it. It ends with `close()`, with its last reference or
+  /// with the process, and leaves no file. `maximumMapSizeInBytes` limits its memory: a write that needs more throws
   /// `LMDBError` `mapFull`. Two stores in memory share nothing. Errors name such a store `in memory`.
   ///
   /// Use ``init(path:models:configuration:)`` for data that must outlive the process. Use ``temporary(models:configuration:)`` for tests

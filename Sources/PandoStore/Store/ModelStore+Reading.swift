@@ -2,7 +2,7 @@ public import PandoModels
 
 /// Reads of one model, query or answer.
 ///
-/// Use ``ModelStore/read(_:)`` for several of them in one version.
+/// Use ``ModelStore/read(_:)`` if several reads must see one version.
 extension ModelStore {
   /// Reads a model with its whole tree.
   ///
@@ -100,7 +100,7 @@ extension ModelStore {
     try await read { try $0.first(query) }
   }
 
-  /// Answers a question about the entities that a query gives, without decoding them.
+  /// Answers a question about the entities that a query gives, mostly without decoding them.
   ///
   /// - Parameters:
   ///   - question: The question.
@@ -128,7 +128,7 @@ extension ModelStore {
     try await read { try $0.answer(question, to: query) }
   }
 
-  /// Answers a grouped question, as ``answer(_:to:)`` any other one.
+  /// Answers a grouped question.
   ///
   /// If a caller expects a dictionary of another type, the error of the compiler names both types.
   ///
@@ -144,7 +144,7 @@ extension ModelStore {
     try read { try $0.answer(question, to: query) }
   }
 
-  /// Answers a grouped question, as ``answer(_:to:)`` any other one; reads on a reader thread.
+  /// Answers a grouped question; reads on a reader thread.
   ///
   /// - Parameters:
   ///   - question: The question.

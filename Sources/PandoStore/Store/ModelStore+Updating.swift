@@ -77,7 +77,7 @@ extension ModelStore {
     try await write(context: context) { try $0.updateIfPresent(type, identifier, change) }
   }
 
-  /// Changes the store unless certain nodes were changed since they were read (optimistic locking).
+  /// Changes the store unless another write has changed certain nodes since they were read (optimistic locking).
   ///
   /// ```swift
   /// let (issue, commit) = try store.read {
@@ -88,12 +88,12 @@ extension ModelStore {
   /// ```
   ///
   /// - Parameters:
-  ///   - commits: The ``ModelSnapshot/lastCommit(of:)`` of each node; `nil` for a missing one.
+  ///   - commits: The ``ModelSnapshot/lastCommit(of:)`` of each node; `nil` for a node that must not exist.
   ///   - context: Passed on with the change set to its receivers.
   ///   - body: Same as in `write(context:_:)`.
   /// - Returns: The result of `body`.
-  /// - Throws: ``StoreError`` `changedMeanwhile`, with node and newer commit, before `body` runs;
-  ///   else as `write(context:_:)`.
+  /// - Throws: ``StoreError`` `changedMeanwhile`, with node and newer commit; then `body` has not run. Otherwise as
+  ///   `write(context:_:)`.
   /// - Complexity: O(log *n*) for each expected node, beside `body` and the commit.
   @discardableResult
   public func write<Result: Sendable>(

@@ -11,10 +11,10 @@ extension ModelStore {
   /// - Parameters:
   ///   - context: Passed on with the change set to its receivers.
   ///   - body: Runs on the calling thread if no other thread writes, else on another one. It may
-  ///     run more than once (the map grew, another write of the flush failed), so it must change
-  ///     only the transaction.
+  ///     run more than once, for example after the map has grown or another write of the flush has failed. So it must
+  ///     change only the transaction.
   /// - Returns: The result of `body`.
-  /// - Throws: The error of `body`, and then nothing is written; `LMDBError` if the disk fails;
+  /// - Throws: The error of `body`, after which nothing is written; `LMDBError` if the disk fails;
   ///   ``StoreError`` `readOnly` or `closed`.
   /// - Complexity: The cost of `body`, and one commit for all queued writes, with the flush of the
   ///   durability.
@@ -31,7 +31,7 @@ extension ModelStore {
   ///
   /// - Parameters:
   ///   - context: Passed on with the change set to its receivers.
-  ///   - body: Runs on a thread of Pando; else as in the synchronous form.
+  ///   - body: Runs on a thread of Pando, perhaps more than once, as in the synchronous form.
   /// - Returns: The result of `body`.
   /// - Throws: Same as the synchronous form. A cancelled task still commits.
   /// - Complexity: Same as the synchronous form; returns when all followers of the store show it.
@@ -107,11 +107,11 @@ extension ModelStore {
 
   /// Waits until all commits are on the disk.
   ///
-  /// Needed only with a durability below `full`. With `relaxed`, a checkpoint begins at once.
+  /// It is necessary only with a durability below `full`. With `relaxed`, a checkpoint begins immediately.
   ///
   /// - Throws: `LMDBError` with code `failedFlush`; later writes are refused.
   /// - Complexity: O(*p*) for *p* pages that are not on the disk yet. With `relaxed` it also waits
-  ///   for the write and the checkpoint under way.
+  ///   for the running write and checkpoint.
   /// - Precondition: Not called from inside a write of this store or its commit handler.
   public func flush() throws {
     precondition(writer?.isLeading != true, "a flush inside a write, or the commit handler")

@@ -5,7 +5,7 @@ package import PandoSystem
 
 /// A store of model trees in one directory: records, dependency index, collections and change log.
 ///
-/// Write plain values; every stored tree with a changed node shows it from the same commit on.
+/// Write plain values. A commit that changes a node changes it in every stored tree that contains the node.
 ///
 /// ```swift
 /// let store = try ModelStore(path: "data")
@@ -13,10 +13,11 @@ package import PandoSystem
 /// let message = try store.get(Message.key(34))
 /// ```
 ///
-/// A process opens a directory once; several processes may have it open at the same time. Any
-/// thread may read and write. Reads never wait for a writer. They run on the calling thread; in
-/// `async` code they run on one of the store's reader threads. Writes run one after the other, on
-/// the calling thread or one of the store's own.
+/// A process opens a directory once; several processes may have it open at the same time. Any thread may read and
+/// write. Reads never wait for a writer. They run on the calling thread; in `async` code they run on a reader thread of
+/// the store. Writes run one after the other, on the calling thread or a thread of the store.
+///
+/// Use ``inMemory(models:configuration:)`` for data that need not outlive the process.
 public final class ModelStore: Sendable {
   /// The settings of a store.
   public typealias Configuration = StoreConfiguration
@@ -35,9 +36,9 @@ public final class ModelStore: Sendable {
   ///
   /// - Parameters:
   ///   - path: The directory of the store; created with mode 0700 if absent.
-  ///   - models: The model types of the program, added to those of the configuration. Their declarations
-  ///     apply to each later write of any program: indexes, unique values, deletion rules, own merges and
-  ///     schema versions.
+  ///   - models: The model types of the program, those of children too; added to those of the configuration. Their
+  ///     indexes, unique values, deletion rules and schema versions apply to each later write of any program, their own
+  ///     merges to writes of this process.
   ///   - configuration: The settings.
   /// - Throws: ``StoreError`` with the reason: not a Pando store, another format version, damage, a
   ///   failed migration, `valueTaken` if stored models break a declared uniqueness. `QueryError` for an
@@ -161,7 +162,8 @@ extension ModelStore {
   ///
   /// - Parameter body: Receives the snapshot of the newest commit, which it can't keep.
   /// - Returns: The result of `body`.
-  /// - Throws: The error of `body`; `LMDBError` if no reader slot is free; ``StoreError`` `closed`.
+  /// - Throws: The error of `body`; `LMDBError` `readersFull` if no reader slot gets free within
+  ///   ``StoreConfiguration/readerTimeoutInSeconds``; ``StoreError`` `closed`.
   /// - Complexity: A fraction of a microsecond around `body`.
   /// - Note: Any thread; never waits for a writer. A long read makes the file grow, because the
   ///   pages of its snapshot can't be reused.
@@ -181,11 +183,11 @@ extension ModelStore {
   /// Reads one committed version without blocking a thread of the caller's pool.
   ///
   /// The store runs at most ``StoreConfiguration/readerThreadCount`` such reads at a time; others
-  /// wait in the order of their calls. A read that starts shows the newest commit of that moment.
+  /// wait in the order of their calls. A read shows the newest commit at the moment when `body` begins.
   ///
-  /// - Parameter body: Runs on a thread of Pando, else as in the synchronous form. It runs outside
-  ///   the task: task-local values have their defaults, and the priority of the task has no effect.
-  ///   It must not wait for another `async` read of the store; it may make a synchronous one.
+  /// - Parameter body: Receives the snapshot on a thread of Pando. It runs outside the task: task-local values have
+  ///   their defaults, and the priority of the task has no effect. It must not wait for another `async` read of the
+  ///   store; a synchronous one is allowed.
   /// - Returns: The result of `body`.
   /// - Throws: Same as the synchronous form; `CancellationError` if the task is cancelled before
   ///   `body` begins, which then never runs. A running read is not interrupted.
