@@ -127,7 +127,7 @@ import Testing
     }
   }
 
-  @Test(arguments: 0..<UInt64(6))
+  @Test(arguments: seeds(3))
   func `random changes leave each place right`(seed: UInt64) throws {
     let store = try ModelStore.forTest()
     var random = SeededGenerator(seed: seed)
@@ -139,6 +139,8 @@ import Testing
       let grows = step < 40
       let changes = (0..<(grows ? 2 : 40)).map { _ in reference.change(&random, grows: grows) }
       try store.write { for change in changes { try change(&$0) } }
+      // Both take much longer than the changes.
+      if step % 4 != 3 { continue }
       let found = try store.read { snapshot in
         try keys.map { try snapshot.collectionTrees($0) }
       }

@@ -84,7 +84,7 @@ import Testing
     let store = try ModelStore.forTest(configuration)
     defer { store.close() }
     var counts: [Int] = []
-    for _ in 0..<(durability == .full ? 1 : 3) {
+    for _ in 0..<(durability == .full ? 1 : 2) {
       let (count, code) = try fill(store)
       #expect(code == .mapFull)
       counts.append(count)
@@ -138,7 +138,7 @@ import Testing
       let store = try ModelStore(path: "\(path)/store", configuration: configuration)
       defer { store.close() }
       var counts: [Int] = []
-      for _ in 0..<3 {
+      for _ in 0..<2 {
         let (count, code) = try fill(store)
         #expect(code == .diskFull)
         counts.append(count)
@@ -229,7 +229,7 @@ import Testing
     defer { store.close() }
     let text = String(repeating: "x", count: size)
     var counts: [Int] = []
-    for _ in 0..<3 {
+    for _ in 0..<2 {
       var count = 0
       while true {
         do {
@@ -256,7 +256,7 @@ import Testing
       let store = try ModelStore(path: "\(path)/store", configuration: .forTests)
       defer { store.close() }
       var counts: [Int] = []
-      for _ in 0..<3 {
+      for _ in 0..<2 {
         let added = Locked(0)
         try onThreads(threadCount) { thread in
           for number in 0... {
