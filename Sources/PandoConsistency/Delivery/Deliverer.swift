@@ -9,7 +9,7 @@ package final class Deliverer: Sendable {
     var isDraining = false
     /// The thread that makes callbacks now; 0 if there is none.
     var caller: UInt = 0
-    /// True if a drain of a concurrent queue waits for the caller.
+    /// True if the queue must be drained when the callback of `caller` ends.
     var isDrainDue = false
   }
 
@@ -26,8 +26,8 @@ package final class Deliverer: Sendable {
     }
   }
 
-  /// Makes a callback at once, if this runs on the delivery queue while no callback runs, or inside
-  /// a callback.
+  /// Makes a callback at once, if the caller runs on the delivery queue and no callback runs, or if
+  /// the caller is itself a callback.
   ///
   /// - Returns: True if the callback was made.
   package func callHere(_ call: () -> Void) -> Bool {

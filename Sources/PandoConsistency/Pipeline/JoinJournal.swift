@@ -30,7 +30,7 @@ struct JoinJournal {
   private var openCount = 0
   /// The count of recorded updates.
   private var number: UInt64 = 0
-  /// The journal has no information about this update and earlier ones.
+  /// The number of the last update that is not recorded.
   private var floor: UInt64 = 0
 
   var isOpen: Bool { openCount > 0 }

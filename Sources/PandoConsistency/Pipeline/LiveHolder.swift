@@ -2,7 +2,7 @@ package import PandoModels
 
 /// The number of one live tree in its holder.
 ///
-/// A collection has one for each row; other holders have row 0.
+/// A collection has one for each element; other holders have row 0.
 package typealias LiveRow = UInt32
 
 /// The owner of live trees: a listener, a provider or a shared collection, as seen by the manager.
@@ -15,8 +15,7 @@ package protocol LiveHolder: AnyObject, Sendable {
 
   /// Reads the state outside the manager on which the trees depend.
   ///
-  /// Called on the pipeline for each affected holder before the first one is staged, so that all
-  /// are read at one moment. The default implementation does nothing.
+  /// Called on the pipeline for all affected holders before the first one is staged. The default implementation does nothing.
   func prepare()
 
   /// Returns the registered tree of a row, to decide if an update changes it.
@@ -40,7 +39,8 @@ package protocol LiveHolder: AnyObject, Sendable {
 
   /// Stages the changes of an update to the trees, without showing them.
   ///
-  /// Called on the pipeline, also if the update has this holder's operation or one of its topics.
+  /// Called on the pipeline, also for the holder of the update's operation, and for subscribers of its
+  /// topics. A topic is the cache key of a list.
   ///
   /// - Parameters:
   ///   - update: The update.

@@ -16,17 +16,17 @@ extension LiveRegistry {
     }
   }
 
-  /// The minimum count of settled rows for which a comparison with one of them pays.
+  /// The minimum count of settled rows for which a comparison with one of them saves time.
   private static let settledCountMinimum = 4
   /// The maximum count of nodes of a representative row, because its tree is searched.
   static let askedNodeCountMaximum = 64
-  /// The maximum count of rows that are looked through because they are not settled on a node.
+  /// The maximum count of rows not settled on a node that are searched.
   private static let unsettledCountMaximum = 4
 
   /// Finds rows to decide if an update changes anything for the settled rows.
   ///
   /// - Parameter carried: The entries of the nodes that the update sets.
-  /// - Returns: One representative row for each node for which the comparison pays.
+  /// - Returns: One representative row for each node for which the comparison saves time.
   func spokesmen(for carried: [Int32]) -> [Spokesman] {
     var spokesmen: [Spokesman] = []
     for number in carried where entries[number].settledCount >= Self.settledCountMinimum {
@@ -35,8 +35,8 @@ extension LiveRegistry {
     return spokesmen
   }
 
-  /// Returns the representative row of a node with settled rows; `nil` if the comparison does not
-  /// pay.
+  /// Returns the representative row of a node with settled rows; `nil` if the comparison would cost
+  /// too much.
   private func spokesman(for number: Int32) -> Spokesman? {
     guard entries[number].otherTypes == nil else { return nil }
     let row = entries[number].slots[0].row
@@ -62,13 +62,13 @@ extension LiveRegistry {
     if let number = rowNumber(holder, row) { unsettle(number) }
   }
 
-  /// Settles the rows that have taken an update on its nodes, and unsettles those that have not.
+  /// Settles the rows whose trees contain an update on its nodes, and unsettles the other found rows.
   ///
   /// - Parameters:
   ///   - update: The update.
   ///   - carried: The entries of its nodes, found before the update was staged.
   ///   - found: The rows that the search found.
-  ///   - resolved: Rows that have taken the update, in addition to those marked as resolved.
+  ///   - resolved: Rows whose trees contain the update, in addition to those marked as resolved.
   ///   - mark: The mark of the search.
   mutating func settle(
     _ update: LiveUpdate, _ carried: [Int32], _ found: [Int32], _ resolved: [Int32],
@@ -160,8 +160,8 @@ extension LiveRegistry {
   /// - Parameters:
   ///   - nodes: The nodes of a plain tree.
   ///   - own: A row that does not count; `nil` to leave out rows that wait for a node.
-  /// - Returns: The nodes that other rows contain; `nil` if a node has no such representative,
-  ///   because rows are not settled on it or contain it in another type.
+  /// - Returns: The nodes that other rows contain. `nil` if a node has no representative: rows are
+  ///   not settled on it, or contain it in another type.
   func candidates(
     for nodes: [Node], besides own: (holder: UInt64, row: LiveRow)?
   ) -> [Candidate]? {

@@ -4,7 +4,8 @@ import PandoModels
 ///
 /// It contains no models, and removes a node with the last tree that contains it. Trees ("rows")
 /// and nodes ("entries") have numbers. Each records its position in the other's list. So insertion
-/// and removal cost the same for any number of trees that share a node.
+/// and removal cost the same for any number of trees that share a node. A row is *settled* on a node
+/// if its tree has the content of the last update that set the node.
 struct LiveRegistry {
   /// One node of a row, with the row's position in the node's list.
   struct Link {
@@ -12,7 +13,7 @@ struct LiveRegistry {
     var position: Int32
     /// True if the row's tree contains the node.
     var isInTree: Bool
-    /// True if the row waits for the node.
+    /// True if the row waits until the node exists.
     var isAwaited: Bool
   }
 
@@ -40,8 +41,7 @@ struct LiveRegistry {
     let identifier: ByteString
     /// The settled rows, followed by the others.
     ///
-    /// Settled rows contain the node with the same content: that of the last update that set the
-    /// node. One of them therefore represents all if an update changes nothing.
+    /// Settled rows have the same content of the node. So an update is compared with one of them.
     var slots: [Slot] = []
     var settledCount = 0
     /// The type in which live trees contain the node.

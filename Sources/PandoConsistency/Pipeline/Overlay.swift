@@ -3,11 +3,12 @@ package import PandoModels
 /// The difference between the data that a manager shows and the stored data, in front of each
 /// snapshot.
 ///
-/// A change in memory puts nodes in. A write that names a node, changed or not, takes it out.
+/// A change in memory adds its nodes. A write that names a node removes the node, even if the write
+/// does not change it.
 ///
 /// - A node set in memory is shown as live trees contain it. The overlay keeps no model of it,
-///   because only those of live trees stay current with the nodes inside them. So the change ends
-///   with the last tree. ``PipelineScope/joinStored(_:)`` brings data from a snapshot to that state.
+///   because only models of live trees are updated with the nodes inside them. So the change is lost
+///   with the last tree. ``PipelineScope/joinStored(_:)`` adds it to data from a snapshot.
 /// - A node deleted in memory is in no live tree, until it is fetched. The overlay keeps its
 ///   identifier.
 ///
@@ -23,7 +24,7 @@ package struct Overlay {
   /// Records that live trees show data that the store does not have.
   package mutating func use() { isUsed = true }
 
-  /// Takes an update in, before it is staged.
+  /// Applies an update, before it is staged.
   mutating func apply(_ update: LiveUpdate) {
     if update.operation?.isWritten == false { isUsed = true }
     if !gone.isEmpty {
@@ -33,7 +34,7 @@ package struct Overlay {
     if !update.hidden.isEmpty { gone.formUnion(update.hidden) }
   }
 
-  /// Takes nodes out, because they are set, deleted or loaded again.
+  /// Removes nodes that are set, deleted or loaded again.
   package mutating func release(_ nodes: some Sequence<ByteString>) {
     if !gone.isEmpty { gone.subtract(nodes) }
   }

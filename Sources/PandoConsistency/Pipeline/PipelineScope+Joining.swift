@@ -4,7 +4,7 @@ import PandoSystem
 
 /// Joining of trees that were read elsewhere and become live.
 ///
-/// They take the nodes of live trees in their current state. Other trees do not change.
+/// Nodes that live trees contain get the content of the live trees. The live trees do not change.
 extension PipelineScope {
   /// Starts to record the changes of updates, for a request to a cache.
   ///

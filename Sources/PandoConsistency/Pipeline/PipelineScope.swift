@@ -16,7 +16,7 @@ import PandoSystem
 package final class PipelineScope: @unchecked Sendable {
   // Sendable because only the draining thread of the pipeline uses it.
 
-  /// The row of the current holder, if the update affects exactly one, as found by the search.
+  /// The affected row of the holder that is being staged, if there is exactly one.
   private struct Asked {
     var holder: UInt64 = 0
     var row: LiveRow = 0
@@ -36,11 +36,11 @@ package final class PipelineScope: @unchecked Sendable {
   var journal = JoinJournal()
   /// The difference between shown and stored data.
   package var overlay = Overlay()
-  /// The row of the current holder, if the update affects exactly one.
+  /// The affected row of the holder that is being staged, if there is exactly one.
   private var asked = Asked()
-  /// The numbers of the rows that have taken the running update.
+  /// The numbers of the rows whose trees contain the running update.
   private var resolved: [Int32] = []
-  /// The shared change to which the current holder may add, if the previous holder has staged it.
+  /// The change that the previous holder has staged, if the current holder may add its own to it.
   package private(set) var group: AnyObject?
   private var hasBegunGroup = false
   /// The count of holders that the running update affects.
@@ -49,7 +49,7 @@ package final class PipelineScope: @unchecked Sendable {
   private var owesDelivery = false
   /// True if the scope is in the pipeline's list of scopes with open work.
   private var isOwing = false
-  /// Work that is done after a part of the queued updates was processed.
+  /// The work of ``afterwards(_:)``.
   private var afterwards: [@Sendable () -> Void] = []
   /// The mark of the rows that the running update affects; 0 if there is no update.
   private var mark: UInt64 = 0
@@ -225,7 +225,7 @@ package final class PipelineScope: @unchecked Sendable {
     }
   }
 
-  /// Defers work until the updates processed in sequence are done; it then runs once.
+  /// Defers work; it runs on the pipeline, before callbacks are delivered.
   package func afterwards(_ work: @escaping @Sendable () -> Void) {
     afterwards.append(work)
     owe()
@@ -260,8 +260,8 @@ package final class PipelineScope: @unchecked Sendable {
   /// Applies the running update to a registered tree.
   ///
   /// A holder that uses this function for all its updates must keep its trees for
-  /// ``LiveHolder/tree(ofRow:)``. It is then not called for updates that set a node without
-  /// changing it.
+  /// ``LiveHolder/tree(ofRow:)``. Updates that set a node without changing it are then not staged for
+  /// the holder.
   ///
   /// - Parameters:
   ///   - tree: Exactly the registered tree of the row.
@@ -285,7 +285,7 @@ package final class PipelineScope: @unchecked Sendable {
     return regeneration
   }
 
-  /// Records that a row has taken the running update.
+  /// Records that the tree of a row contains the running update.
   private func resolve(_ holder: UInt64, _ row: LiveRow) {
     guard mark != 0 else { return }
     if asked.isRow(holder, row) {
@@ -319,7 +319,7 @@ package final class PipelineScope: @unchecked Sendable {
     context.registry.withLock(body)
   }
 
-  /// Removes a holder with all its trees; it has no topics any more.
+  /// Removes a holder with all its trees; its subscriptions to topics must have ended.
   package func remove(_ holder: any LiveHolder) {
     registry { $0.remove(holder: holder.number) }
   }
@@ -357,8 +357,9 @@ package final class PipelineScope: @unchecked Sendable {
     if !candidates.isEmpty { registry { $0.settle(candidates) } }
   }
 
-  /// Replaces the tree of a row by one that its holder has set, if an update with the tree would
-  /// change no other live tree and have no listener.
+  /// Replaces the tree of a row by one that its holder has set, without an update.
+  ///
+  /// Done only if the update would change no other live tree, and has no listener.
   ///
   /// - Parameters:
   ///   - holder: The owner.
@@ -415,8 +416,8 @@ package final class PipelineScope: @unchecked Sendable {
   ///   - tree: The only tree of the update.
   ///   - update: The running update.
   ///   - isUsable: Returns true if the holder can show another tree instead.
-  /// - Returns: The tree to show; `isOther` is true if other data of the update have changed it.
-  ///   `nil` if they have deleted its root; then nothing is registered.
+  /// - Returns: The tree to show. `isOther` is true if other data of the update have changed it.
+  ///   `nil` if they have deleted its root; nothing is registered then.
   package func registerOwn(
     _ holder: any LiveHolder, row: LiveRow, _ tree: any SimpleModel, _ update: LiveUpdate,
     _ isUsable: (any SimpleModel) -> Bool

@@ -15,14 +15,13 @@ final class AcceptedQuery<E: Queryable>: Sendable {
   let capacity: Int?
   /// The number of shown entities and those before them; `nil` for all matches.
   let shownCount: Int?
-  /// Whether a change tells the new position of an entity; otherwise the window is filled again.
+  /// Whether the new position of a changed entity is computed; otherwise the window is filled again.
   let ordersByChange: Bool
   /// How changes find the query.
   let key: FollowedKey
-  /// Whether the query depends on other rows of the store, such as those of parents of entities, so that changes of
-  /// other nodes may change the result.
+  /// Whether the result depends on other rows of the store too, such as those of parents of entities.
   let needsStore: Bool
-  /// Whether counts of other models tell all that the result depends on beside the entities.
+  /// Whether the result depends on nothing but the entities and counts of other models.
   let countsModels: Bool
   /// The namespaces of all nodes that may change the result; `nil` if any may.
   let namespaces: Set<ByteString>?
@@ -71,11 +70,11 @@ final class AcceptedQuery<E: Queryable>: Sendable {
     contract != nil || query.looksIntoNodes
   }
 
-  /// Whether an entity belongs to the result, without the limit and conditions on other models.
+  /// Whether an entity meets the filter and the contract; a filter that needs the store is not checked.
   ///
   /// - Parameters:
   ///   - entity: The entity.
-  ///   - isKept: Whether the window has it already; it may have another identifier than the query names.
+  ///   - isKept: Whether the window has it; such an entity need not have an identifier that the query names.
   /// - Returns: Whether it does.
   func accepts(_ entity: RankedEntity<E>, isKept: Bool) -> Bool {
     if case .identifiers = key {

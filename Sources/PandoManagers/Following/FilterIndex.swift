@@ -4,11 +4,11 @@ import PandoSystem
 
 /// Finds the views of one entity type by the values in their filters.
 ///
-/// A follower is a view, by its number. Its conditions are those of its ``FollowedKey``.
+/// A follower is the number of a view. Its conditions are those of its ``FollowedKey``.
 ///
 /// | the query | the follower is found by |
 /// |---|---|
-/// | names identifiers | nothing here |
+/// | names identifiers | ``ViewIndex``, not by this index |
 /// | `\.field == value`, `.isIn`, and `||` of these | field and value of a changed entity |
 /// | has a limit and an order by a field | a value that is not behind that of the last kept entity |
 /// | ranges, prefixes, and `||` of these | a value in a range |
@@ -34,7 +34,7 @@ struct FilterIndex: Sendable {
     var isEmpty: Bool { points.isEmpty && ranges.isEmpty }
   }
 
-  /// If a value has more followers, each power of two of them makes Pando look for better conditions for them.
+  /// Above this number of followers of a value, Pando looks for better conditions at each power of two.
   private static let crowd = 16
 
   private var entries: [UInt64: Entry] = [:]
@@ -66,12 +66,12 @@ struct FilterIndex: Sendable {
     entries[number] = nil
   }
 
-  /// Says which values may enter a follower with an order and a limit.
+  /// Sets which values may enter a follower with an order and a limit.
   ///
   /// - Parameters:
   ///   - last: The value of the last kept entity in the first field of the order; `nil` if any match enters.
   ///   - number: The follower.
-  ///   - widens: Whether values that may enter now still may.
+  ///   - widens: Whether the values that could enter before still can.
   mutating func setLast(_ last: QueryValue?, of number: UInt64, widens: Bool) {
     guard var entry = entries[number], let order = entry.order else { return }
     var bound = last.map { order.range(upTo: $0) }
@@ -83,7 +83,7 @@ struct FilterIndex: Sendable {
     place(number)
   }
 
-  /// Says whether a follower is found by every change.
+  /// Sets whether a follower is found by every change.
   mutating func setTakesAll(_ takesAll: Bool, of number: UInt64) {
     guard entries[number].map({ $0.takesAll != takesAll }) ?? false else { return }
     leave(number)

@@ -2,12 +2,12 @@ import PandoModels
 import PandoStore
 import PandoSystem
 
-/// The entities that meet the conditions of a followed query on models that name them.
+/// The entities that meet the `.has` conditions of a followed query.
 ///
 /// ```
 /// touched models ─► their parts ─► counts of the entities that they name ─► entities that begin or cease to meet a condition
 /// ```
-/// It fits one version of the store. The pipeline advances it, commit by commit.
+/// It has the state of one commit. The pipeline applies each later commit.
 struct FollowedConditions<E: Queryable>: Sendable {
   private let query: Query<E>
   private let counts: [any ModelCounts]
@@ -24,7 +24,7 @@ struct FollowedConditions<E: Queryable>: Sendable {
     counts = try conditions.map { try $0.counts(in: snapshot) }
   }
 
-  /// Takes over commits.
+  /// Applies commits.
   ///
   /// - Parameters:
   ///   - touched: The touched nodes, among them all models that a condition counts.
@@ -53,7 +53,7 @@ private protocol ModelCounts: Sendable {
   /// Whether an entity meets the condition.
   func isMet(by identifier: ByteString) -> Bool
 
-  /// Takes over commits.
+  /// Applies commits.
   ///
   /// - Returns: The entities that begin or cease to meet the condition.
   func advance(by touched: [ByteString], in snapshot: ModelSnapshot) throws -> Set<ByteString>

@@ -5,10 +5,10 @@ import PandoStore
 enum FollowedKey: Sendable, Hashable {
   /// The query names these nodes and has no other condition.
   case identifiers(Set<ByteString>)
-  /// Each match meets all of these conditions, at least one; the query is found by one of them.
+  /// Each match meets all of these conditions. There is at least one; one of them finds the query.
   case values([FieldCondition])
-  /// The query has a limit: an entity behind the last kept one by this field does not enter. The conditions are as for
-  /// `values`; there may be none.
+  /// The query has a limit. An entity whose value is behind that of the last kept entity does not enter. The conditions
+  /// are as for `values`; there may be none.
   case order(FieldOrder, [FieldCondition])
   /// Any entity of the type may match.
   case type
@@ -43,7 +43,7 @@ struct FieldValue: Sendable, Hashable {
   let value: QueryValue
 }
 
-/// The values of a field between two bounds, which belong to it; `nil` for no bound.
+/// The values of a field from `lower` to `upper`, both included; `nil` for no bound.
 struct FieldRange: Sendable, Hashable {
   let field: String
   let lower: QueryValue?
@@ -52,7 +52,7 @@ struct FieldRange: Sendable, Hashable {
   /// The value of a range that has one only.
   var point: QueryValue? { lower == upper ? lower : nil }
 
-  /// The values that both have; of one field.
+  /// The values that both ranges have; both are of one field.
   func intersection(_ other: FieldRange) -> FieldRange {
     FieldRange(
       field: field,
@@ -60,7 +60,7 @@ struct FieldRange: Sendable, Hashable {
       upper: upper.map { upper in other.upper.map { min(upper, $0) } ?? upper } ?? other.upper)
   }
 
-  /// The smallest range with the values of both; of one field.
+  /// The smallest range with the values of both; both are of one field.
   func union(_ other: FieldRange) -> FieldRange {
     FieldRange(
       field: field,
@@ -73,7 +73,7 @@ struct FieldRange: Sendable, Hashable {
 struct FieldCondition: Sendable, Hashable {
   /// The ranges, at least one.
   var ranges: [FieldRange]
-  /// Whether elements of a list count, so that two conditions can hold for two elements.
+  /// Whether the field is a list; two conditions may then be met by two elements.
   var isOfElements = false
 
   /// Whether each range has one value.
@@ -94,7 +94,7 @@ struct FieldOrder: Sendable, Hashable {
 }
 
 extension FilterTree {
-  /// The conditions that each match meets, as far as values of declared fields tell; empty if none is known.
+  /// The conditions on declared fields that each match meets; empty if there are none.
   func conditions<E: Queryable>() -> [FieldCondition] where Field == QueryField<E> {
     switch self {
     case .and(let parts): FilterTree.joined(parts.flatMap { $0.conditions() })

@@ -45,8 +45,8 @@ public struct FollowedPlan: Sendable, Hashable, CustomStringConvertible {
   public let keptMaximum: Int?
   /// Whether it reads its result from the store again when an entity enters, leaves or moves.
   ///
-  /// It does with named identifiers, with `uniqueBy`, and if it depends on other rows of the store than `Filter.has`
-  /// counts. Other queries only do if the reserve of a limit has run out.
+  /// True with named identifiers, with `uniqueBy`, and if the result depends on other rows of the store than the models
+  /// that `Filter.has` counts. Any other query reads again only if the reserve of its limit has run out.
   public let readsAgain: Bool
 
   init<E>(_ followed: AcceptedQuery<E>) {

@@ -4,8 +4,8 @@ import PandoProviders
 import PandoStore
 import PandoSystem
 
-/// The shared state of one container's managers: their followed queries and graphs, which end with `close()`,
-/// and each other.
+/// The shared state of one container's managers: the managers by type, and their followed queries and graphs, which
+/// `close()` ends.
 package final class FollowedScope: Sendable {
   private struct State {
     var managers: [ObjectIdentifier: WeakReference<any AnyObject & Sendable>] = [:]

@@ -9,7 +9,7 @@ import PandoSystem
 /// ```
 final class FollowedState<Value: Sendable>: Sendable {
   private enum Phase {
-    /// It is being loaded; the last commit so far that may have touched it.
+    /// It is being loaded; `missed` is the last commit that may have touched it since.
     case loading(missed: UInt64)
     case following
     case failed

@@ -16,7 +16,7 @@ struct FollowingRun: PipelineStep {
   /// The touched entities.
   var reads = EntityReads()
   var tally = HubTally()
-  /// The nodes that the view staged last has gained or lost, unless it was loaded again.
+  /// The nodes that the last staged view has gained or lost; unused if the view was loaded again.
   var moved: [ByteString] = []
   /// Closures that publish the results.
   private var commits: [@Sendable () -> Void] = []
@@ -83,7 +83,7 @@ struct FollowingRun: PipelineStep {
   func tell() {}
 }
 
-/// A commit, and who made it.
+/// A commit and its author.
 struct ChangeOrigin: Sendable {
   let number: CommitNumber
   /// The opened store that made it; `nil` if unknown.

@@ -6,8 +6,8 @@ import PandoSystem
 /// The followed answer to a question.
 ///
 /// It keeps what each entity adds to the answer, so a commit changes it by the difference of the touched entities.
-/// A question about a window of a query, about named entities, about entities that nodes hold or about states of
-/// synchronization is asked again instead.
+/// It is loaded again instead if the query has an offset or a limit, names entities, or depends on other rows of the
+/// store than the models that `.has` counts.
 final class LiveAnswer<E: Queryable, Answer: Sendable>: LiveView {
   /// The answer after a commit.
   enum Value: Sendable {
@@ -39,14 +39,14 @@ final class LiveAnswer<E: Queryable, Answer: Sendable>: LiveView {
   /// - Parameters:
   ///   - question: The question.
   ///   - query: A valid query.
-  ///   - tracksGroups: Whether the table says which groups of a grouped question have changed.
+  ///   - tracksGroups: Whether the table records which groups of a grouped question have changed.
   init(_ question: Question<E, Answer>, of query: Query<E>, tracksGroups: Bool = false) {
     self.question = question
     self.tracksGroups = tracksGroups
     followed = AcceptedQuery(query, findsByType: query.hasWindow || query.nodeIdentifiers != nil)
   }
 
-  /// Whether the question is asked again after each commit that concerns it.
+  /// Whether the answer is loaded again after each commit that may affect it.
   private var isAskedAgain: Bool {
     followed.needsStore && !followed.countsModels || followed.query.hasWindow
       || followed.query.nodeIdentifiers != nil
@@ -131,7 +131,8 @@ final class LiveAnswer<E: Queryable, Answer: Sendable>: LiveView {
   func didShow(_ value: Value, in hub: StoreHub) {}
 }
 
-/// The part of each entity of a query in an answer, and the tally of the shown entities.
+/// The part of each entity of a query, and the tally of the shown entities; a part has the values that an entity adds
+/// to an answer.
 ///
 /// ```
 /// commit ─► stage: the parts of the touched nodes change ─► show: the tally changes by their difference
@@ -221,7 +222,7 @@ final class PartTable: Sendable {
   ///
   /// - Parameters:
   ///   - parts: The parts.
-  ///   - moved: Gains the nodes that the table gains or loses.
+  ///   - moved: Receives the nodes that the table gains or loses.
   /// - Returns: Whether a part has changed.
   func stage(_ parts: [Part], _ moved: inout [ByteString]) -> Bool {
     state.withLock { state in
@@ -236,7 +237,7 @@ final class PartTable: Sendable {
     }
   }
 
-  /// Whether two parts add the same to an answer; as values, all lists are equal.
+  /// Whether two parts add the same to an answer; `==` does not suffice, because it takes all lists as equal.
   private static func areSame(_ old: [QueryValue]?, _ new: [QueryValue]?) -> Bool {
     guard let old, let new else { return old == nil && new == nil }
     return zip(old, new).allSatisfy { !$0.differs(from: $1) }

@@ -21,10 +21,10 @@ protocol LiveView<Value>: AnyObject, Sendable {
   var state: FollowedState<Value> { get }
   /// Closures that run after the last iteration.
   var endings: Endings { get }
-  /// Whether an entity of any type may belong to the value, so that each commit counts while it is loaded.
+  /// Whether an entity of any type may belong to the value; each commit may then affect it while it is loaded.
   var hasOtherTypes: Bool { get }
 
-  /// Whether it keeps counts of other models, so that touched nodes tell all that changes.
+  /// Whether it keeps counts of other models; the touched nodes then suffice to stage it.
   var keepsCounts: Bool { get }
 
   /// Shows an answer that is not stored, so that nothing changes it later.
@@ -36,7 +36,7 @@ protocol LiveView<Value>: AnyObject, Sendable {
   ///
   /// - Parameters:
   ///   - snapshot: The snapshot.
-  ///   - type: The views of the type, to note what its entities contain.
+  ///   - type: The views of the type; records whether its entities contain other nodes.
   /// - Returns: The value.
   /// - Throws: `ModelError` if an entity can't be decoded and has to be; `StoreError`.
   func load(_ snapshot: ModelSnapshot, _ type: TypeViews<E>) throws -> Value
@@ -81,7 +81,7 @@ protocol LiveView<Value>: AnyObject, Sendable {
   /// Called when a hub begins to follow it.
   func begin(in hub: StoreHub)
 
-  /// Whether a first value is not shown yet; the view then has the hub load it again.
+  /// Whether a first value must not be shown yet; the view later calls the hub to load it again.
   func delays(_ value: Value, in hub: StoreHub) -> Bool
 
   /// Called before a value is published.

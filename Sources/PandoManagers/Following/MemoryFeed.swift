@@ -70,7 +70,7 @@ final class MemoryFeed<E: Entity>: Sendable {
   func begin(_ query: LiveQuery<E>) {
     views.insert(query)
     query.endings.add { [weak self, number = query.number] in self?.remove(number) }
-    // The lock of the memory gives it a position between two writes.
+    // Queued under the lock of the memory, so that the load has a position between two writes.
     memory.withPresent { entities, number in
       providers.enqueue { [weak query] in
         if let query { self.load(query, entities, at: number) }

@@ -4,7 +4,7 @@ import PandoSystem
 
 /// Reads the parts of entities in a followed answer.
 ///
-/// If the query has conditions on other models, the reader fits one version of the store, as these do.
+/// If the query has conditions on other models, the reader has the state of one commit, as ``FollowedConditions``.
 final class PartReader<E: Queryable>: Sendable {
   private let query: Query<E>
   private let conditions: FollowedConditions<E>?
@@ -31,7 +31,7 @@ final class PartReader<E: Queryable>: Sendable {
   ///
   /// - Parameters:
   ///   - snapshot: The store.
-  ///   - tracksGroups: Whether the table says which groups of a grouped question have changed.
+  ///   - tracksGroups: Whether the table records which groups of a grouped question have changed.
   /// - Returns: The parts.
   /// - Throws: As `ModelSnapshot.answer(_:to:)`.
   func table(in snapshot: ModelSnapshot, tracksGroups: Bool) throws -> PartTable {
@@ -42,10 +42,10 @@ final class PartReader<E: Queryable>: Sendable {
     return table
   }
 
-  /// Takes over commits.
+  /// Applies commits.
   ///
   /// - Parameters:
-  ///   - touched: The touched nodes, among them all that concern the answer.
+  ///   - touched: The touched nodes, among them all that affect the answer.
   ///   - snapshot: The store after the commits.
   /// - Returns: The parts that may have changed.
   /// - Throws: As `ModelSnapshot.answer(_:to:)`.

@@ -28,7 +28,7 @@ struct QueryWindow<E: Queryable>: Sendable {
   private let keepsModels: Bool
   /// Whether all matches are kept.
   private var isComplete: Bool
-  /// The conditions on other models, at the commit of the window; `nil` if the window has none that it keeps.
+  /// The conditions on other models, at the commit of the window; `nil` if it keeps none.
   var conditions: FollowedConditions<E>?
   /// The last commit that has changed it; that of the read at first, `nil` in memory.
   var commit: ChangeOrigin?
@@ -83,7 +83,7 @@ struct QueryWindow<E: Queryable>: Sendable {
     return QueryResult(sharing: kept)
   }
 
-  /// Makes the index of a long window now, so that the first change does not.
+  /// Makes the index of a long window now instead of at the first change.
   func prepare() { if let first = kept.first { _ = place(of: first.identifier) } }
 
   /// The number of kept rows.
@@ -121,9 +121,8 @@ struct QueryWindow<E: Queryable>: Sendable {
   ///
   /// - Parameter changes: Each entity once.
   /// - Returns: The outcome; `exhausted` leaves the window unusable.
-  /// - Complexity: O(*c* log *n*) for few changes *c* of *n* kept entities, with a copy of a few hundred
-  ///   entities for each; O(*n* log *n*) for many. O(*n* + *c*) for a window whose entities keep their
-  ///   positions.
+  /// - Complexity: O(*c* log *n*) for few changes *c* of *n* kept entities; each copies a few hundred entities.
+  ///   O(*n* log *n*) for many changes. O(*n* + *c*) for a window whose entities keep their positions.
   mutating func apply(_ changes: [EntityChange<E>]) -> Outcome {
     moved = []
     if followed.needsStore, conditions == nil { return .exhausted }

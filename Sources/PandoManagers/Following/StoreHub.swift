@@ -8,7 +8,7 @@ import PandoSystem
 /// A write is shown from the models that it was given, if these contain the entities of all views that it affects.
 /// Otherwise the entities are read from the snapshot that the store's pipeline shows next.
 final class StoreHub: Sendable {
-  /// Takes the changed nodes of a namespace.
+  /// Receives the changed nodes of a namespace.
   typealias Watcher = @Sendable (Set<ByteString>) -> Void
 
   private struct Watch: Sendable {
@@ -107,7 +107,7 @@ extension StoreHub {
       }
       views.insert(nil, in: value, of: view)
       if view.delays(value, in: self) { return }
-      // The pipeline gets this process's commits up to that number first.
+      // After this, the queue of the pipeline has all commits of this process up to that number.
       store.feed.waitForHandOver(of: number)
       line.enqueue { [weak view] in
         if let view { self.join(view, value, readAt: number) }
@@ -153,7 +153,7 @@ extension StoreHub {
 
   /// Ends a view with an error.
   ///
-  /// A read that finds the store closed has the same error as an idle view.
+  /// If its read finds the store closed, the view gets the same error as views that do not read.
   func fail(_ view: some LiveView, _ error: any Error) {
     views.remove(view.number)
     let isClosed = (error as? StoreError)?.code == .closed

@@ -13,7 +13,7 @@ struct TouchedNodes {
   let mayHoldNodes: Bool
   /// The model of the only touched node, if the write was given one node.
   private let only: (any SimpleModel)?
-  /// The models that the write was given otherwise; `nil` if they don't tell the stored values.
+  /// The models of any other write; `nil` if they do not determine the stored values.
   private let given: WrittenNodes?
 
   init(_ write: CommitEffects) {
@@ -40,7 +40,7 @@ extension CommitGroup {
   /// The changed nodes, and those that contain them.
   func touched(in snapshot: ModelSnapshot) -> Set<ByteString> {
     var touched = Set(changed + deleted)
-    // An unreadable index shows when the entities themselves are read.
+    // If the index can't be read, the read of the entities fails too, and reports it.
     for node in updated {
       touched.formUnion(((try? snapshot.ancestors(of: node.text)) ?? []).map { ByteString($0) })
     }

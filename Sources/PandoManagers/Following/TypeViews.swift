@@ -16,14 +16,14 @@ protocol AnyTypeViews: AnyObject, Sendable {
   /// Whether some changed nodes may affect a view with `dependOnOthers`.
   func dependOn(_ nodes: some Collection<ByteString>) -> Bool
 
-  /// The views with `dependOnOthers` that some changed nodes may affect, each with these nodes, or `nil` if the nodes do
-  /// not tell what changes.
+  /// The views with `dependOnOthers` that some changed nodes may affect, each with these nodes; `nil` if it must be loaded
+  /// again.
   func views(dependingOn nodes: some Collection<ByteString>) -> [UInt64: [ByteString]?]
 
-  /// Says beyond which value no entity enters a view with an `order` key; as ``FilterIndex/setLast(_:of:widens:)``.
+  /// Sets the value behind which no entity enters a view with an `order` key: ``FilterIndex/setLast(_:of:widens:)``.
   func setLast(_ last: QueryValue?, of number: UInt64, widens: Bool)
 
-  /// Says whether a view is found by every change of the type.
+  /// Sets whether a view is found by every change of the type.
   func setTakesAll(_ takesAll: Bool, of number: UInt64)
 
   /// Whether a node of a namespace in some writes may enter a view, or has to be read to find out.

@@ -159,7 +159,7 @@ final class ViewIndex: Sendable {
     if let changed {
       gone = Set(changed.filter { !view.depends(value, on: $0) })
     } else {
-      // Finding each node in the value by itself could take time in the square of their number.
+      // Searching the value for each node could take quadratic time.
       gone = state.withLock { $0.nodes.keys(of: view.number) }.subtracting(view.nodes(of: value))
     }
     if !gone.isEmpty { state.withLock { $0.nodes.remove(gone, of: view.number) } }

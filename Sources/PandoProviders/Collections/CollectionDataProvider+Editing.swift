@@ -11,11 +11,10 @@ import PandoModels
 /// Elements set with `updateCache: false` are shown only. An edit of such an element changes the
 /// shown list and is not written. Each other edit is written separately.
 ///
-/// A call on the manager's delivery target first calls the delegate with all queued changes. The
-/// change that it returns then follows the last change of the delegate. A call from elsewhere
-/// returns a change that follows all queued ones (``CollectionDataProviderDelegate``). With a
-/// store, the delegate's list lacks uncommitted changes of others, so its positions may differ from
-/// those in ``data``.
+/// Each call returns its change, whose positions are those in the delegate's list. With a store, that
+/// list lacks uncommitted changes of others, so its positions may differ from those in ``data``. A
+/// call on the manager's delivery target first calls the delegate with all queued changes.
+/// ``CollectionDataProviderDelegate`` describes the order.
 ///
 /// Use the static calls if no provider shows the collection.
 extension CollectionDataProvider {

@@ -5,9 +5,9 @@ import PandoSystem
 extension CollectionDataProvider {
   /// Shows the collection of a cache key, from live data, the store or the cache.
   ///
-  /// - A provider without data belongs to the key at once. It stays there if the collection does
-  ///   not exist, and shows it when it is created. Any other provider changes to the key only if
-  ///   the collection exists.
+  /// - A provider without data has the key at once. If the collection does not exist, the provider
+  ///   shows it when it is created. Any other provider changes to the key only if the collection
+  ///   exists.
   /// - If the provider is set or fetches another key before the answer comes, it ignores the
   ///   answer.
   /// - An element of a store that can't be decoded is hidden and reported (``DataModelEvent``
@@ -88,7 +88,8 @@ extension CollectionDataProvider {
     }
   }
 
-  /// Returns the shown elements if they belong to the key or were set later; else the answer.
+  /// Returns the shown elements if they belong to the key, or were set after the fetch; else the
+  /// answer.
   private func newest(_ models: [T]?, of cacheKey: String?, since action: UInt64) -> [T]? {
     let isShown = cacheKey != nil && Self.isSame(seat.collection.cacheKey, cacheKey)
     if isShown, seat.collection.isPresent { return data }

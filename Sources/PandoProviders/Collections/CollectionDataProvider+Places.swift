@@ -2,8 +2,8 @@ import PandoModels
 
 /// Changes of a stored collection at a position that is looked up in the same step.
 ///
-/// No other change can come between the lookup and the change. An element that is inserted only if
-/// it is missing is therefore never inserted twice.
+/// No other change comes between the lookup and the change. So an element that is inserted only if it
+/// is missing is never inserted twice.
 ///
 /// ```swift
 /// CollectionDataProvider<Person>.insert(

@@ -11,7 +11,7 @@ extension CollectionDataProvider {
   /// - Parameters:
   ///   - models: The elements in order.
   ///   - cacheKey: The key; with `nil` the elements belong to this provider only, and are not
-  ///     stored. Other live data show the models of the elements, though the store has older ones.
+  ///     stored. Other live data show their models all the same.
   ///   - updateCache: True to write to the store or cache.
   ///   - context: Passed to the delegates and listeners of the change.
   /// - Returns: The pending write with the change of the list. Pando refuses it if the key's
@@ -45,8 +45,8 @@ extension CollectionDataProvider {
 
   /// True if the provider is paused: changes by others are neither visible nor reported.
   ///
-  /// Changes through this provider stay visible. After a pause, the newest elements are
-  /// visible at once. If they differ, the delegate gets one call, after all queued callbacks.
+  /// Changes through this provider stay visible. After a pause, the newest elements are visible at
+  /// once. The delegate then gets one call with all changes since its last call, if there are any.
   public var isPaused: Bool {
     get {
       trackRead { $0.readIsPaused() }

@@ -3,9 +3,8 @@ import PandoModels
 /// Changes of a stored collection without a provider.
 ///
 /// If providers show the collection, the change is visible in all of them at once. Any other
-/// collection is loaded, changed and stored in one step, without another write in between.
-/// `setData` and `append` create a missing collection; the other calls fail. A manager without
-/// store and cache keeps the collection in memory.
+/// collection is loaded, changed and stored in one step. `setData` and `append` create a missing
+/// collection; the other calls fail. A manager without store and cache keeps the collection in memory.
 ///
 /// Use the calls of a provider if the program shows the collection.
 extension CollectionDataProvider {

@@ -115,8 +115,10 @@ extension CollectionDataProvider: CollectionMember {
   /// Returns true if no later action has begun.
   func isCurrent(_ action: UInt64) -> Bool { state.withLock { $0?.actionCount == action } }
 
-  /// Calls a closure with the collection; repeats the call if the provider has changed to another
-  /// one.
+  /// Calls a closure with the collection and the member number.
+  ///
+  /// The call is repeated with another collection if the closure returns `nil`, because the provider
+  /// has left.
   func seen<Result>(_ ask: (LiveCollection<T>, UInt64) -> Result?) -> Result {
     while true {
       let seat = seat

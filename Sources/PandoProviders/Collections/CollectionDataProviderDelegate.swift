@@ -11,9 +11,9 @@ public import PandoModels
 /// }
 /// ```
 ///
-/// The first change follows the provider's `data` at the moment when the delegate was set, with the
-/// uncommitted changes in it. Make the rows from `data` then. While other threads edit the list,
-/// `data` may be newer than that moment; ``CollectionDataProvider/changes`` has no such gap.
+/// The first change follows the provider's `data` at the moment when the delegate was set, with its
+/// uncommitted edits. Make the rows from that `data`. If another thread edits the list between both
+/// calls, they differ; ``CollectionDataProvider/changes`` has no such gap.
 ///
 /// Calls are made one after another on the manager's delivery target. Changes that the owner made
 /// through the provider lead to no call. The delegate must not block the thread, because later
@@ -34,8 +34,8 @@ public protocol CollectionDataProviderDelegate: AnyObject, Sendable {
   ///   - dataProvider: The provider. Its own data may be newer than this change.
   ///   - collectionChanges: The change from the previous list to `data`. The previous list is that
   ///     of the last call, with later own changes applied.
-  ///   - data: The list after the change. With a store it has the committed elements and own edits
-  ///     on top.
+  ///   - data: The list after the change. With a store it has the committed elements, with own
+  ///     uncommitted edits on top, and those that `data` had when the delegate was set.
   ///   - context: The context of the change.
   func collectionDataProviderHasUpdatedData<T>(
     _ dataProvider: CollectionDataProvider<T>, collectionChanges: CollectionChange, data: [T],

@@ -15,7 +15,7 @@ final class CollectionOperation<T: SimpleModel>: ManagedOperation {
   /// True if the caller's closure cancelled the change; set again on each run of the write.
   private let isLeft = Locked(false)
   private let manager: DataModelManager
-  /// The change of the list in the memory shelf.
+  /// The request for the list in the memory shelf, with its position.
   private let placed = Locked<ListRequest<T>?>(nil)
 
   init(
@@ -110,7 +110,7 @@ final class CollectionOperation<T: SimpleModel>: ManagedOperation {
   }
 
   func finish(_ scope: PipelineScope) {
-    // A provider may have asked the cache for the collection before this edit was announced.
+    // A provider may have requested the collection from the cache before this edit was announced.
     guard manager.isCached, isWritten else { return }
     let living = try? manager.livingCollection(forKey: cacheKey, of: T.self)
     living?.loadAgain(scope)

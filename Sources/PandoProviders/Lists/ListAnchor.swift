@@ -1,7 +1,7 @@
 import PandoConsistency
 import PandoModels
 
-/// An element of a list as the maker of an edit saw it.
+/// An element of the list that a caller saw when it made an edit.
 ///
 /// A live list finds it by its row number. A stored list finds it by its identifier, or by equality
 /// if it has none, nearest to its former position.
@@ -11,11 +11,11 @@ struct ListElement<T: SimpleModel>: Sendable {
   let model: T
 }
 
-/// A position between two elements that stays meaningful when the list changes.
+/// A position between two elements, which can be found again after the list has changed.
 ///
-/// The anchor stands before the element that followed it, at the current position of that element.
-/// If that element was removed, the anchor stands behind the element that preceded it. If both were
-/// removed, it stands at its original index, or at the end of a shorter list.
+/// It is the position before the element that followed it. If that element was removed, it is the
+/// position behind the element that preceded it. If both were removed, it is the original index, or
+/// the end of a shorter list.
 enum ListAnchor<T: SimpleModel>: Sendable {
   /// Behind all elements of any list.
   case end

@@ -41,7 +41,8 @@ indirect enum ListEdit<T: SimpleModel>: Sendable {
 
   /// Returns the edit for the elements at planned positions of a list.
   ///
-  /// Several elements may share an identifier, so that these may differ from those of the edit.
+  /// Several elements may share an identifier. The planned ones may therefore differ from those of the
+  /// edit.
   func fitted(to plan: ListPlan, in list: LiveList<T>) -> ListEdit<T> {
     switch (self, plan) {
     case (.insert(let new, .between), .insert(let range)):

@@ -12,7 +12,7 @@ enum ListPlan: Equatable, Sendable {
   case update(Int)
   /// The elements at these positions are removed. The ranges are ascending and not adjacent.
   case remove([Range<Int>])
-  /// An element moves from one position to another. The target does not count the element itself.
+  /// An element moves. `to` is its position after the move.
   case move(from: Int, to: Int)
 
   /// Returns true if a list of `count` elements has all positions of the plan.

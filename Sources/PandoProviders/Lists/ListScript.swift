@@ -2,9 +2,7 @@ import PandoConsistency
 import PandoModels
 import PandoSystem
 
-/// The changes of a commit to the committed list, in terms of row numbers.
-///
-/// Used for commits that this collection did not request.
+/// The changes of a commit by others to the committed list, with row numbers.
 struct ListScript<T: SimpleModel>: Sendable {
   let changes: [CollectionChangeInformation]
   /// The rows after all changes.
@@ -60,7 +58,7 @@ struct ListScript<T: SimpleModel>: Sendable {
   ///
   /// - Parameters:
   ///   - models: Returns the models of removed rows.
-  ///   - kept: Removed rows that another list keeps.
+  ///   - kept: Removed rows that stay in the shown list.
   /// - Returns: The former row for each new one.
   @discardableResult
   mutating func keepRows(

@@ -31,8 +31,7 @@ struct LiveList<T: SimpleModel>: Sendable {
 
   /// Carries out an edit.
   ///
-  /// - Returns: The step that undoes the edit; its plan is `nothing` if the element was removed
-  ///   before.
+  /// - Returns: The step, which can be undone. Its plan is `nothing` if the element was removed before.
   mutating func apply(_ edit: ListEdit<T>) -> ListStep<T> {
     carryOut(edit, edit.plan(in: rows))
   }
@@ -44,7 +43,7 @@ struct LiveList<T: SimpleModel>: Sendable {
     return ListStep(plan: plan, oldRows: oldRows, oldModels: oldModels)
   }
 
-  /// Undoes the most recent edit that was not undone yet.
+  /// Undoes the last step.
   mutating func undo(_ step: ListStep<T>) {
     rows.undo(step.plan, step.oldRows)
     models.undo(step.plan, step.oldModels)

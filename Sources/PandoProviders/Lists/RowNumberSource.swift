@@ -21,8 +21,8 @@ struct RowNumberSource: Sendable {
   ///
   /// - Parameters:
   ///   - count: The count of numbers to allocate.
-  ///   - inUse: Returns all numbers in use. Called only when the current range of free numbers is
-  ///     used up.
+  ///   - inUse: Returns all numbers in use. Called only if the current range of free numbers is too
+  ///     small.
   /// - Returns: The numbers.
   mutating func take(_ count: Int, inUse: () -> [LiveRow]) -> [LiveRow] {
     if count <= Int(end - next) {

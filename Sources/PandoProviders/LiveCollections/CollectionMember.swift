@@ -11,7 +11,7 @@ protocol CollectionMember<T>: AnyObject, Sendable {
   ///   - list: The list after the change.
   func tell(_ telling: ListTelling<T>, _ list: [T])
 
-  /// Records a change for the provider's batch, after the delegate was called.
+  /// Records a change for the provider's batch; called after the delegate.
   ///
   /// - Returns: The batch to notify after its members.
   func noteForBatch(_ telling: ListTelling<T>) -> BatchCore?

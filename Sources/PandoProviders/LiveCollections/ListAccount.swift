@@ -2,28 +2,30 @@ import PandoConsistency
 import PandoModels
 import PandoSystem
 
-/// Computes the change of an update in the list that each member's delegate last received.
+/// Computes the change that an update makes to each member's list (``ToldView``).
 ///
 /// The change is the difference between that list before and after the update. Members with the
-/// same list share it.
+/// same list share it. ``LiveCollection/publish(_:)`` makes an account before the update is
+/// published, and calls ``tell(_:)`` after it, both under one lock of the collection.
 struct ListAccount<T: SimpleModel> {
   /// A list before the update.
   private struct Before {
     let view: ToldView
-    /// `nil` if the update moves no rows.
+    /// `nil` if the rows do not change, or if `hint` returns the change.
     ///
-    /// A retained array of rows makes the next change copy it.
+    /// An array kept here would be copied by the next change of the list.
     let rows: [LiveRow]?
-    /// The models of `touched`, `nil` for rows that are not in the list.
+    /// The models of `touched`, `nil` for rows that are not in the list; empty if `hint` returns the
+    /// change.
     let models: [T?]
   }
 
   private let staged: StagedList<T>
   /// The rows whose contents may change, in ascending order.
   private let touched: [LiveRow]
-  /// The pending edit that the update commits at its shown positions.
+  /// The pending edit that the update commits where the list already shows it.
   ///
-  /// Then the shown list stays as it is.
+  /// The positions of the shown list then stay the same.
   private let confirmed: PendingEdit<T>?
   private var lists: [Before] = []
   /// The index in `lists` for each member.
@@ -31,7 +33,7 @@ struct ListAccount<T: SimpleModel> {
   /// The index in `lists` of the committed list, if it has observers.
   private var observed: Int?
 
-  /// Saves the lists that members have, before the update is published.
+  /// Saves the members' lists before the update is published.
   ///
   /// - Parameters:
   ///   - staged: The update.
@@ -59,7 +61,7 @@ struct ListAccount<T: SimpleModel> {
     return lists.count - 1
   }
 
-  /// Returns true if the update may insert, remove or move rows of a list.
+  /// Returns true if the update may insert, remove or move rows in a list.
   private func moves(_ view: ToldView) -> Bool {
     if !staged.removed.isEmpty { return true }
     if case .none = staged.structure { return false }
@@ -67,7 +69,7 @@ struct ListAccount<T: SimpleModel> {
     return true
   }
 
-  /// The change of a list if the positions of the committed edit alone determine it.
+  /// The change of a list, if it follows from the committed edit without a comparison; else `nil`.
   private func hint(_ view: ToldView) -> CollectionChange? {
     guard let confirmed, staged.contents.isEmpty, staged.removed.isEmpty else { return nil }
     switch view {
@@ -132,7 +134,7 @@ struct ListAccount<T: SimpleModel> {
     return (.changes(Self.changes(from: before.rows ?? rows, to: rows, updated: updated)), updated)
   }
 
-  /// Returns true if the change of a list is a reset, because the list was set as a whole.
+  /// Returns true if members with a list are notified of a reset, because the list was set as a whole.
   private func isReset(_ view: ToldView) -> Bool {
     switch staged.structure {
     case .whole(let whole): return whole.telling == .reset
@@ -144,8 +146,7 @@ struct ListAccount<T: SimpleModel> {
 
   /// Returns the changes from one list to another.
   ///
-  /// Updates and deletions alone are listed from high to low positions; other changes as a
-  /// difference.
+  /// If rows were only updated or deleted, the changes go from high to low positions.
   private static func changes(
     from old: [LiveRow], to new: [LiveRow], updated: [LiveRow]
   ) -> [CollectionChangeInformation] {

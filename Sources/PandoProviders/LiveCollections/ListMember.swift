@@ -7,7 +7,9 @@ struct ListMember<T: SimpleModel>: Sendable {
   /// The list that a paused member shows, and the list that its delegate last received.
   struct Frozen: Sendable {
     var shown: LiveList<T>
-    /// With a store, this list lacks uncommitted edits of other members.
+    /// The list after the last notification before the pause, with later edits of the member.
+    ///
+    /// With a store, it lacks uncommitted edits of other members.
     var told: LiveList<T>
     /// The time of the last change to the shown elements.
     var lastUpdated: Date?
@@ -46,20 +48,20 @@ struct ListMember<T: SimpleModel>: Sendable {
   /// True if the pause has ended and its changes are not queued yet.
   var isOnItsWayBack: Bool { frozen?.reasons.isEmpty ?? false }
 
-  /// True if queued callbacks are delivered.
+  /// True if queued notifications are sent: the member is not paused, or only by their limit.
   ///
-  /// A member that is paused by the limit of callbacks alone still receives those queued before.
+  /// It then receives the notifications that were queued before the pause.
   var isTold: Bool { frozen.map { $0.reasons == .limit } ?? true }
 }
 
-/// Decides which edits a member's delegate has before they are committed.
+/// The edits that a member's delegate has before they are committed.
 struct ListViewer: Sendable {
   let number: UInt64
-  /// The number of the last edit shown when the member joined, when its last pause ended, or when
-  /// its delegate was set.
+  /// The number of the newest edit when the member joined, when its last pause ended, or when its
+  /// delegate was set.
   var firstEdit: UInt64
 
-  /// Returns true if the member made the edit, or has shown it from its beginning.
+  /// Returns true if the member made the edit, or showed it at the moment of `firstEdit`.
   ///
   /// Such a member is not notified when the edit is committed.
   func knows<T>(_ operation: ListOperation<T>) -> Bool {

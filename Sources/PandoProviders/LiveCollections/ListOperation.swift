@@ -8,13 +8,13 @@ import PandoSystem
 final class ListOperation<T: SimpleModel>: ManagedOperation {
   let collection: LiveCollection<T>
   let edit: ListEdit<T>
-  /// The models as they were given; those of the edit have one content for each node.
+  /// The models of the call; in `edit`, all models of one node have equal content.
   private let given: [T]
   /// The edit of the stored list; `nil` if that does not change.
   let written: ListEdit<T>?
-  /// True if the element may exist in the shown list only.
+  /// True if the edited element may be missing in the stored list, which then stays unchanged.
   ///
-  /// The stored list then stays unchanged.
+  /// If it is false and the element is missing, the write fails.
   let mayBeAbsent: Bool
   let isWritten: Bool
   /// The member that made the edit; `nil` for a call without a provider.
@@ -24,15 +24,15 @@ final class ListOperation<T: SimpleModel>: ManagedOperation {
   let context: (any Sendable)?
   let outcome: PendingWrite
   let date = Date()
-  /// The positions that the store has changed; set again on each run of the write.
+  /// The positions that the write has changed in the stored list; set by each run of the write.
   private let storedPlan = Locked<ListPlan?>(nil)
-  /// True if the edit has set a stored model that is not in the stored list; set again on each run.
+  /// True if the write has set the model of an element that the stored list lacks; set by each run.
   private let hasSetModel = Locked(false)
   /// True if the edited element was no longer in the shown list.
   private let isLost = Locked(false)
   /// The stored elements after this edit; `nil` if they have to be loaded from a custom cache.
   private let cached = Locked<[T]?>(nil)
-  /// The update of the edit's models, if it has been made.
+  /// The update that sets the models of `edit`; `nil` if it is not made yet.
   private let prepared: Locked<LiveUpdate?>
 
   init(
@@ -81,7 +81,7 @@ final class ListOperation<T: SimpleModel>: ManagedOperation {
       let count = try transaction.snapshot.collectionCount(cacheKey)
       let found = try written.plan(in: cacheKey, count: count ?? 0, transaction)
       if found == .nothing, !mayBeAbsent { throw DataProviderError.gone(cacheKey) }
-      // A node may occur only inside a model that another one of its node follows.
+      // Of two models of a node the edit has the last one. The first may contain nodes of its own.
       if given.count > 1, !zip(given, edit.models).allSatisfy({ $0.isEqual(to: $1) }) {
         for model in given { try transaction.setTree(model) }
       }
@@ -124,7 +124,7 @@ final class ListOperation<T: SimpleModel>: ManagedOperation {
 
   /// Records that the edited element was no longer in the shown list.
   ///
-  /// The operation then fails in `finish(_:)`, unless it has changed stored data.
+  /// If the operation has changed no stored data, it then fails in `finish(_:)`.
   func noteAbsence() {
     if isWritten, !collection.tellsCommitted || hasSetModel.withLock({ $0 }) { return }
     if committedPlan ?? .nothing == .nothing { isLost.withLock { $0 = true } }

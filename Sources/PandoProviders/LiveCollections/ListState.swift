@@ -25,8 +25,9 @@ struct PendingEdit<T: SimpleModel>: Sendable {
 /// - There is no second array of committed elements, because it would double the cost of each
 ///   change. If the committed elements change, `rewind()` undoes the pending edits and `replay()`
 ///   carries them out again.
-/// - `members`, `tellingCount`, `isTelling` and `limitHitCount` serve the notifications.
-/// - `stored` serves lists whose stored elements differ from the committed ones.
+/// - `members` have the queued notifications. `tellingCount` numbers the notifications, `isTelling`
+///   lets one thread send them, `limitHitCount` counts members that were paused by the limit.
+/// - `stored` has the stored elements, if they differ from the committed ones.
 struct ListState<T: SimpleModel>: Sendable {
   var list = LiveList<T>() {
     didSet { version &+= 1 }
@@ -55,15 +56,15 @@ struct ListState<T: SimpleModel>: Sendable {
   var isOutOfStep = false
   /// Stored elements that can't be decoded, and are not shown.
   var hidden = HiddenElements()
-  /// True while an own edit is shown whose commit could not be read.
+  /// True while an edit of this manager is shown whose commit could not be read.
   ///
-  /// Elements that are removed meanwhile are missing in the store too.
+  /// An element that is removed at that time was removed from the store too.
   var isUnread = false
-  /// The number of the newest change that members are notified of.
+  /// The number of the newest notification.
   var tellingCount: UInt64 = 0
   /// True while a thread notifies members.
   var isTelling = false
-  /// The count of unreported pauses of members with too many queued notifications.
+  /// The count of members that were paused by the limit of notifications since the last report.
   var limitHitCount = 0
   /// The callers that wait for the answer of the store or cache.
   var waiters: [ListWaiter<T>] = []
@@ -86,7 +87,7 @@ struct ListState<T: SimpleModel>: Sendable {
     pending.contains { if case .set = $0.operation.edit { true } else { false } }
   }
 
-  /// True if the shown list has all elements, not only those of edits before the load.
+  /// True if the shown list has all elements; before the load it may have those of edits only.
   var isKnown: Bool { isLoaded || isBeingSet }
 
   /// Undoes all pending edits, so that `list` is the committed list.

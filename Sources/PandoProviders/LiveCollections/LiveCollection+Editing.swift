@@ -10,7 +10,7 @@ extension LiveCollection {
   ///   - request: The change; its positions are those that the member shows.
   ///   - member: The member that makes the change, and is not notified of it; `nil` for a call
   ///     without a provider.
-  ///   - version: The list version that the change requires; `nil` for any.
+  ///   - version: The version that the shown list must have; `nil` for any.
   ///   - updatesCache: True if the change is written to the store or cache.
   ///   - context: Passed to all notified listeners.
   /// - Returns: The pending write. `nil` if nothing was done: the member has left, the version
@@ -81,7 +81,7 @@ extension LiveCollection {
 
   /// Returns the request with the contents that its models have after the commit.
   ///
-  /// If several models have a node, the last one determines it. So the list shows the committed contents at once.
+  /// If several models contain a node, the last one determines its content.
   ///
   /// - Returns: The request, and the update of the given models if there are several.
   private static func agreeing(_ request: ListRequest<T>) -> (ListRequest<T>, LiveUpdate?) {
@@ -133,7 +133,7 @@ extension LiveCollection {
     state.pending.append(PendingEdit(operation: operation, step: step))
     state.lastUpdated = operation.date
     if let index { state.members[index].tellings.noteGap() }
-    // Without a store, no request can fail after this point.
+    // Without a store, no edit can fail after this point.
     if case .set = edit, writes, !tellsCommitted { state.isLoaded = true }
     if !tellsCommitted { state.tell(told, operation, except: index, limits: manager.limits) }
     manager.perform(operation, updatesCache: writes)
@@ -152,10 +152,10 @@ extension ListState {
     return request.edit(in: list) { count in numbers.take(count) { rowsInUse } }
   }
 
-  /// Returns the change of an edit to the list that the acting member's delegate has.
+  /// Returns the change that the acting member's own call returns: that of its delegate's list.
   ///
-  /// It may differ from the change of the shown list. Also applies the edit to a paused member's
-  /// list.
+  /// With a store or during a pause, this list may differ from the shown one. If the member is
+  /// paused, the edit is also applied to its lists.
   fileprivate mutating func change(
     _ edit: ListEdit<T>, _ shown: CollectionChange, toldTo index: Int?, tellsCommitted: Bool
   ) -> CollectionChange {
@@ -170,7 +170,7 @@ extension ListState {
     return edit.plan(in: rows(in: view)).change
   }
 
-  /// Queues the change of an edit for all members except the acting one.
+  /// Queues the change of an edit without a store for all members except the acting one.
   fileprivate mutating func tell(
     _ change: CollectionChange, _ operation: ListOperation<T>, except actor: Int?,
     limits: DataModelManager.Limits
@@ -187,7 +187,7 @@ extension ListState {
 
   /// Queues a change for a member.
   ///
-  /// A paused member only saves its context and date.
+  /// If the member is paused, only the context and the date are saved.
   mutating func tell(
     _ telling: ListTelling<T>, member index: Int, _ limits: DataModelManager.Limits,
     tellsCommitted: Bool

@@ -124,7 +124,7 @@ extension LiveCollection {
 
   /// Reads the elements after an edit that was queued for the cache without this collection.
   ///
-  /// Pipeline, after the edit was announced to the cache. A load that runs already is repeated.
+  /// Called on the pipeline, after the edit was announced to the cache. A running load is repeated.
   func loadAgain(_ scope: PipelineScope) {
     let isLoaded = state.withLock { state in
       state.editCount += 1
@@ -136,7 +136,7 @@ extension LiveCollection {
   /// Shows the loaded elements, unless others were loaded meanwhile, and answers the waiting
   /// callers.
   ///
-  /// Pipeline.
+  /// Called on the pipeline. The first load sends no notification.
   ///
   /// - Parameters:
   ///   - result: The loaded elements.
@@ -173,7 +173,7 @@ extension LiveCollection {
     retireIfUnused()
   }
 
-  /// Undoes a failed edit, on the pipeline.
+  /// Undoes a failed edit; called on the pipeline.
   func takeBack(_ operation: ListOperation<T>, _ scope: PipelineScope) {
     var update = LiveUpdate()
     update.context = operation.context
@@ -217,8 +217,7 @@ final class CollectionLoad<T: SimpleModel>: StoreLoad {
   func finish(_ error: (any Error)?, _ scope: PipelineScope) {
     let found = found.withLock { $0 }
     var result = error.map { .failure($0) } ?? Result<[T]?, any Error>.success(found.models)
-    // A list without any decodable element has another type. It fails as a whole instead of being
-    // empty.
+    // If no element can be decoded, the list has another type. The fetch fails.
     if found.models?.isEmpty ?? false, let first = found.hidden.records.first,
       !collection.isCommitted
     {

@@ -78,7 +78,7 @@ extension ListState {
   func publish(_ change: CommittedChange, context: (any Sendable)?) {
     var list: LiveList<T>?
     for index in members.indices {
-      // The callbacks of a paused member do not delay the observers' sequences.
+      // A pause by the limit of notifications does not delay the member's sequences.
       guard let observed = members[index].observed, members[index].isTold else { continue }
       let committed = list ?? committed
       list = committed

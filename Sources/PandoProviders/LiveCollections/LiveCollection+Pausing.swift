@@ -78,8 +78,8 @@ extension ListState {
 
   /// Ends the pause of a member that has no reason left.
   ///
-  /// The change includes notifications that were queued when the pause began. It also includes
-  /// uncommitted edits, which the member shows from now on.
+  /// The change contains the notifications that were still queued, then the difference to the shown
+  /// list. With a store too it contains uncommitted edits.
   ///
   /// - Returns: The notification; `nil` if there is no change.
   mutating func thaw(_ index: Int, tellsCommitted: Bool) -> ListTelling<T>? {
@@ -90,8 +90,7 @@ extension ListState {
     let viewer = members[index].viewer
     let uncommitted = tellsCommitted ? pending.last { !viewer.knows($0.operation) } : nil
     members[index].viewer.firstEdit = editCount
-    // Compared by elements, not by rows: an element that was removed and inserted again is
-    // unchanged.
+    // Elements are compared, not rows: an element that was removed and inserted again is unchanged.
     let difference = CollectionChange.difference(from: frozen.told.models, to: list.models)
     let change: CollectionChange =
       switch (untold, difference) {

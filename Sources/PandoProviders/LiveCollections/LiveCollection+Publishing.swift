@@ -5,9 +5,9 @@ import PandoSystem
 extension LiveCollection {
   /// Publishes the committed elements of an update, below the pending edits.
   ///
-  /// Called on the pipeline, with the publishing lock held.
+  /// Queues the notifications of the members. Called on the pipeline, with the publishing lock held.
   ///
-  /// - Returns: The number of the members' notifications.
+  /// - Returns: The number of the notifications.
   func publish(_ staged: StagedList<T>) -> UInt64 {
     state.withLock { state in
       if case .resumed(let member) = staged.structure { return resume(member, &state) }

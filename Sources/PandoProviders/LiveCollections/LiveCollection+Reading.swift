@@ -4,8 +4,8 @@ import PandoSystem
 
 /// Reading a stored list after commits. Elements that can't be decoded are left out.
 ///
-/// While such elements exist, positions in the stored list differ from those in the shown one. Each
-/// commit that affects the list or one of their nodes then reads the whole list.
+/// While such elements exist, positions in the stored list differ from those in the shown one. The
+/// whole list is then read after each commit that affects the list or one of their nodes.
 extension LiveCollection {
   func read(
     _ changes: [CollectionChange]?, _ operations: [any ManagedOperation],
@@ -32,9 +32,7 @@ extension LiveCollection {
     }
   }
 
-  /// Records the hidden elements of a read, and reports the new ones.
-  ///
-  /// Pipeline.
+  /// Records the hidden elements of a read, and reports the new ones; called on the pipeline.
   func hide(_ hidden: HiddenElements) {
     let former = state.withLock { exchange(&$0.hidden, with: hidden) }
     if hidden.isEmpty, former.isEmpty { return }

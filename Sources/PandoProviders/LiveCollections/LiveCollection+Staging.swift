@@ -3,11 +3,12 @@ import PandoModels
 import PandoStore
 import PandoSystem
 
-/// An update, as one list takes it.
+/// The part of an update that affects one list.
 ///
-/// - `operations`, `changes` and `read` say what becomes of the list: `changes` stand alone, and
-///   `models` belong to them; `telling` belongs to `read`.
-/// - `rows` and `storedRows` say which elements contain changed nodes.
+/// - `operations` are edits of this list. `changes`, with `models`, are those of a commit by others;
+///   they are set only if there are no operations.
+/// - `read` has all elements, if they were read. `telling` belongs to it.
+/// - `rows` and `storedRows` are the elements that contain changed nodes.
 struct ListUpdate<T: SimpleModel> {
   let update: LiveUpdate
   /// The pending edits that the update commits, in order.
@@ -16,7 +17,7 @@ struct ListUpdate<T: SimpleModel> {
   var changes: [CollectionChangeInformation]?
   /// The new models of `changes`, by their positions after all changes.
   var models: [Int: T] = [:]
-  /// The elements, if they were read as a whole.
+  /// All elements, if they were read.
   var read: ReadElements<T>?
   /// The kind of notification of `read`.
   var telling = StagedList<T>.Telling.difference
@@ -31,9 +32,9 @@ struct ListUpdate<T: SimpleModel> {
 
 /// Staging of updates on the pipeline.
 ///
-/// Most updates are staged in place: the commit of the first pending edit, a few changes by others,
-/// or new contents. Any other update is staged as a whole: both the shown and the stored elements
-/// after it are computed and compared with those before it.
+/// Most updates are staged in place: the commit of the first pending edit, changes by others, or new
+/// contents. Any other update is staged as a whole: the shown and the stored elements after it are
+/// computed, and compared with those before it.
 extension LiveCollection {
   func commit(
     _ change: CollectionChange, _ content: ListContent?, _ operation: (any ManagedOperation)?
@@ -54,7 +55,7 @@ extension LiveCollection {
     }
   }
 
-  /// Marks the list as out of step if elements are removed during a commit that can't be read.
+  /// Marks the list as out of step if a commit that can't be read is being shown.
   ///
   /// - Returns: `false` if there is no such commit.
   private func noteUnreadLoss() -> Bool {
@@ -342,7 +343,7 @@ extension LiveCollection {
       reload(scope)
       return []
     }
-    // A row whose stored element was deleted may show another element.
+    // A row whose stored element was deleted may show a model of another node.
     let deleted = change.update.deleted
     func isDeleted(_ model: T?) -> Bool {
       model?.modelIdentifier.map { deleted.contains(ByteString($0)) } ?? false
@@ -367,8 +368,8 @@ extension LiveCollection {
 
   /// Applies elements that were read to the shown and stored elements.
   ///
-  /// If both differ, elements that exist in the shown list only stay there. The changes of the
-  /// stored list since its last read are applied to the shown list.
+  /// If both differ, elements of the shown list alone stay there. The shown list gets the changes of
+  /// the stored list since its last read.
   private func take(
     _ read: ReadElements<T>, isApart: Bool, isKnown: Bool, _ shown: inout LiveList<T>,
     _ stored: inout LiveList<T>?
@@ -380,8 +381,7 @@ extension LiveCollection {
     if !isApart {
       shown = newShown
     } else if !isKnown {
-      // No edit has set the whole list, so elements that are only shown follow those that were
-      // read.
+      // No edit has set the whole list. Elements that are only shown go behind those that were read.
       let isRead = Set(newShown.rows)
       let others = zip(shown.rows, shown.models).filter { !isRead.contains($0.0) }
       shown = LiveList(
@@ -417,19 +417,17 @@ extension ListOperation {
 }
 
 extension ListState {
-  /// Returns the effect of an edit that is the first pending one and was stored at its shown
-  /// positions; else `nil`.
+  /// Returns the effect of the first pending edit, if the store has it at its shown positions.
   fileprivate func confirmedStep(of operation: ListOperation<T>) -> ListStep<T>? {
     guard let first = pending.first, first.operation === operation else { return nil }
     let plan = operation.committedPlan
     return plan == nil || plan == first.step.plan ? first.step : nil
   }
 
-  /// Returns the pending edits before the last of some that are committed.
+  /// Returns the pending edits that have failed, because a later edit is among the committed ones.
   ///
-  /// Edits are committed in their order, so these have failed. The pipeline usually has ended them by now, but a failed
-  /// write to a log may arrive after later ones. Carried out again, an insertion would bring rows that a committed set
-  /// has taken over into the list once more.
+  /// Edits are committed in their order. The pipeline usually receives a failure before later commits; a failed write to
+  /// a log may come after them. A failed insertion must not be replayed: a committed `set` may have its rows already.
   fileprivate func overtaken(by operations: [ListOperation<T>]) -> [ListOperation<T>] {
     func isCommitted(_ edit: PendingEdit<T>) -> Bool {
       operations.contains { $0 === edit.operation }

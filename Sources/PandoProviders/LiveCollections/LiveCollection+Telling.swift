@@ -4,15 +4,14 @@ import PandoSystem
 
 /// Notifies members' delegates, outside every lock, on the delivery target.
 ///
-/// Each notification carries the number of its update. The delivery of that update calls the
-/// delegates, so that a batch follows its last member. Edits without a store have no delivery of
-/// their own. Their notifications are sent as soon as no older one is queued.
+/// Each notification has the number of its update. The delivery of that update calls the delegates of
+/// all members, then their batches. An edit without a store has no delivery, so its notifications are
+/// sent as soon as no older one is queued.
 extension LiveCollection {
-  /// Makes the next notification of a member follow the elements that it shows now, for a new
-  /// delegate.
+  /// Begins the notifications of a new delegate with the elements that the member shows now.
   ///
-  /// - Returns: True if queued notifications are not sent to the delegate; `nil` if `member` is not
-  ///   a member.
+  /// - Returns: True if notifications are queued, which the new delegate does not receive; `nil` if
+  ///   `member` is not a member.
   func beginTelling(_ member: UInt64) -> Bool? {
     withMember(member) { state, index in
       if let shown = state.members[index].standstill?.shown {
@@ -26,9 +25,12 @@ extension LiveCollection {
     }
   }
 
-  /// Notifies members of edits: before the return on the delivery target, elsewhere asynchronously.
+  /// Notifies members of edits without a store.
   ///
-  /// - Parameter actor: The calling member. Its queued notifications are sent after the call.
+  /// On the delivery target they are notified before this returns, elsewhere asynchronously.
+  ///
+  /// - Parameter actor: The member that made the edit. Its queued notifications are sent after the
+  ///   call.
   func tellNow(except actor: UInt64?) {
     let deliverer = manager.consistencyManager.deliverer
     let isDone = deliverer.callHere { tellEdits(except: actor) }
@@ -36,7 +38,7 @@ extension LiveCollection {
     deliverer.enqueue { self.tellEdits() }
   }
 
-  /// Notifies the members of an update, after the edits before it.
+  /// Notifies the members of an update, and of the edits before it.
   ///
   /// - Returns: The batches of the notified members, each once.
   func tellUpdate(_ number: UInt64) -> [BatchCore] {
@@ -52,10 +54,9 @@ extension LiveCollection {
     return batches
   }
 
-  /// Notifies members of edits in order, up to the first update that has a delivery of its own.
+  /// Notifies members of edits in order, up to the first queued update, whose delivery sends it.
   ///
-  /// If a delegate changes the collection, this loop also sends that change, after the one that
-  /// caused it.
+  /// If a delegate edits the collection, this loop also sends that edit.
   private func tellEdits(except actor: UInt64? = nil) {
     while true {
       let number = state.withLock { state -> UInt64? in
@@ -92,8 +93,8 @@ extension LiveCollection {
 
   /// Sends a member all its queued notifications, if the caller runs on the delivery target.
   ///
-  /// The result of the member's own call then follows all earlier notifications. Batches are still
-  /// notified with their updates.
+  /// Called before an edit by that member, so that its delegate has all changes on which the edit is
+  /// based. Batches are still notified with their updates.
   ///
   /// - Returns: True if the caller runs there.
   func tellMemberHere(_ member: UInt64) -> Bool {
@@ -110,10 +111,9 @@ extension LiveCollection {
     for _ in 0..<hitCount { manager.reportLimit(T.self) }
   }
 
-  /// Calls a member's delegate with its next notification, unless that was done before.
+  /// Calls a member's delegate with its next notification, unless it was sent early.
   ///
-  /// The provider leaves the lock together with the notification. This may be the last reference to
-  /// it, and its `deinit` takes the same lock.
+  /// The provider is returned, so that it is released outside the lock: its `deinit` takes the lock.
   ///
   /// - Returns: The notification, and the provider whose batch records it; `nil` if none is due.
   private func nextTelling(
@@ -149,7 +149,7 @@ extension LiveCollection {
   private struct Due {
     let provider: (any CollectionMember<T>)?
     let telling: ListTelling<T>
-    /// The part that was not sent to the delegate earlier.
+    /// The call of the delegate; `nil` if it was made early.
     let untold: (telling: ListTelling<T>, list: [T])?
 
     init(

@@ -14,12 +14,13 @@ import PandoSystem
 /// - The shown list is the committed list with all pending edits on top. The stored list equals the
 ///   committed one, unless elements were set or removed in memory only (``StoredElements``).
 /// - `ListTelling` is a queued notification, ``ToldView`` the list that a delegate received last.
-/// - Over a store, the delegates of other members are called after the commit of an edit. Without
-///   one, the notifications are queued when the edit is made, in `perform`.
+/// - With a store, other members are notified of an edit when it is committed. Without a store, the
+///   notifications are queued when the edit is made, in `perform`.
 ///
-/// Callers, the pipeline (also with the publishing lock held) and the delivery take its lock. While
-/// it is held, only the manager's queues and the models' comparison are called, and no other user
-/// code.
+/// **Locks.** Threads of callers, the pipeline and the delivery target take the lock of `state`, in this
+/// order: publishing lock or lock of ``StoreTopics``, lock of `state`, locks of queues and of
+/// ``ObservedState``. Code under it may queue work and compare models. It must not call a provider,
+/// a delegate, or `publish` of a scope.
 final class LiveCollection<T: SimpleModel>: StoreTopic, LiveHolder {
   let manager: DataModelManager
   /// `nil` if the collection belongs to a single provider.
@@ -41,9 +42,9 @@ final class LiveCollection<T: SimpleModel>: StoreTopic, LiveHolder {
   var isCommitted: Bool { state.withLock { $0.isLoaded && $0.isCommittedPresent } }
   var committedModels: [T] { state.withLock { $0.committed.models } }
   var isPresent: Bool { state.withLock { $0.isPresent } }
-  /// True over a store: other members are notified of an edit after its commit.
+  /// True with a store: other members are notified of an edit when it is committed.
   ///
-  /// Otherwise they are notified when the edit is made.
+  /// Without a store they are notified when the edit is made.
   var tellsCommitted: Bool { manager.isStoreBacked }
   /// True if a store or cache keeps the elements.
   var isStored: Bool { cacheKey != nil && !manager.isMemoryOnly }
@@ -81,7 +82,7 @@ extension LiveCollection {
 
   /// Removes the collection if it has no members and no waiting callers.
   ///
-  /// With a store, it stays until all its edits are committed, so that new providers see them.
+  /// With a store, it stays until all its edits are committed, so that new providers show them.
   func retireIfUnused() {
     let isUnused = state.withLock { state in
       guard !state.isRetired, state.members.isEmpty,

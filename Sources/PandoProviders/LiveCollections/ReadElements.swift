@@ -3,7 +3,7 @@ import PandoModels
 
 /// Elements that were read, each in its stored and its shown form.
 ///
-/// The forms differ if other live trees show newer data of its nodes.
+/// The forms of an element differ if other live trees show newer data of its nodes.
 struct ReadElements<T: SimpleModel> {
   /// `nil` stands for an element that is no longer stored.
   private let stored: [T?]

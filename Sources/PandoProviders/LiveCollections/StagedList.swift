@@ -23,9 +23,9 @@ struct StagedList<T: SimpleModel>: StagedChange {
   /// A list that was read or computed as a whole.
   struct Whole: Sendable {
     var list: LiveList<T>
-    /// The rows of both lists, and the rows of its own edits, whose contents may have changed.
+    /// The rows whose contents may have changed: rows of both lists, and rows of edits.
     var updated: [LiveRow]
-    /// True if the collection exists.
+    /// True if the collection exists after the update.
     var isPresent: Bool
     /// True if the stored elements were read.
     var isRead = true
@@ -33,7 +33,7 @@ struct StagedList<T: SimpleModel>: StagedChange {
     var telling: Telling
     /// The pending edits that were committed with it.
     var operations: [ListOperation<T>]
-    /// The pending edits before these, which have failed.
+    /// The pending edits before the committed ones; they have failed.
     var overtaken: [ListOperation<T>]
   }
 
@@ -51,9 +51,7 @@ struct StagedList<T: SimpleModel>: StagedChange {
   var structure = Structure.none
   /// Rows with new contents, in ascending order.
   var contents: [(row: LiveRow, model: T)] = []
-  /// The stored elements after the update; `nil` if they do not change.
-  ///
-  /// Those that equal the shown ones change together with them.
+  /// The stored elements after the update; `nil` if they equal the committed ones before and after it.
   var stored: StoredElements<T>?
   /// Rows that are removed because their models were deleted.
   var removed: [LiveRow] = []
@@ -107,7 +105,7 @@ struct StagedList<T: SimpleModel>: StagedChange {
     return false
   }
 
-  /// The batches to notify after all members; empty until the members were notified.
+  /// The batches to notify after all members; set by ``deliver()``.
   var batches: [any LiveBatch] { told.withLock { $0.batches } }
 
   func publish() {

@@ -2,17 +2,18 @@ import PandoConsistency
 import PandoModels
 import PandoSystem
 
-/// The stored elements of a list, as far as they differ from the committed ones that are shown.
+/// The stored elements of a list, if they differ from the committed elements.
 ///
-/// A row is in both lists, or stored only (removed in memory), or shown only (set in memory). A row
-/// of both lists has one number, and may have another position and other contents in each.
+/// A row that was removed in memory is in the stored list only; one that was set in memory is in the
+/// committed list only. Any other row is in both lists under one number. Its position and its
+/// contents may differ.
 ///
-/// Over a store, two lists are the same if they have the same elements in the same order. Over a
+/// With a store, the lists are the same if they have the same elements in the same order. With a
 /// custom cache, which receives whole lists, the contents must be equal too.
 enum StoredElements<T: SimpleModel>: Sendable {
   case asShown
   case list(LiveList<T>)
-  /// They differ, and are not known until they are read.
+  /// They differ, and were not read yet.
   case unread
 
   var isApart: Bool {
@@ -24,7 +25,7 @@ enum StoredElements<T: SimpleModel>: Sendable {
   }
 }
 
-/// The registry has the rows of separate stored elements under numbers of their own.
+/// In the registry, a row of separate stored elements has its number plus `firstStored`.
 extension LiveRow {
   /// The first number of a stored row.
   static let firstStored: LiveRow = 1 << 31
@@ -50,8 +51,8 @@ extension ListState {
   /// - Parameters:
   ///   - edit: The edit, before it is carried out.
   ///   - plan: Its positions in the shown list.
-  /// - Returns: The edit, `nil` if the stored list does not change. `mayBeAbsent` is true if the
-  ///   element may exist in the shown list only, or another commit may remove it before.
+  /// - Returns: The edit, `nil` if the stored list does not change; and
+  ///   ``ListOperation/mayBeAbsent``.
   func writing(
     _ edit: ListEdit<T>, _ plan: ListPlan
   ) -> (edit: ListEdit<T>?, mayBeAbsent: Bool) {
@@ -68,11 +69,11 @@ extension ListState {
 }
 
 extension ListEdit {
-  /// Converts an edit of the shown list to one of the stored list; returns `nil` if that does not
-  /// change.
+  /// Converts an edit of the shown list to one of the stored list; returns `nil` if the stored list
+  /// does not change.
   ///
-  /// New elements go before the next shown element that is stored. If there is none, they go behind
-  /// the preceding one.
+  /// A new element goes before the next shown element that is stored. Without one, it goes behind the
+  /// last shown element before it that is stored.
   fileprivate func written(
     _ plan: ListPlan, shown: [LiveRow], stored: LiveList<T>
   ) -> ListEdit<T>? {
@@ -146,7 +147,7 @@ extension LiveList {
         }))
   }
 
-  /// Carries out an edit where it was stored.
+  /// Carries out an edit at its positions in the stored list.
   ///
   /// - Returns: `false` if the list does not have the positions.
   mutating func carryOutStored(_ operation: ListOperation<T>) -> Bool {
@@ -199,7 +200,12 @@ extension LiveList {
     remove(Set(inserted).subtracting(shown.rows))
   }
 
-  /// Returns true if stored elements equal these ones.
+  /// Returns true if a stored list is the same as this one.
+  ///
+  /// - Parameters:
+  ///   - stored: The stored list.
+  ///   - isExact: True to compare the contents too, and not identifiers alone.
+  /// - Returns: True if the lists are the same.
   func isSame(as stored: LiveList<T>, isExact: Bool) -> Bool {
     rows == stored.rows
       && zip(models, stored.models).allSatisfy {

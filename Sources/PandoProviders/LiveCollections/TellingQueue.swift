@@ -6,7 +6,7 @@ import PandoSystem
 struct ListTelling<T: SimpleModel>: Sendable {
   /// The number of the change in its collection, in order.
   let number: UInt64
-  /// True for an edit without a store, for which no update has a delivery.
+  /// True for an edit without a store, whose notification no update delivers.
   let isEdit: Bool
   let change: ToldChange<T>
   let context: (any Sendable)?
@@ -16,9 +16,8 @@ struct ListTelling<T: SimpleModel>: Sendable {
 
 /// A change with the data to compute the list that results from it.
 ///
-/// All members with the same list share one object. It holds the whole list only for members that
-/// have received all earlier changes. Waiting changes hold the changed elements only, which saves
-/// memory.
+/// All members with the same list share one object. It holds the changed elements. It holds the whole
+/// list for a reset, and if the list before the change can't be computed.
 final class ToldChange<T: SimpleModel>: @unchecked Sendable {
   // Sendable because all properties except `change` are used under the lock of the collection only.
 
@@ -39,7 +38,7 @@ final class ToldChange<T: SimpleModel>: @unchecked Sendable {
   /// Saves the data to compute the list.
   ///
   /// - Parameters:
-  ///   - isNext: True if the list before the change will not be available.
+  ///   - isNext: True if ``list(after:)`` is called without the list before the change.
   ///   - makeList: Makes the list after the change.
   func keep(isNext: Bool, _ makeList: () -> [T]) {
     guard list == nil else { return }
@@ -68,15 +67,16 @@ final class ToldChange<T: SimpleModel>: @unchecked Sendable {
   }
 }
 
-/// The changes that a member is to be notified of, in order.
+/// The queued notifications of a member, in order.
 ///
-/// A member's own call may send a notification early. The change then stays in the queue for the
-/// batch, which is notified with the update.
+/// A member's own call on the delivery target sends them to the delegate early. A sent notification
+/// stays in the queue until its update is delivered, because the member's batch is notified then.
 struct TellingQueue<T: SimpleModel>: Sendable {
   private var tellings = Deque<ListTelling<T>>()
-  /// The count of oldest changes that were sent to the delegate, or that a new one does not need.
+  /// The count of oldest changes that were sent to the delegate, or that were queued before it was
+  /// set.
   private var toldCount = 0
-  /// True if the list has changed without a notification since the newest queued change.
+  /// True if the list has changed without a notification since the newest change was queued.
   private var hasGap = false
 
   var count: Int { tellings.count }

@@ -2,16 +2,18 @@ import PandoConsistency
 import PandoModels
 import PandoSystem
 
-/// The list that a member's delegate last received.
+/// The list that a member's delegate has after all its queued notifications.
 ///
-/// Without a store, that is the shown list. With a store, it is the committed list with the
-/// member's own pending edits on top. Other members are notified of an edit when it is committed.
+/// Without a store, that is the shown list. With a store, it is the committed list with some pending
+/// edits on top: those that the member made, and those that it showed when it joined, when its pause
+/// ended, or when its delegate was set (``ListViewer``). The member is notified of any other edit
+/// when the edit is committed.
 enum ToldView {
-  /// The committed list: none of the pending edits is the member's own.
+  /// The committed list, which has no pending edit.
   case committed
-  /// The shown list: all pending edits are the member's own.
+  /// The shown list, which has all pending edits.
   case shown
-  /// The committed list with some of the pending edits on top.
+  /// The committed list with the pending edits that the viewer has.
   case own(ListViewer)
 
   /// Returns true if both are the same list; `false` for any list of the case `own`.
@@ -22,7 +24,7 @@ enum ToldView {
     }
   }
 
-  /// Returns true if the list has a pending edit.
+  /// Returns true if the list has a given pending edit.
   func knows<T>(_ operation: ListOperation<T>) -> Bool {
     switch self {
     case .committed: false
@@ -33,13 +35,13 @@ enum ToldView {
 }
 
 extension ListState {
-  /// Returns the list that a member's delegate has before and after an update that ends edits.
+  /// Returns the view of a member; it is valid before and after an update that ends pending edits.
   ///
   /// - Parameters:
   ///   - viewer: The member.
   ///   - ending: The pending edits that the update commits or undoes.
   ///   - tellsCommitted: As ``LiveCollection/tellsCommitted``.
-  /// - Returns: The list.
+  /// - Returns: The view.
   func view(
     of viewer: ListViewer, ending: [ListOperation<T>] = [], tellsCommitted: Bool
   ) -> ToldView {
@@ -75,7 +77,7 @@ extension ListState {
     }
   }
 
-  /// Returns the models of rows in a list, and perhaps of rows that are not in it.
+  /// Returns the models of rows in a list; the result may contain rows that are not in it.
   private func foundModels(of rows: [LiveRow], in view: ToldView) -> [(row: LiveRow, model: T)] {
     switch view {
     case .shown: return list.models(of: rows)

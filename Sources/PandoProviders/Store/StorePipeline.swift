@@ -12,11 +12,11 @@ import PandoSystem
 /// other process ─► change log ────────┘             └─► as a group, read from a snapshot
 /// ```
 /// A commit is shown by itself if the models passed to its write determine all live nodes.
-/// Otherwise a snapshot is read, and all commits up to it are shown in one step. All readers of a
-/// store in this process share one pipeline.
+/// Otherwise a snapshot is read, and all commits up to it are shown in one step. All live data of a
+/// store in this process share one `StorePipeline`, which runs on the queue `pipeline`.
 ///
-/// - Commits are shown on `pipeline` only; `state`, `inbox`, `unread` and `members` have a lock
-///   each.
+/// - Commits are shown as work of `pipeline`, which is serial; `showAtOnce` does it on the thread of
+///   the commit. `state`, `inbox`, `unread` and `members` have a lock each.
 /// - `shown` is the last shown commit, `inbox` has the writes after it, in order.
 /// - `willLook`, `looksAgain`, `failedLookCount` and `lookedAt` serve the search for commits of
 ///   other processes.
@@ -29,7 +29,7 @@ package final class StorePipeline: Sendable {
     var touched = RecentTouches()
     /// True if a check for commits of other processes is queued.
     var willLook = false
-    /// True if a check must follow the writes that are still arriving.
+    /// True if the check must be repeated after the writes that are still arriving.
     var looksAgain = false
     /// The count of failed checks in sequence.
     var failedLookCount = 0
@@ -40,7 +40,7 @@ package final class StorePipeline: Sendable {
     var isReplaced = false
   }
 
-  /// Decides if `passes(_:)` is worth a try.
+  /// Decides if `showAtOnce(_:)` is tried.
   ///
   /// Each failed try doubles the count of flushes that are skipped before the next one, up to a
   /// maximum.
@@ -175,7 +175,7 @@ extension StorePipeline: CommitFollower {
   }
 
   package func afterReceived(_ body: @escaping @Sendable () -> Void) {
-    // If the pipeline rests, everything received was shown.
+    // If the pipeline is idle, everything received is shown.
     if pipeline.rests { body() } else { pipeline.enqueue(body) }
   }
 
@@ -186,7 +186,7 @@ extension StorePipeline: CommitFollower {
   }
 
   package func othersMayHaveCommitted() {
-    // Also called at times without a commit. Starting the pipeline costs more than this check.
+    // Often no process has committed. Starting the pipeline costs more than this check.
     if let version = store.newestVersion, state.withLock({ $0.lookedAt == version }),
       unread.withLock(\.isEmpty)
     {
@@ -207,8 +207,8 @@ extension StorePipeline: CommitFollower {
 
   /// Shows the commits of other processes.
   ///
-  /// The feed delivers commits of this process, each after the writes queued before it. While some
-  /// are pending, this check is repeated later.
+  /// The feed delivers the commits of this process in order. If some are in the inbox, this check is
+  /// repeated after them.
   private func lookForOthers() {
     state.withLock { state in
       state.willLook = false
@@ -286,9 +286,9 @@ extension StorePipeline: CommitFollower {
     return count
   }
 
-  /// Shows the writes that had arrived, and no more.
+  /// Shows the writes of the inbox before a position.
   ///
-  /// Work queued before a later write runs first.
+  /// Later writes wait, because other work may be queued before them.
   private func workOff(upTo end: Int) {
     while let write = inbox.withLock({ $0.start < end ? $0.popFirst() : nil }) { show(write) }
     lookAgain()
@@ -319,7 +319,9 @@ extension StorePipeline: CommitFollower {
 
   private typealias Plans = [(member: any StorePipelineMember, plan: any Sendable)]
 
-  /// The plans of the members that a write affects; `nil` if a member has to read, or has much work for `atOnce`.
+  /// The plans of the members that a write affects; `nil` if a member must read a snapshot.
+  ///
+  /// With `atOnce`, also `nil` if a member has more work than the thread of the commit may do.
   private func plans(
     for write: CommitEffects, _ members: [any StorePipelineMember], atOnce: Bool = false
   ) -> Plans? {
@@ -388,7 +390,7 @@ extension StorePipeline {
     do {
       try readGroup(from: 1, nil)
     } catch {
-      // The next commit shows it: a commit that does not follow `shown` directly leads to a group.
+      // The next commit does not follow `shown` directly, so it is shown in a group with this one.
       guard let write = inbox.withLock({ $0.popFirst() }) else { return }
       unread.withLock { unread in
         unread.append(write)
