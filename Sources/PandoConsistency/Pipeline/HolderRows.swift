@@ -1,6 +1,6 @@
-/// The numbers of a holder's rows.
+/// The numbers of a holder's rows in the registry.
 ///
-/// Most holders have rows 0 and 1 only.
+/// Most holders have no other rows than 0 and 1.
 struct HolderRows {
   /// The numbers of rows 0 and 1; negative if they do not exist.
   private var first: Int32 = -1

@@ -2,7 +2,8 @@ package import PandoModels
 
 /// The number of one live tree in its holder.
 ///
-/// A collection has one for each element; other holders have row 0.
+/// A collection has one for each element. A listener or a provider of one model has row 0; the
+/// provider also has row 1 while it waits for an identifier.
 package typealias LiveRow = UInt32
 
 /// The owner of live trees: a listener, a provider or a shared collection, as seen by the manager.
@@ -20,7 +21,7 @@ package protocol LiveHolder: AnyObject, Sendable {
 
   /// Returns the registered tree of a row, to decide if an update changes it.
   ///
-  /// Called on the pipeline, only for rows whose updates were taken by
+  /// Called on the pipeline, only for rows that the holder updates by
   /// ``PipelineScope/regenerate(_:of:row:)`` and ``PipelineScope/register(_:row:_:)``.
   ///
   /// - Parameter row: A registered row.

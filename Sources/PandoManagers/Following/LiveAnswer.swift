@@ -6,8 +6,8 @@ import PandoSystem
 /// The followed answer to a question.
 ///
 /// It keeps what each entity adds to the answer, so a commit changes it by the difference of the touched entities.
-/// It is loaded again instead if the query has an offset or a limit, names entities, or depends on other rows of the
-/// store than the models that `.has` counts.
+/// It is loaded again instead if the query has an offset or a limit, or names entities. The same holds if the query
+/// depends on other rows of the store than the models that `.has` counts.
 final class LiveAnswer<E: Queryable, Answer: Sendable>: LiveView {
   /// The answer after a commit.
   enum Value: Sendable {
@@ -131,8 +131,9 @@ final class LiveAnswer<E: Queryable, Answer: Sendable>: LiveView {
   func didShow(_ value: Value, in hub: StoreHub) {}
 }
 
-/// The part of each entity of a query, and the tally of the shown entities; a part has the values that an entity adds
-/// to an answer.
+/// The part of each entity of a query, and the tally of the shown entities.
+///
+/// A part has the values that one entity adds to the answer.
 ///
 /// ```
 /// commit ─► stage: the parts of the touched nodes change ─► show: the tally changes by their difference

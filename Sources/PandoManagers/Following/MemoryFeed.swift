@@ -66,7 +66,7 @@ final class MemoryFeed<E: Entity>: Sendable {
 
   /// Begins to follow a query: loads its entities, and stages it after each later change.
   ///
-  /// Any thread; returns at once.
+  /// Any thread may call it. It returns at once.
   func begin(_ query: LiveQuery<E>) {
     views.insert(query)
     query.endings.add { [weak self, number = query.number] in self?.remove(number) }

@@ -82,7 +82,7 @@ final class StoreHub: Sendable {
 extension StoreHub {
   /// Begins to follow a query or graph: loads it, and stages it after each later commit that affects it.
   ///
-  /// Any thread; returns at once.
+  /// Any thread may call it. It returns at once.
   ///
   /// - Parameter view: The view; held weakly.
   func begin(_ view: some LiveView) {

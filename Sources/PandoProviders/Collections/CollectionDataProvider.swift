@@ -17,6 +17,10 @@ import PandoSystem
 /// Use a ``DataProvider`` for a single model. Use a `QueryDataProvider` for entities that a filter
 /// selects. Any thread may use it.
 public final class CollectionDataProvider<T: SimpleModel>: Sendable {
+  /// The state of a provider, guarded by the lock `state`.
+  ///
+  /// - `collection` and `member` are its seat. `observed` and `tracking` move with it to another seat.
+  /// - `pauseReasons` has the reasons for a pause; the paused list is in the collection.
   struct State: Sendable {
     var collection: LiveCollection<T>
     /// The number of this provider in the collection.

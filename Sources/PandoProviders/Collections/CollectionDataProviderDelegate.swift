@@ -12,8 +12,9 @@ public import PandoModels
 /// ```
 ///
 /// The first change follows the provider's `data` at the moment when the delegate was set, with its
-/// uncommitted edits. Make the rows from that `data`. If another thread edits the list between both
-/// calls, they differ; ``CollectionDataProvider/changes`` has no such gap.
+/// uncommitted edits. Set the delegate and read `data` directly one after the other. If another thread
+/// edits the list between the two, the first change may not fit the `data` that was read.
+/// ``CollectionDataProvider/changes`` has no such gap.
 ///
 /// Calls are made one after another on the manager's delivery target. Changes that the owner made
 /// through the provider lead to no call. The delegate must not block the thread, because later
@@ -34,8 +35,8 @@ public protocol CollectionDataProviderDelegate: AnyObject, Sendable {
   ///   - dataProvider: The provider. Its own data may be newer than this change.
   ///   - collectionChanges: The change from the previous list to `data`. The previous list is that
   ///     of the last call, with later own changes applied.
-  ///   - data: The list after the change. With a store it has the committed elements, with own
-  ///     uncommitted edits on top, and those that `data` had when the delegate was set.
+  ///   - data: The list after the change. With a store it has the committed elements with
+  ///     uncommitted edits on top: own ones, and those in `data` when the delegate was set.
   ///   - context: The context of the change.
   func collectionDataProviderHasUpdatedData<T>(
     _ dataProvider: CollectionDataProvider<T>, collectionChanges: CollectionChange, data: [T],

@@ -5,6 +5,10 @@ import PandoStore
 import PandoSystem
 
 /// A queued edit of a collection for the store, the cache and other live trees.
+///
+/// - `edit` changes the shown list, `written` the stored one.
+/// - The write sets `storedPlan` and `hasSetModel`. The pipeline reads them, and sets `isLost` and
+///   `cached`.
 final class ListOperation<T: SimpleModel>: ManagedOperation {
   let collection: LiveCollection<T>
   let edit: ListEdit<T>

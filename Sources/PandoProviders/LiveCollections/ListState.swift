@@ -28,6 +28,7 @@ struct PendingEdit<T: SimpleModel>: Sendable {
 /// - `members` have the queued notifications. `tellingCount` numbers the notifications, `isTelling`
 ///   lets one thread send them, `limitHitCount` counts members that were paused by the limit.
 /// - `stored` has the stored elements, if they differ from the committed ones.
+/// - `isLoaded`, `isOutOfStep`, `isUnread` and `hidden` record what was read of the stored elements.
 struct ListState<T: SimpleModel>: Sendable {
   var list = LiveList<T>() {
     didSet { version &+= 1 }

@@ -166,7 +166,7 @@ extension LiveCollection {
       scope.register(self, row: row, old: old, new: nil)
     }
     for (row, model) in zip(edit.rows, edit.models) {
-      // The update may carry newer data of a node, in another type or as stored.
+      // The update may contain newer data of a node, in another type or as stored.
       let new = scope.regenerate(model)?.model as? T
       if let new { staged.contents.append((row, new)) }
       scope.register(self, row: row, old: nil, new: new ?? model)
@@ -331,7 +331,7 @@ extension LiveCollection {
 
   /// Applies changes by others to the shown and stored elements, which differ.
   ///
-  /// - Returns: The rows with contents of the changes.
+  /// - Returns: The rows whose contents the changes have set.
   private func take(
     _ changes: [CollectionChangeInformation], _ change: ListUpdate<T>,
     _ shown: inout LiveList<T>, _ stored: inout LiveList<T>?, _ scope: PipelineScope

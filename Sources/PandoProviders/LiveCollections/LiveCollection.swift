@@ -17,10 +17,10 @@ import PandoSystem
 /// - With a store, other members are notified of an edit when it is committed. Without a store, the
 ///   notifications are queued when the edit is made, in `perform`.
 ///
-/// **Locks.** Threads of callers, the pipeline and the delivery target take the lock of `state`, in this
-/// order: publishing lock or lock of ``StoreTopics``, lock of `state`, locks of queues and of
-/// ``ObservedState``. Code under it may queue work and compare models. It must not call a provider,
-/// a delegate, or `publish` of a scope.
+/// **Locks.** Callers, the pipeline and the delivery target take the lock of `state`. The order of
+/// locks is: publishing lock or lock of ``StoreTopics``, then `state`, then those of queues and of
+/// ``ObservedState``. Code under the lock of `state` may queue work and compare models. It must not
+/// call a provider, a delegate, or `publish` of a scope.
 final class LiveCollection<T: SimpleModel>: StoreTopic, LiveHolder {
   let manager: DataModelManager
   /// `nil` if the collection belongs to a single provider.

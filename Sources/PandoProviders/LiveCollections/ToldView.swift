@@ -4,10 +4,10 @@ import PandoSystem
 
 /// The list that a member's delegate has after all its queued notifications.
 ///
-/// Without a store, that is the shown list. With a store, it is the committed list with some pending
-/// edits on top: those that the member made, and those that it showed when it joined, when its pause
-/// ended, or when its delegate was set (``ListViewer``). The member is notified of any other edit
-/// when the edit is committed.
+/// Without a store, that is the shown list. With a store, it is the committed list with the member's
+/// own pending edits on top. These are the edits that it made, and those that it showed when it
+/// joined, when its pause ended, or when its delegate was set (``ListViewer``). The member is notified
+/// of any other edit when the edit is committed.
 enum ToldView {
   /// The committed list, which has no pending edit.
   case committed
