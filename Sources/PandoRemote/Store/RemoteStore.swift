@@ -90,7 +90,8 @@ public final class RemoteStore<E: RemoteEntity>: RemoteStoring {
 
   /// Removes the entities that match a query from the server, and waits for the answer.
   ///
-  /// It reads the entities first. If the API has no request for all, it removes them one by one.
+  /// It reads the entities first. If the API has no request for all, it removes each with a request of its own.
+  /// An identifier in the query that the server does not have is no error.
   ///
   /// - Parameters:
   ///   - query: Any query.
@@ -100,7 +101,7 @@ public final class RemoteStore<E: RemoteEntity>: RemoteStoring {
   public func removeAll(
     withQuery query: Query<E>, in context: WriteContext<E>
   ) async throws -> [EntityIdentifier<E>] {
-    let found = try await fetch(query, in: .remote()).result.entities.map(\.id)
+    let found = try await present(query).entities.map(\.id)
     guard let request = try E.request(for: .removeAll(query)) else {
       try await remove(found, in: context)
       return found
@@ -108,6 +109,12 @@ public final class RemoteStore<E: RemoteEntity>: RemoteStoring {
     _ = try await clientQueue.enqueue(request, subjects: found.map(\.modelIdentifier))
       .confirmation()
     return found
+  }
+
+  /// Reads the entities that a removal by query removes.
+  private func present(_ query: Query<E>) async throws -> QueryResult<E> {
+    guard query.identifiers == nil else { return try await get(withQuery: query, in: .remote()) }
+    return try await search(withQuery: query, in: .remote())
   }
 }
 

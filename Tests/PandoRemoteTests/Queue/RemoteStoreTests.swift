@@ -306,6 +306,26 @@ import Testing
     }
   }
 
+  /// One identifier that the server lacks was an error; several were none.
+  @Test(arguments: [[9], [9, 10], [7, 9], []])
+  func `a removal by a query of identifiers removes those that the server has`(
+    numbers: [Int]
+  ) async throws {
+    try await QueueFixture.with { request in
+      switch (request.method, request.target) {
+      case ("GET", "/volumes/7"): .json(Self.dune)
+      case ("DELETE", "/volumes/7"): .status(204)
+      default: .status(404)
+      }
+    } _: { fixture in
+      let store = RemoteStore<Volume>(clientQueue: fixture.queue)
+      let removed = try await store.removeAll(
+        withQuery: Query(ids: numbers.map { .remote($0) }), in: .remote())
+      #expect(removed == (numbers.contains(7) ? [.remote(7)] : []))
+      #expect(fixture.server.requests.count { $0.method == "DELETE" } == removed.count)
+    }
+  }
+
   @Test func `entities that are on the server only are made and read through a queue in memory`()
     async throws
   {
