@@ -17,6 +17,9 @@ struct AnswerNote: Codable {
   var sendsEntity: Bool?
   /// Whether the entity is stored otherwise than it is sent; `nil` for no, and is not stored.
   var isNotStored: Bool?
+  /// Whether the write is in the context `.remote()`, so that nothing of it is stored before the answer; `nil` for no,
+  /// and is not stored.
+  var isServerOnly: Bool?
 
   var text: String {
     get throws { String(decoding: try APIBody.makeEncoder().encode(self), as: UTF8.self) }

@@ -154,6 +154,8 @@ final class QueueStorage: Sendable {
 
   /// Keeps a request as failed, and undoes its local write if the replaced state is known.
   ///
+  /// A write to the server alone has no local part, so it counts as undone.
+  ///
   /// - Parameters:
   ///   - entry: The request.
   ///   - failure: The reason.
@@ -167,7 +169,9 @@ final class QueueStorage: Sendable {
       let rows = QueueRows(transaction)
       return try QueueTable.fail(entry.id, token: entry.token, failure: failure, in: rows) {
         stored in
-        guard let later, let undo = stored.undo else { return false }
+        guard let later else { return false }
+        if stored.isServerOnly { return true }
+        guard let undo = stored.undo else { return false }
         do {
           try rows.transaction.nested { inner in
             let rows = QueueRows(inner)

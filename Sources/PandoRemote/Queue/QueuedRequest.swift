@@ -63,7 +63,8 @@ public struct QueuedRequest: Sendable, Identifiable {
   var isOutdated = false
   /// Whether a later request of the same commit changes the same entity; set when this one is answered.
   var isOvertaken = false
-  /// Whether the server has refused it, and Pando has undone the local write.
+  /// Whether the server has refused it, and nothing of it is stored: Pando has undone the local write, or the write was
+  /// in the context `.remote()`.
   public internal(set) var isUndone = false
 }
 
@@ -74,6 +75,9 @@ extension QueuedRequest {
       !makes.contains { $0.hasSameBytes(as: identifier) }
     }
   }
+
+  /// Whether nothing of it is stored before the answer.
+  var isServerOnly: Bool { AnswerNote(note)?.isServerOnly == true }
 
   /// The sequence number of its answer.
   var answerPlace: UInt64 {

@@ -34,8 +34,10 @@ struct WriteUndo {
   ///   - later: The numbers of later requests for the same nodes; those that were sent keep their content.
   /// - Throws: `StoreError` if the store can't restore the earlier state; errors of the disk.
   func carryOut(_ entry: QueuedRequest, before later: [UInt64]) throws {
+    // A write to the server alone has changed nothing here, and keeps its content.
     let later = try later.lazy.filter { $0 > entry.id }
-      .compactMap { try QueueTable.entry($0, in: rows) }.filter { $0.state != .failed }
+      .compactMap { try QueueTable.entry($0, in: rows) }
+      .filter { $0.state != .failed && !$0.isServerOnly }
     let writes = self.later(later, of: entry)
     if try isRemovedAgain(since: entry, writes) {
       // The later removal stays. If the server refuses it, too, its undo restores all of this.
@@ -366,6 +368,10 @@ extension QueuedRequest {
   /// Applies a refused write again if it was undone, and makes the request send the resulting entity.
   mutating func makeAgain(in rows: QueueRows) throws {
     guard let bytes = undo else {
+      if isServerOnly {
+        isUndone = false
+        return try takePlace(in: rows)
+      }
       isOutdated = AnswerNote(note)?.sendsEntity == true
       if isOutdated { try takePlace(in: rows) }
       if AnswerNote(note)?.kind == .remove { try removeAgain(in: rows) }

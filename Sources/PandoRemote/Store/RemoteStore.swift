@@ -292,8 +292,10 @@ extension RemoteStore {
           + "identifier that the server gives")
     }
     let identifiers = entities.map(\.id)
+    let isServerOnly = context.isServerOnly
     if let custom = context.endpoint?.remoteRequest {
       var note = AnswerNote(entities.first?.id.isLocal == true ? .create : .update)
+      note.isServerOnly = isServerOnly
       note.names = custom.payload.names
       let ticket = try ticket(
         custom.request, identifiers, note, related: entities.flatMap(\.namedIdentifiers))
@@ -302,14 +304,16 @@ extension RemoteStore {
     }
     let parts = try entities.map { entity -> RemoteWrite<E>.Part in
       guard entity.id.isLocal else {
-        return .init(ticket: try ticket(toUpdate: entity), entity: entity)
+        return .init(ticket: try ticket(toUpdate: entity, isServerOnly), entity: entity)
       }
       let path = RemotePath.create(entity)
+      var note = AnswerNote(.create, E.payload(for: path))
+      note.isServerOnly = isServerOnly
       let ticket = try ticket(
-        request(for: path), [entity.id], AnswerNote(.create, E.payload(for: path)),
-        related: entity.namedIdentifiers)
+        request(for: path), [entity.id], note, related: entity.namedIdentifiers)
       return .init(
-        ticket: ticket, entity: entity, change: { [self] in try self.ticket(toUpdate: entity) })
+        ticket: ticket, entity: entity,
+        change: { [self] in try self.ticket(toUpdate: entity, isServerOnly) })
     }
     return RemoteWrite(clientQueue, parts, identifiers, isRemoval: false)
   }
@@ -342,11 +346,12 @@ extension RemoteStore {
     return try ReplacedState<E>(removingIn: &transaction, identifiers)
   }
 
-  private func ticket(toUpdate entity: E) throws -> QueueTicket {
+  private func ticket(toUpdate entity: E, _ isServerOnly: Bool?) throws -> QueueTicket {
     let path = RemotePath.update(entity)
+    var note = AnswerNote(.update, E.payload(for: path))
+    note.isServerOnly = isServerOnly
     return try ticket(
-      request(for: path), [entity.id], AnswerNote(.update, E.payload(for: path)),
-      related: entity.namedIdentifiers)
+      request(for: path), [entity.id], note, related: entity.namedIdentifiers)
   }
 
   /// Makes the requests for a removal, without any effect so far.
@@ -359,15 +364,16 @@ extension RemoteStore {
   package func request(
     toRemove identifiers: [EntityIdentifier<E>], in context: WriteContext<E>
   ) throws -> any QueuedWrite<E> {
+    var note = AnswerNote(.remove)
+    note.isServerOnly = context.isServerOnly
     if let custom = context.endpoint?.remoteRequest {
-      let ticket = try ticket(custom.request, identifiers, AnswerNote(.remove))
+      let ticket = try ticket(custom.request, identifiers, note)
       return RemoteWrite(
         clientQueue, [.init(ticket: ticket, isCustom: true)], identifiers, isRemoval: true)
     }
-    let parts = try identifiers.map { identifier in
+    let parts = try identifiers.map { [note] identifier in
       RemoteWrite<E>.Part(
-        ticket: try ticket(
-          request(for: .remove(identifier)), [identifier], AnswerNote(.remove)),
+        ticket: try ticket(request(for: .remove(identifier)), [identifier], note),
         removed: identifier.isLocal ? identifier.modelIdentifier : nil)
     }
     return RemoteWrite(clientQueue, parts, identifiers, isRemoval: true)
@@ -389,6 +395,13 @@ extension Query where E: RemoteEntity {
   fileprivate func readScope(_ current: [EntityIdentifier<E>]) -> ReadScope {
     guard let identifiers else { return .type(E.identifierNamespace) }
     return .nodes((current.isEmpty ? identifiers : current).map(\.modelIdentifier))
+  }
+}
+
+extension WriteContext {
+  /// True if nothing is stored before the answer; else `nil`, as ``AnswerNote/isServerOnly``.
+  fileprivate var isServerOnly: Bool? {
+    if case .remote = target { true } else { nil }
   }
 }
 
