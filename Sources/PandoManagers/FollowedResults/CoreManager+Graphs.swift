@@ -16,7 +16,8 @@ extension CoreManager {
   /// context says. The shape can name other stores for a path (``GraphShape/reading(_:in:)``). Entities of a
   /// type without a server are read locally, those of a type that the container lacks from the store on disk.
   ///
-  /// All entities on disk are of one snapshot; those in memory are read at that time.
+  /// All related entities on disk are of one snapshot, and so are the roots in the context `.local`. In another context
+  /// the roots are those of the search, which may be older. Entities in memory are read at the time of the snapshot.
   ///
   /// - Parameters:
   ///   - query: The roots.

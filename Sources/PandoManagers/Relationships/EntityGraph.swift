@@ -1,6 +1,6 @@
 import PandoModels
 
-/// Entities with their related entities; those on disk are of one snapshot.
+/// Entities with their related entities; the related ones on disk are of one snapshot.
 ///
 /// ```swift
 /// let graph = try await loans.graph(of: .all, shape: .including(GraphPath(\.book, \.author)))

@@ -36,6 +36,8 @@ struct GraphProgress: Sendable {
   private var claimed: Set<ByteString> = []
   /// Entities that managers have answered for.
   private(set) var answered: Set<ByteString> = []
+  /// Claimed entities that have changed locally before the answer about them.
+  private var changed: Set<ByteString> = []
   /// Entities that a server lacks, or whose request has failed.
   private(set) var lacked: Set<ByteString> = []
   /// Entities shown in place of stored ones.
@@ -70,7 +72,10 @@ struct GraphProgress: Sendable {
     if let error = answer.error { fail(ask, error) }
     if fetcher == nil {
       answered.formUnion(ask.identifiers)
-      lacked.formUnion(answer.error == nil ? answer.lacked : ask.identifiers)
+      // An answer is as old as its request, so a later local change counts.
+      lacked.formUnion(
+        (answer.error == nil ? answer.lacked : ask.identifiers).filter { !changed.contains($0) })
+      if !changed.isEmpty { changed.subtract(ask.identifiers) }
     }
     for entity in answer.unstored {
       guard let identifier = entity.modelIdentifier.map({ ByteString($0) }) else { continue }
@@ -85,8 +90,11 @@ struct GraphProgress: Sendable {
     }
   }
 
-  /// Applies local changes of entities: earlier answers about them don't count any more.
+  /// Applies local changes of entities: answers to earlier requests about them don't count any more.
   mutating func touch(_ identifiers: Set<ByteString>) {
     if !lacked.isEmpty { lacked.subtract(identifiers) }
+    if claimed.count > answered.count {
+      changed.formUnion(claimed.intersection(identifiers).subtracting(answered))
+    }
   }
 }

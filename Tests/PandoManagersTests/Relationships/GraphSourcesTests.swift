@@ -382,6 +382,28 @@ import Testing
     }
   }
 
+  /// A late answer hid an entity that was set after its request, until the next change of it.
+  @Test func `an entity that is set here after the request is shown though the server lacks it`()
+    async throws
+  {
+    for onDisk in [true, false] {
+      try await GraphLibrary.with(onDisk: onDisk) { library in
+        try await library.tales.set(Tale(1, authors: [1, 2]))
+        library.client.hold()
+        let shape = GraphShape<Tale>.all.reading(\.authors, in: .remote())
+        let graphs = FollowedRecorder(library.tales.followGraph(of: first, shape: shape))
+        try await graphs.element { $0.pending.count == 2 }
+        await library.client.received(1)
+        try await library.bards.set(Bard(2, "set"))
+        library.client.release()
+        let graph = try await graphs.element { $0.pending.isEmpty }
+        #expect(graph.all(of: Bard.self) == [Bard(2, "set")] && graph.missing == ["Bard:1"])
+        #expect(try await library.bards.get(byID: .remote(2)) == Bard(2, "set"))
+        graphs.cancel()
+      }
+    }
+  }
+
   @Test func `graphs of entities in memory are followed, with a store and without`() async throws {
     for onDisk in [true, false] {
       try await GraphLibrary.with(onDisk: onDisk) { library in
