@@ -75,13 +75,7 @@ private final class ConditionCounts<Condition: CountedCondition>: ModelCounts {
     self.condition = condition
     reader = try PartReader(condition.related.grouped, of: condition.related.query, snapshot)
     table = try reader.table(in: snapshot, tracksGroups: true)
-    var found: Set<ByteString> = []
-    for (group, tally) in table.tally.groups {
-      if let name = group.name, condition.isMet(by: try condition.related.answer(tally)) {
-        found.insert(name)
-      }
-    }
-    self.found = Locked(found)
+    found = Locked(Set(try condition.identifiers(in: table.tally).map { ByteString($0) }))
   }
 
   func isMet(by identifier: ByteString) -> Bool { found.withLock { $0.contains(identifier) } }
@@ -91,7 +85,7 @@ private final class ConditionCounts<Condition: CountedCondition>: ModelCounts {
     return try found.withLock { found in
       var changed: Set<ByteString> = []
       for group in table.show(parts) {
-        guard let name = group.name else { continue }
+        guard let name = group.identifier.map({ ByteString($0) }) else { continue }
         let isMet = condition.isMet(by: try condition.related.answer(table.tally(of: group)))
         if isMet != found.contains(name) {
           if isMet { found.insert(name) } else { found.remove(name) }
@@ -100,12 +94,5 @@ private final class ConditionCounts<Condition: CountedCondition>: ModelCounts {
       }
       return changed
     }
-  }
-}
-
-extension GroupValues {
-  /// The node that the models of the group name; `nil` if they name none.
-  fileprivate var name: ByteString? {
-    if case .one(.string(let identifier)) = self { ByteString(identifier) } else { nil }
   }
 }

@@ -30,7 +30,6 @@ final class LiveAnswer<E: Queryable, Answer: Sendable>: LiveView {
   let number = FollowedNumber.next()
   let endings = Endings()
   let hasOtherTypes = false
-  var keepsCounts: Bool { followed.countsModels }
   private let question: Question<E, Answer>
   private let tracksGroups: Bool
 

@@ -10,7 +10,6 @@ final class LiveQuery<E: Queryable>: LiveView {
   let number = FollowedNumber.next()
   let endings = Endings()
   let hasOtherTypes = false
-  var keepsCounts: Bool { followed.countsModels }
 
   private let keepsModels: Bool
   private let events: ManagerEventHandler?

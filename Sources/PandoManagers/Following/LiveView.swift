@@ -24,9 +24,6 @@ protocol LiveView<Value>: AnyObject, Sendable {
   /// Whether an entity of any type may belong to the value; each commit may then affect it while it is loaded.
   var hasOtherTypes: Bool { get }
 
-  /// Whether it keeps counts of other models; the touched nodes then suffice to stage it.
-  var keepsCounts: Bool { get }
-
   /// Shows an answer that is not stored, so that nothing changes it later.
   ///
   /// - Returns: `false` if only stored values can be shown.
@@ -104,7 +101,6 @@ extension LiveView {
     return true
   }
 
-  var keepsCounts: Bool { false }
   func rangedCount(of value: Value) -> Int { 0 }
   func last(of value: Value) -> QueryValue? { nil }
   func willShow(_ value: Value) {}

@@ -59,19 +59,13 @@ final class TypeViews<E: Queryable>: AnyTypeViews {
   var numbers: Set<UInt64> { state.withLock { $0.numbers } }
   var holdsNodes: Bool { state.withLock { $0.holdsNodes && !$0.numbers.isEmpty } }
 
-  /// Adds a view.
-  ///
-  /// - Parameters:
-  ///   - number: Its number.
-  ///   - followed: Its query.
-  ///   - keepsCounts: As ``LiveView/keepsCounts``.
-  func insert(_ number: UInt64, _ followed: AcceptedQuery<E>, keepsCounts: Bool = false) {
+  func insert(_ number: UInt64, _ followed: AcceptedQuery<E>) {
     let looksIntoNodes = followed.looksIntoNodes
     state.withLock { state in
       if looksIntoNodes { state.holdsNodes = true }
       state.numbers.insert(number)
       if dependOnOthers { state.setNamespaces(followed.namespaces, of: number) }
-      if keepsCounts { state.counting.insert(number) }
+      if followed.countsModels { state.counting.insert(number) }
       state.filters.insert(number, followed.key)
     }
   }

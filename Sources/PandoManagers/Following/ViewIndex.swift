@@ -55,7 +55,7 @@ final class ViewIndex: Sendable {
     let type = types(of: view)
     // A graph with named roots is found by its nodes.
     let isNamed = view.hasOtherTypes && followed.query.nodeIdentifiers != nil
-    if !isNamed { type.insert(number, followed, keepsCounts: view.keepsCounts) }
+    if !isNamed { type.insert(number, followed) }
     let namespace = ByteString(view.hasOtherTypes ? "" : View.E.nodeNamespace ?? "")
     state.withLock { state in
       state.entries[number] = Entry(view: view, type: isNamed ? nil : type, namespace: namespace)

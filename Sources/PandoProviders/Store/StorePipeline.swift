@@ -42,8 +42,7 @@ package final class StorePipeline: Sendable {
 
   /// Decides if `showAtOnce(_:)` is tried.
   ///
-  /// Each failed try doubles the count of flushes that are skipped before the next one, up to a
-  /// maximum.
+  /// Each failed try doubles the count of flushes skipped before the next one, up to a maximum.
   private struct Passing {
     private static let skippedMaximum = 15
     private var skipped = 0

@@ -45,10 +45,28 @@ extension Query {
 }
 
 extension CountedCondition {
+  /// The entities that meet the condition, by the tally of all models.
+  ///
+  /// - Parameter tally: The tally of ``RelatedAnswer/grouped``.
+  /// - Returns: The identifiers of their nodes.
+  /// - Throws: As ``ModelSnapshot/answer(_:to:)``.
+  package func identifiers(in tally: Tally) throws -> [String] {
+    try tally.groups.compactMap { group, tally in
+      try isMet(by: related.answer(tally)) ? group.identifier : nil
+    }
+  }
+
   /// Whether a changed model changes the counts of the entities that it names, and no others.
   fileprivate var isCountable: Bool {
     let query = related.query
     return !query.hasWindow && query.nodeIdentifiers == nil && query.countedConditions != nil
+  }
+}
+
+extension GroupValues {
+  /// The node that the models of the group name; `nil` if they name none.
+  package var identifier: String? {
+    if case .one(.string(let identifier)) = self { identifier } else { nil }
   }
 }
 
@@ -94,12 +112,7 @@ package struct RelatedCondition<S: Queryable>: CountedCondition, ResolvedConditi
   ) throws -> [String] {
     let query = keys.map { related.query(of: $0) } ?? related.query
     if plans != nil { plans?.append(try snapshot.explain(related.grouped, to: query)) }
-    var identifiers: [String] = []
-    for (values, tally) in try snapshot.answer(related.grouped, to: query).groups
-    where isMet(by: try related.answer(tally)) {
-      if case .one(.string(let identifier)) = values { identifiers.append(identifier) }
-    }
-    return identifiers.sorted()
+    return try identifiers(in: snapshot.answer(related.grouped, to: query)).sorted()
   }
 
   package static func == (left: Self, right: Self) -> Bool {

@@ -348,14 +348,23 @@ import Testing
     }
   }
 
-  @Test func `a change log that does not reach back makes queries read afresh`() async throws {
+  /// Runs `body` with a store whose change log keeps two commits, and another process over it.
+  private func withShortLog(_ body: (ModelStore, OtherProcess) async throws -> Void) async throws {
     try await withTemporaryDirectory { path in
       var configuration = Following.configuration
       configuration.changeLogLimit = 2
       configuration.followsOtherProcesses = false
       let store = try ModelStore(path: path, configuration: configuration)
-      let following = try Following(store)
       let other = try OtherProcess(path)
+      try await body(store, other)
+      other.end()
+      await store.close()
+    }
+  }
+
+  @Test func `a change log that does not reach back makes queries read afresh`() async throws {
+    try await withShortLog { store, other in
+      let following = try Following(store)
       var people = following.query(Query<Person>()).makeAsyncIterator()
       try await expectNext(&people, [])
       for number in 1...9 { try other.perform("set \(number) A\(number)") }
@@ -364,18 +373,11 @@ import Testing
       try await following.set(Track(2))
       try await following.set(Track(3))
       #expect(try await people.next()?.count == 9)
-      other.end()
-      await store.close()
     }
   }
 
   @Test func `a change log that does not reach back makes conditions count afresh`() async throws {
-    try await withTemporaryDirectory { path in
-      var configuration = Following.configuration
-      configuration.changeLogLimit = 2
-      configuration.followsOtherProcesses = false
-      let store = try ModelStore(path: path, configuration: configuration)
-      let other = try OtherProcess(path)
+    try await withShortLog { store, other in
       let idols = Query<Person>(filter: .has(by: \Fan.idol))
       var people = store.follow(idols).makeAsyncIterator()
       #expect(try await people.next()?.entities == [])
@@ -389,8 +391,6 @@ import Testing
       #expect(try await people.next()?.entities == [idol])
       try await store.write { try $0.set(renamed) }
       #expect(try await people.next()?.entities == [renamed])
-      other.end()
-      await store.close()
     }
   }
 }

@@ -137,6 +137,24 @@ import Testing
     }
   }
 
+  @Test func `a root comes and goes with the models that name it`() async throws {
+    try await run { store, manager in
+      try await set(
+        store, pages: [Page(1, links: [2], owner: 1), Page(2)], owners: [Owner(1, "Ada")])
+      let named = Query<Page>(filter: .has(by: \Bookmark.page))
+      var graphs = manager.followGraph(of: named).makeAsyncIterator()
+      #expect(try await graphs.next()?.count == 0)
+      try await store.write { try $0.set(Bookmark(id: 1, page: Key(rawValue: "Page:1"))) }
+      #expect(try await graphs.next()?.count == 3)
+      try await set(store, owners: [Owner(1, "Ada Lovelace")])
+      #expect(try await graphs.next()?.all(of: Owner.self).map(\.name) == ["Ada Lovelace"])
+      try await store.write { try $0.set(Bookmark(id: 1, page: Key(rawValue: "Page:2"))) }
+      #expect(try await graphs.next()?.count == 1)
+      try await store.write { try $0.delete(Bookmark.key(1)) }
+      #expect(try await graphs.next()?.count == 0)
+    }
+  }
+
   @Test func `of many graphs a commit costs those whose roots it may change`() async throws {
     try await run { store, manager in
       var graphs = (0..<200).map { number in
@@ -329,4 +347,10 @@ import Testing
     default: try await set(store, pages: [Page(number, text, links: links, owner: other)])
     }
   }
+}
+
+/// Names a page.
+@Model private struct Bookmark {
+  @Key var id: Int
+  var page: Key<Page>
 }
