@@ -90,12 +90,12 @@ extension APIClientQueue {
     let next = try storage.nextNumber
     if next > first {
       var last = next
-      var found: [(id: UInt64, claims: [LaneClaim], namespaces: [String])] = []
+      var found: [(id: UInt64, claims: [LaneClaim], namespaces: [String], hasUndo: Bool)] = []
       var marked: [QueuedRequest] = []
       var queuedAt: [UInt64: Duration] = [:]
       let age = age()
       try storage.forEachWaiting(from: first, of: client.identifier) { entry in
-        found.append((entry.id, entry.claims, entry.namespaces))
+        found.append((entry.id, entry.claims, entry.namespaces, entry.undo != nil))
         if entry.state == .inFlight { marked.append(entry) }
         if entry.request.configuration.retryPolicy.secondsMaximum != nil {
           queuedAt[entry.id] = age - .seconds(entry.secondsWaited)
@@ -105,9 +105,10 @@ extension APIClientQueue {
       state.withLock { state in
         // `forgetAll()` may have removed the requests meanwhile.
         guard state.generation == generation else { return }
-        for (id, claims, namespaces) in found {
+        for (id, claims, namespaces, hasUndo) in found {
           let isTaken = state.isTaken(id)
-          state.lanes.add(id, order: 2 * id, claims, types: namespaces, isTaken: isTaken)
+          state.lanes.add(
+            id, order: 2 * id, claims, types: namespaces, hasUndo: hasUndo, isTaken: isTaken)
         }
         for entry in marked { state.markedBefore[entry.id] = entry }
         // A request that was in the lanes before keeps its time.
@@ -172,7 +173,9 @@ extension APIClientQueue {
       let handler = entry.handler.flatMap { name in state.withLock { $0.handlers[name] } }
       let later = state.withLock { state in
         LaterRequests(
-          numbers: state.lanes.nextNumbers(after: entry.id, at: entry.subjects),
+          numbers: state.lanes.nextNumbers(
+            after: entry.id, at: entry.subjects + (entry.inside ?? []),
+            keepsAnswer: entry.undo != nil || entry.isServerOnly),
           firstUnknown: state.firstUnknown)
       }
       return QueueAnswer(entry, response, handler, later: later)

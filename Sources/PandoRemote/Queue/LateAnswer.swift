@@ -15,7 +15,7 @@ struct LateAnswer {
 
   /// Whether a later request of the same commit changes one of its entities.
   func isOvertaken(in rows: QueueRows) throws -> Bool {
-    try later.all(in: rows).contains { number in
+    try numbers(in: rows).contains { number in
       guard let next = try QueueTable.entry(number, in: rows), next.id > entry.id,
         next.state != .failed, next.commitNumber == entry.commitNumber
       else { return false }
@@ -23,6 +23,18 @@ struct LateAnswer {
         entry.subjects.contains { $0.hasSameBytes(as: name) }
       }
     }
+  }
+
+  /// The numbers of the later requests for its nodes, up to the next one that replaces each of them.
+  private func numbers(in rows: QueueRows) throws -> [UInt64] {
+    let all = try later.all(in: rows)
+    // A dropped or replaced request stays in its lanes until its turn, and hides those behind it.
+    if try all.allSatisfy({ try rows.value(QueueNames.waiting($0)) != nil }) { return all }
+    let former = entry.subjects + (entry.inside ?? [])
+    let current = try former.map { name in
+      try rows.reading { try $0.currentIdentifier(of: name) }
+    }
+    return try QueueTable.requests(behind: entry.id, at: former + current, in: rows).map(\.id)
   }
 
   /// Stores the values that this request sent as the state of each node before its next request.
@@ -42,7 +54,7 @@ struct LateAnswer {
   /// - Throws: Errors of the disk.
   func keep(_ answered: NodeRecords, of identifier: String, in rows: QueueRows) throws {
     var isNext = true
-    for number in try later.all(in: rows) {
+    for number in try numbers(in: rows) {
       guard var next = try QueueTable.entry(number, in: rows), next.id > entry.id,
         next.state != .failed, let bytes = next.undo
       else { continue }
@@ -50,21 +62,30 @@ struct LateAnswer {
       let same = undo.nodes.firstIndex { $0.identifier.hasSameBytes(as: identifier) }
       guard let place = same else { continue }
       guard undo.nodes[place].isChanged else {
-        // The request does not change the node, so the answer also counts for the one behind it.
-        guard isNext, undo.nodes[place].before == answered else { continue }
+        if isNext, undo.nodes[place].before == answered {
+          undo.nodes[place].datedAt = entry.answerPlace
+          next.undo = try undo.bytes
+          try rows.setValue(next.name, to: QueueTable.encode(next))
+        }
         isNext = false
-        undo.nodes[place].datedAt = entry.answerPlace
-        next.undo = try undo.bytes
-        try rows.setValue(next.name, to: QueueTable.encode(next))
+        // The answer to a request that sends the node counts for those behind it.
+        if next.changes(identifier) { return }
         continue
       }
-      let found = undo.nodes[place].before
-      if found.isEmpty { return }
+      var node = undo.nodes[place]
+      // A node that was created behind this request, or read behind it, is newer than the answer.
+      if node.before.isEmpty || node.datedAt ?? 0 > entry.answerPlace { return }
+      let found = node.before
       let sent = try entry.undo.flatMap { try QueuedUndo($0, in: rows) }?.nodes
         .first { $0.identifier.hasSameBytes(as: identifier) }?.after
-      undo.nodes[place].before = try found.undoing(
-        from: answered, to: sent ?? found, dictionaries: undo.nodes[place].dictionaries)
-      if undo.nodes[place].before == answered { undo.nodes[place].datedAt = entry.answerPlace }
+      node.before = try found.undoing(
+        from: answered, to: sent ?? found, dictionaries: node.dictionaries)
+      if node.before == answered {
+        node.datedAt = entry.answerPlace
+      } else if node.before != found {
+        node.datedAt = nil
+      }
+      undo.nodes[place] = node
       next.undo = try undo.bytes
       return try rows.setValue(next.name, to: QueueTable.encode(next))
     }

@@ -265,6 +265,24 @@ extension QueueTable {
     try rows.value(QueueNames.next).flatMap(number) ?? 1
   }
 
+  /// The waiting requests behind one that need a lane of some names.
+  static func requests(
+    behind number: UInt64, at names: [String], in rows: QueueRows
+  ) throws -> [QueuedRequest] {
+    let names = Set(names.map { ByteString($0) })
+    var found: [QueuedRequest] = []
+    try rows.reading { snapshot in
+      try snapshot.forEachProperty(
+        withPrefix: QueueNames.waiting, from: QueueNames.waiting(number + 1)
+      ) { _, bytes in
+        let entry = try decode(bytes)
+        if entry.claims.contains(where: { names.contains($0.name) }) { found.append(entry) }
+        return true
+      }
+    }
+    return found
+  }
+
   /// The numbers of the requests that change or name an entity with a local identifier.
   static func numbers(
     marking modelIdentifier: String, in rows: QueueRows

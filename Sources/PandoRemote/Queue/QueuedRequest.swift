@@ -79,6 +79,11 @@ extension QueuedRequest {
   /// Whether nothing of it is stored before the answer.
   var isServerOnly: Bool { AnswerNote(note)?.isServerOnly == true }
 
+  /// Whether it changes a node, and does not only name it.
+  func changes(_ modelIdentifier: String) -> Bool {
+    (subjects + (inside ?? [])).contains { $0.hasSameBytes(as: modelIdentifier) }
+  }
+
   /// The sequence number of its answer.
   var answerPlace: UInt64 {
     let place = SequenceNumber.of(commit: commitNumber.value)

@@ -26,6 +26,8 @@ struct RequestLanes {
     let number: UInt64
     let order: UInt64
     let types: [String]
+    /// Whether its row has the state that it replaced.
+    let hasUndo: Bool
     var places: [(lane: Lane, isShared: Bool)] = []
     /// The number of lanes that have not let it through.
     var missing = 0
@@ -34,8 +36,11 @@ struct RequestLanes {
     var hasGone: Bool
     var isDone = false
 
-    init(_ number: UInt64, order: UInt64, _ types: [String], isTaken: Bool) {
+    init(
+      _ number: UInt64, order: UInt64, _ types: [String], hasUndo: Bool, isTaken: Bool
+    ) {
       (self.number, self.order, self.types) = (number, order, types)
+      self.hasUndo = hasUndo
       (self.isTaken, hasGone) = (isTaken, isTaken)
     }
   }
@@ -85,12 +90,13 @@ struct RequestLanes {
   ///   - order: Its order.
   ///   - claims: The lanes that it needs.
   ///   - types: The namespaces of the entities that it changes.
+  ///   - hasUndo: Whether its row has the state that it replaced.
   ///   - isTaken: Whether it is already in flight.
   mutating func add(
     _ number: UInt64, order: UInt64, _ claims: [LaneClaim], types: [String] = [],
-    isTaken: Bool = false
+    hasUndo: Bool = false, isTaken: Bool = false
   ) {
-    let waiter = Waiter(number, order: order, types, isTaken: isTaken)
+    let waiter = Waiter(number, order: order, types, hasUndo: hasUndo, isTaken: isTaken)
     waiters[number] = waiter
     for type in types {
       let lane = Self.lane(of: ByteString(type), in: &self.types)
@@ -225,15 +231,33 @@ struct RequestLanes {
     return found.ordered()
   }
 
-  /// The next durable request behind one in each lane of some names.
-  func nextNumbers(after number: UInt64, at names: [String]) -> [UInt64] {
+  /// The durable requests behind one that may have replaced what its answer contains.
+  ///
+  /// These are in each lane the next request that does not share it, and those with an undo up to the first of them
+  /// that does not share it.
+  ///
+  /// - Parameters:
+  ///   - number: The request.
+  ///   - names: The names of its lanes.
+  ///   - keepsAnswer: Whether those with an undo are wanted.
+  /// - Returns: The numbers, ascending.
+  func nextNumbers(
+    after number: UInt64, at names: [String], keepsAnswer: Bool
+  ) -> [UInt64] {
     guard let first = waiters[number] else { return [] }
-    return names.compactMap { name in
-      guard let lane = lanes[ByteString(name)] else { return nil }
-      return lane.line.lazy.map(\.0).first { waiter in
-        waiter.order > first.order && !waiter.isDone && waiter.number < Self.firstRead
-      }?.number
-    }.unique.ordered()
+    var found: Set<UInt64> = []
+    for name in names {
+      guard let lane = lanes[ByteString(name)] else { continue }
+      var isNext = true
+      for (waiter, isShared) in lane.line
+      where waiter.order > first.order && !waiter.isDone && waiter.number < Self.firstRead {
+        if waiter.hasUndo || isNext && !isShared { found.insert(waiter.number) }
+        if isShared { continue }
+        if waiter.hasUndo || !keepsAnswer { break }
+        isNext = false
+      }
+    }
+    return found.ordered()
   }
 
   /// Some requests, and those that wait for them, directly or behind others.

@@ -44,7 +44,8 @@ struct WriteUndo {
       _ = try rebase(later, behind: entry, isRemovedAgain: true)
       return
     }
-    let (changes, waiting) = try rebase(later, behind: entry, writes.heirs)
+    let left = try rebase(later, behind: entry, writes.heirs)
+    let (changes, waiting) = (left.changes, left.waiting)
     try restoreRemoved(changes)
     for name in changes.keys.ordered() {
       guard let change = changes[name], !change.isWhole else { continue }
@@ -250,11 +251,11 @@ struct WriteUndo {
 
   /// Rewrites later requests as if the write had never been.
   ///
-  /// - Returns: The parts of its changes that remain after them, by node; and the nodes of these requests.
-  private func rebase(
+  /// - Returns: The remainder of the write after them.
+  fileprivate func rebase(
     _ later: [QueuedRequest], behind first: QueuedRequest, _ heirs: Set<ByteString> = [],
     isRemovedAgain: Bool = false
-  ) throws -> (changes: [ByteString: NodeChange], waiting: Set<ByteString>) {
+  ) throws -> Remainder {
     var lacksHeir = isRemovedAgain
     var heirs = heirs
     var changes: [ByteString: NodeChange] = [:]
@@ -327,7 +328,17 @@ struct WriteUndo {
       if isOutdated, undo.sendsEntity, entry.attemptCount == 0 { entry.isOutdated = true }
       try rows.setValue(entry.name, to: QueueTable.encode(entry))
     }
-    return (changes, waiting)
+    return Remainder(changes: changes, waiting: waiting, dated: dated)
+  }
+
+  /// The remainder of a write after later requests.
+  fileprivate struct Remainder {
+    /// The parts of its changes, by node.
+    let changes: [ByteString: NodeChange]
+    /// The nodes of the later requests.
+    let waiting: Set<ByteString>
+    /// The nodes that a server had sent before the write, and that no later request has changed.
+    let dated: [ByteString: QueuedUndo.Node]
   }
 }
 
@@ -348,19 +359,32 @@ extension QueuedRequest {
     guard let former = aborted.undo, !aborted.isUndone, let undo else { return }
     let old = try QueuedUndo(former, in: rows)
     var new = try QueuedUndo(undo, in: rows)
+    // The changes of the aborted request are now changes of this one, and no longer come before those in between.
+    let left = try WriteUndo(old, in: rows).rebase(aborted.overtaken(in: rows), behind: aborted)
     for earlier in old.nodes {
+      let name = ByteString(earlier.identifier)
       let place = new.nodes.firstIndex { $0.identifier.hasSameBytes(as: earlier.identifier) }
       guard let place else {
-        new.nodes.append(earlier)
+        if left.changes[name] != nil || !left.waiting.contains(name) { new.nodes.append(earlier) }
         continue
       }
       var node = new.nodes[place]
-      _ = try NodeChange(earlier).undo(in: &node)
-      new.nodes[place].before = node.before
-      new.nodes[place].dictionaries = node.dictionaries
+      _ = try left.changes[name]?.undo(in: &node)
+      if left.dated[name]?.before == node.before { node.datedAt = left.dated[name]?.datedAt }
+      node.after = new.nodes[place].after
+      node.found = new.nodes[place].found
+      new.nodes[place] = node
     }
     new.places += old.places
     self.undo = try new.bytes
+  }
+
+  /// The waiting requests behind it in its lanes, without writes to the server alone.
+  private func overtaken(in rows: QueueRows) throws -> [QueuedRequest] {
+    let hasOthers = try marks.contains { try rows.value(QueueNames.mark($0)) != nil }
+    return hasOthers
+      ? try QueueTable.requests(behind: id, at: subjects + (related ?? []), in: rows)
+        .filter { !$0.isServerOnly } : []
   }
 }
 
@@ -379,9 +403,22 @@ extension QueuedRequest {
     }
     try takePlace(in: rows)
     var undo = try QueuedUndo(bytes, in: rows)
-    let found = try undo.nodes.map { node in
-      let records = try rows.reading { try $0.records(of: node.identifier) }
-      return try isUndone ? records : NodeChange(node).undoing(records)
+    var found: [NodeRecords] = []
+    for place in undo.nodes.indices {
+      let node = undo.nodes[place]
+      let (state, records) = try rows.reading { snapshot in
+        (
+          try snapshot.sequenceState(of: node.identifier),
+          try snapshot.records(of: node.identifier)
+        )
+      }
+      let before = try isUndone ? records : NodeChange(node).undoing(records)
+      found.append(before)
+      if isUndone {
+        undo.nodes[place].datedAt = state.datedAt
+      } else if before != node.before {
+        undo.nodes[place].datedAt = nil
+      }
     }
     for (place, records) in zip(undo.nodes.indices, found) where isUndone && !records.isEmpty {
       // The request that has created it was queued again before.

@@ -100,8 +100,10 @@ struct AnswerReader<E: RemoteEntity>: Sendable {
     _ transaction: inout ModelTransaction
   ) throws {
     let asOf = answer.entry.answerPlace
+    // The server may just have assigned the identifier.
     let local = try answer.entry.subjects.first.flatMap {
-      try transaction.snapshot.get($0, as: P.self)
+      let snapshot = transaction.alias()
+      return try snapshot.snapshot.get(snapshot.snapshot.currentIdentifier(of: $0), as: P.self)
     }
     let answered = try content(response, answer.entry, local: local as? E).entities
     if answered.isEmpty, AnswerNote(answer.entry.note)?.kind != .remove {
@@ -113,8 +115,9 @@ struct AnswerReader<E: RemoteEntity>: Sendable {
         try transaction.snapshot.sequenceState(of: identifier).sequenceNumber > asOf
       else { continue }
       let whole = try LocalFields.restored(entity, in: transaction.snapshot)
-      let records = try AnswerTrial.records(of: whole, identifier, in: &transaction)
-      try answer.keep(records, of: identifier, in: QueueRows(transaction))
+      for (node, records) in try AnswerTrial.records(of: whole, in: &transaction) {
+        try answer.keep(records, of: node, in: QueueRows(transaction))
+      }
     }
   }
 
@@ -201,18 +204,24 @@ struct AnswerReader<E: RemoteEntity>: Sendable {
   }
 }
 
-/// The records that a node would have after a write.
+/// The records that nodes would have after a write.
 private struct AnswerTrial: Error {
-  private let records: NodeRecords
+  typealias Records = [(identifier: String, records: NodeRecords)]
 
-  /// Writes an entity, reads the records of its node, and rolls the write back.
+  private let records: Records
+
+  /// Writes an entity, reads the records of it and of the nodes inside, and rolls the write back.
   static func records<E: LocalEntity>(
-    of entity: E, _ identifier: String, in transaction: inout ModelTransaction
-  ) throws -> NodeRecords {
+    of entity: E, in transaction: inout ModelTransaction
+  ) throws -> Records {
     do {
       return try transaction.nested { inner in
         try inner.set(entity)
-        throw AnswerTrial(records: try inner.snapshot.records(of: identifier))
+        let snapshot = inner.alias()
+        throw AnswerTrial(
+          records: try entity.nodes(as: entity.id).map {
+            ($0, try snapshot.snapshot.records(of: $0))
+          })
       }
     } catch let trial as AnswerTrial {
       return trial.records

@@ -124,7 +124,7 @@ extension Entity {
   }
 
   /// The identifiers of the nodes in it, its own first, each once.
-  fileprivate func nodes(as identifier: EntityIdentifier<Self>) -> [String] {
+  func nodes(as identifier: EntityIdentifier<Self>) -> [String] {
     var found = [identifier.modelIdentifier]
     func add(_ model: any Model) {
       if let identifier = model.modelIdentifier { found.append(identifier) }
@@ -208,5 +208,5 @@ extension ModelSnapshot {
 
 extension SequenceState {
   /// The sequence number of a node that a server has sent; `nil` if it was written here since.
-  fileprivate var datedAt: UInt64? { isDated ? sequenceNumber : nil }
+  var datedAt: UInt64? { isDated ? sequenceNumber : nil }
 }
