@@ -27,6 +27,7 @@ extension QueuedRequest: Codable {
     secondsWaited = try row.find("secondsWaited") ?? 0
     lastFailure = try row.find("lastFailure")
     undo = try row.find("undo")
+    sent = try row.find("sent")
     isUndone = try row.find("isUndone") ?? false
     isOutdated = try row.find("isOutdated") ?? false
   }
@@ -57,6 +58,7 @@ extension QueuedRequest: Codable {
     if secondsWaited > 0 { try row.encode(secondsWaited, forKey: TextKey("secondsWaited")) }
     try row.encodeIfPresent(lastFailure, forKey: TextKey("lastFailure"))
     try row.encodeIfPresent(undo, forKey: TextKey("undo"))
+    try row.encodeIfPresent(sent, forKey: TextKey("sent"))
     if isUndone { try row.encode(true, forKey: TextKey("isUndone")) }
     if isOutdated { try row.encode(true, forKey: TextKey("isOutdated")) }
   }

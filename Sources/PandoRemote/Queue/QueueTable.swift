@@ -18,6 +18,8 @@ struct QueueDraft: Sendable {
   let date: Date
   /// The state that it replaces, as ``QueuedUndo``.
   var undo: Data?
+  /// The entities of a write to the server alone.
+  var sent: Data?
 }
 
 /// The result of an append.
@@ -55,7 +57,7 @@ enum QueueTable {
       subjects: draft.subjects, makes: draft.makes, related: draft.related,
       inside: draft.inside, handler: draft.handler, note: draft.note,
       commitNumber: commitNumber, date: draft.date, state: .waiting,
-      attemptCount: 0, lastFailure: nil, undo: draft.undo)
+      attemptCount: 0, lastFailure: nil, undo: draft.undo, sent: draft.sent)
     if let aborted { try entry.takePlace(of: aborted, in: rows) }
     try IdentifierAlias.apply(to: &entry, in: rows)
     if isIdle, entry.unknownIdentifiers.isEmpty, try isEmpty(of: draft.client, in: rows) {

@@ -1,3 +1,4 @@
+import FoundationEssentials
 import PandoModels
 public import PandoStore
 import PandoSystem
@@ -60,7 +61,7 @@ public final class QueueTicket: Sendable {
 
   func enqueue(
     in transaction: inout ModelTransaction, commitNumber: CommitNumber?, undo: QueuedUndo? = nil,
-    changing inside: [String] = [], isNotStored: Bool = false
+    changing inside: [String] = [], isNotStored: Bool = false, sent: Data? = nil
   ) throws {
     var draft = draft
     if isNotStored, var note = AnswerNote(draft.note) {
@@ -68,6 +69,7 @@ public final class QueueTicket: Sendable {
       draft.note = try note.text
     }
     draft.undo = try undo?.bytes
+    draft.sent = sent
     if !inside.isEmpty { draft.inside = inside }
     // It stays in order with requests for all nodes that it has changed.
     if let others = try undo?.related, !others.isEmpty {

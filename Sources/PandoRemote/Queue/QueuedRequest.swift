@@ -59,6 +59,8 @@ public struct QueuedRequest: Sendable, Identifiable {
   public internal(set) var lastFailure: String?
   /// The state that it has replaced, as ``QueuedUndo``; `nil` if its write stays after a refusal.
   var undo: Data?
+  /// The entities of a write to the server alone, which are stored if the answer has none; `nil` for other requests.
+  var sent: Data?
   /// Whether its content must be made again, because an earlier write was undone.
   var isOutdated = false
   /// Whether a later request of the same commit changes the same entity; set when this one is answered.

@@ -70,8 +70,9 @@ struct AnswerReader<E: RemoteEntity>: Sendable {
         return renamed
       }
     }
+    // Without entities in the answer, the server has the sent values.
+    if answered.isEmpty { answered = try sent(entry) }
     if answered.isEmpty, AnswerNote(entry.note)?.isNotStored != true {
-      // The answer has no entities: the server has the sent values.
       for subject in entry.subjects {
         let name = try transaction.snapshot.currentIdentifier(of: subject)
         guard let stored = try transaction.snapshot.get(name, as: P.self) as? E else { continue }
@@ -105,11 +106,13 @@ struct AnswerReader<E: RemoteEntity>: Sendable {
       let snapshot = transaction.alias()
       return try snapshot.snapshot.get(snapshot.snapshot.currentIdentifier(of: $0), as: P.self)
     }
-    let answered = try content(response, answer.entry, local: local as? E).entities
+    var answered = try content(response, answer.entry, local: local as? E).entities
+    if answered.isEmpty { answered = try sent(answer.entry) }
     if answered.isEmpty, AnswerNote(answer.entry.note)?.kind != .remove {
       try answer.keepSent(in: QueueRows(transaction))
     }
     for entity in answered {
+      let entity = try transaction.snapshot.current(entity)
       let identifier = entity.id.modelIdentifier
       guard let entity = entity as? P,
         try transaction.snapshot.sequenceState(of: identifier).sequenceNumber > asOf
@@ -119,6 +122,11 @@ struct AnswerReader<E: RemoteEntity>: Sendable {
         try answer.keep(records, of: node, in: QueueRows(transaction))
       }
     }
+  }
+
+  /// The entities of a write to the server alone.
+  private func sent(_ entry: QueuedRequest) throws -> [E] {
+    try entry.sent.map { try QueueTable.decode(Array($0), as: [E].self) } ?? []
   }
 
   /// Makes the content of a request again, without the writes that were undone before it.

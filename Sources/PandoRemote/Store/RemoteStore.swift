@@ -300,11 +300,15 @@ extension RemoteStore {
       let ticket = try ticket(
         custom.request, identifiers, note, related: entities.flatMap(\.namedIdentifiers))
       return RemoteWrite(
-        clientQueue, [.init(ticket: ticket, isCustom: true)], identifiers, isRemoval: false)
+        clientQueue,
+        [.init(ticket: ticket, isCustom: true, sent: isServerOnly == nil ? [] : entities)],
+        identifiers, isRemoval: false)
     }
     let parts = try entities.map { entity -> RemoteWrite<E>.Part in
+      let sent = isServerOnly == nil ? [] : [entity]
       guard entity.id.isLocal else {
-        return .init(ticket: try ticket(toUpdate: entity, isServerOnly), entity: entity)
+        return .init(
+          ticket: try ticket(toUpdate: entity, isServerOnly), entity: entity, sent: sent)
       }
       let path = RemotePath.create(entity)
       var note = AnswerNote(.create, E.payload(for: path))
@@ -313,7 +317,7 @@ extension RemoteStore {
         request(for: path), [entity.id], note, related: entity.namedIdentifiers)
       return .init(
         ticket: ticket, entity: entity,
-        change: { [self] in try self.ticket(toUpdate: entity, isServerOnly) })
+        change: { [self] in try self.ticket(toUpdate: entity, isServerOnly) }, sent: sent)
     }
     return RemoteWrite(clientQueue, parts, identifiers, isRemoval: false)
   }

@@ -1,3 +1,4 @@
+import FoundationEssentials
 import PandoManagers
 import PandoModels
 import PandoStore
@@ -17,6 +18,8 @@ final class RemoteWrite<E: RemoteEntity>: QueuedWrite {
     var removed: String?
     /// Whether the caller has made the request.
     var isCustom = false
+    /// The entities of a write to the server alone.
+    var sent: [E] = []
   }
 
   private let queue: APIClientQueue
@@ -58,7 +61,9 @@ final class RemoteWrite<E: RemoteEntity>: QueuedWrite {
         in: &transaction, commitNumber: commitNumber, undo: undo,
         changing: replaced?.changedInside(at: index) ?? [],
         isNotStored: try part.entity.map { try !isStored($0, in: transaction.snapshot) }
-          ?? false)
+          ?? false,
+        sent: queue.keepsEntities(of: E.self) && !part.sent.isEmpty
+          ? Data(QueueTable.encode(part.sent)) : nil)
       tickets.append(ticket)
     }
     chosen.withLock { [tickets] in $0 = tickets }

@@ -131,4 +131,44 @@ import Testing
       }
     }
   }
+
+  /// The stored job kept its former value, and was still synced.
+  @Test(arguments: [false, true])
+  func `the sent entity is stored if the answer has none`(isRestarted: Bool) async throws {
+    try await with { fixture, queue, _ in
+      fixture.server.answer(.put, "/jobs/1", with: APIResponse(status: 204))
+      guard isRestarted else {
+        #expect(try await fixture.jobs.set(new, in: .remote()).confirmed() == new)
+        #expect(try await fixture.jobs.get(byID: id) == new)
+        #expect(try await state(fixture) == .synced)
+        return
+      }
+      fixture.server.isOffline = true
+      _ = try await fixture.jobs.set(new, in: .remote())
+      #expect(try await fixture.jobs.get(byID: id)?.title == "old")
+      await fixture.container.close()
+      fixture.server.isOffline = false
+      let container = try CoreManagerContainer(
+        entities: RefusedJob.self, RefusedTeam.self, client: fixture.server,
+        diskStoreConfig: .store(fixture.store))
+      try await settle(try #require(container.clientQueue))
+      #expect(try await container[RefusedJob.self].get(byID: id) == new)
+      #expect(try await state(fixture) == .synced)
+      await container.close()
+    }
+  }
+
+  /// Nothing was stored, and the caller got nothing.
+  @Test func `a created entity is stored if the answer has only its identifier`() async throws {
+    try await with { fixture, _, _ in
+      fixture.server.answer(
+        .post, "/jobs", with: APIResponse(status: 201, headers: ["Location": "/jobs/7"]))
+      let made = RefusedJob(id: .local("a"), title: "new", part: RefusedPart(id: "p", text: "x"))
+      let written = try await fixture.jobs.set(made, in: .remote()).confirmed()
+      #expect(written == made.withIdentifier(.remote("7")))
+      #expect(try await fixture.jobs.get(byID: .remote("7")) == written)
+      let state = try await fixture.store.read { try $0.synchronizationState(of: written.id) }
+      #expect(state == .synced)
+    }
+  }
 }

@@ -59,6 +59,19 @@ import Testing
     }
   }
 
+  @Test func `an accepted write to the server alone before a refused write`() async throws {
+    try await with { run, queue in
+      run.server.hold()
+      let alone = Task { try await run.jobs.set(.numbered("1", "new"), in: .remote()).confirmed() }
+      while try queue.requests().isEmpty { await Task.yield() }
+      try await run.update(0) { $0.title = "bad" }
+      run.server.release()
+      _ = try await alone.value
+      try await run.queue {}
+      try await expectSynced(.numbered("1", "new"), run)
+    }
+  }
+
   /// The answer to the first write counted for the request that contains the job, and not for the one behind that.
   @Test func `a write that contains the entity between an accepted and a refused write`()
     async throws
