@@ -1,4 +1,5 @@
 import PandoModels
+import PandoStore
 import PandoSystem
 
 /// Entities of one type to request together.
@@ -45,6 +46,8 @@ struct GraphProgress: Sendable {
   /// Entities shown where none is stored.
   private(set) var given: [ByteString: any Entity] = [:]
   private(set) var failures: [GraphFailure] = []
+  /// The commit of the store on disk up to which local changes are applied.
+  private var commit: UInt64 = 0
 
   /// Whether an entity was requested.
   func hasAsked(_ identifier: ByteString, fetcher: Int? = nil) -> Bool {
@@ -88,6 +91,23 @@ struct GraphProgress: Sendable {
       let identifiers = zip(ask.identifiers, ask.paths).filter { $1 == path }.map(\.0.text)
       failures.append(GraphFailure(path: path, identifiers: identifiers, error: error))
     }
+  }
+
+  /// Applies the local changes up to a snapshot.
+  ///
+  /// - Parameters:
+  ///   - nodes: The changed nodes; `nil` if they are unknown, so that the commits of entities are compared.
+  ///   - snapshot: The snapshot.
+  /// - Throws: `StoreError` if the bytes on disk are damaged.
+  mutating func touch(_ nodes: [ByteString]?, in snapshot: ModelSnapshot) throws {
+    let newest = try snapshot.commitValue
+    if let nodes {
+      touch(Set(nodes))
+    } else if newest > commit {
+      let asked = lacked.union(claimed.subtracting(answered))
+      touch(try asked.filter { try snapshot.commitValue(of: $0.text) ?? 0 > commit })
+    }
+    commit = max(commit, newest)
   }
 
   /// Applies local changes of entities: answers to earlier requests about them don't count any more.

@@ -52,6 +52,7 @@ final class LiveGraph<Root: Entity>: LiveView {
   }
 
   private func load(_ snapshot: ModelSnapshot) throws -> LoadedGraph<Root> {
+    try progress.withLock { try $0.touch(nil, in: snapshot) }
     let roots = try roots() ?? QueryWindow(followed, filledWith: try followed.read(snapshot))
     return try load(roots, nil, [], snapshot)
   }
@@ -134,7 +135,7 @@ final class LiveGraph<Root: Entity>: LiveView {
     guard let staged else { return nil }
     let loaded: LoadedGraph<Root>?
     if let nodes {
-      progress.withLock { $0.touch(Set(nodes)) }
+      try progress.withLock { try $0.touch(nodes, in: snapshot) }
       loaded = try load(staged, nodes, &run, snapshot, type)
     } else {
       loaded = try load(snapshot)

@@ -2,8 +2,10 @@ import Foundation
 import PandoFixtures
 import PandoLMDB
 import PandoModels
+import PandoRemote
 import PandoStore
 import PandoSystem
+import PandoTestSupport
 import Testing
 
 @testable import PandoManagers
@@ -393,6 +395,39 @@ import Testing
       #expect(try await people.next()?.entities == [renamed])
     }
   }
+
+  /// The person stayed missing, until the next change of it.
+  @Test func `a change log that does not reach back makes a graph compare what a server lacks`()
+    async throws
+  {
+    try await withShortLog { store, other in
+      let client = APIClientDouble()
+      client.answer(.get, "/people/1", with: APIResponse(status: 404))
+      let container = try CoreManagerContainer(
+        entities: Club.self, Person.self, client: client, diskStoreConfig: .store(store))
+      let clubs = container[Club.self]
+      let club = Club(id: .remote(1), head: .remote(1))
+      try await clubs.set(club)
+      let shape = GraphShape<Club>.all.reading(\.head, in: .remote())
+      let graphs = FollowedRecorder(clubs.followGraph(shape: shape))
+      let first = try await graphs.element { $0.pending.isEmpty }
+      #expect(first.missing == ["Person:1"])
+      for number in 1...9 { try other.perform("set \(number) A\(number)") }
+      try await clubs.set(Club(id: .remote(2), head: .remote(1)))
+      let next = try await graphs.element { $0.roots.count == 2 }
+      #expect(next.all(of: Person.self).map(\.name) == ["A1"])
+      graphs.cancel()
+      await container.close()
+    }
+  }
+}
+
+/// An entity that names a person.
+private struct Club: PersistentEntity {
+  typealias RemoteID = Int
+  static let relationships: [EntityRelationship<Club>] = [.to(\.head, "head")]
+  var id: EntityIdentifier<Club>
+  var head: EntityIdentifier<Person>
 }
 
 @Model private struct Fan {
@@ -401,8 +436,9 @@ import Testing
 }
 
 /// As `StoreTestProcess` writes them.
-private struct Person: PersistentEntity {
+private struct Person: PersistentEntity, RemoteEntity {
   typealias RemoteID = Int
+  static let endpoint: APIPath = "/people"
   var id: EntityIdentifier<Person>
   var name: String
   var isOnline: Bool
