@@ -7,7 +7,7 @@ package protocol StagedChange: Sendable {
   func publish()
 
   /// True if callbacks may be due; read after ``publish()``. The default is `true`.
-  var isTold: Bool { get }
+  var hasCallbacks: Bool { get }
 
   /// Calls delegates and closures, and resumes sequences.
   ///
@@ -20,7 +20,7 @@ package protocol StagedChange: Sendable {
 }
 
 extension StagedChange {
-  package var isTold: Bool { true }
+  package var hasCallbacks: Bool { true }
 }
 
 /// A batch of members that receive their changes together.

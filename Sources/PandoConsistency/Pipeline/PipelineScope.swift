@@ -198,7 +198,7 @@ package final class PipelineScope: @unchecked Sendable {
 
   private func tell(_ changes: [any StagedChange]) {
     checkInvariants()
-    if changes.contains(where: \.isTold) { deliver { Delivery.deliver(changes) } }
+    if changes.contains(where: \.hasCallbacks) { deliver { Delivery.deliver(changes) } }
   }
 
   /// Queues the callbacks of a published update.

@@ -133,7 +133,7 @@ public struct FollowedQuery<E: Queryable>: AsyncSequence, Sendable {
   private func elements<Element: Sendable>(
     _ element:
       @escaping @Sendable (
-        QueryResult<E>, QueryResult<E>?, ChangeOrigin?, (any Sendable)?
+        QueryResult<E>, QueryResult<E>?, CommitOrigin?, (any Sendable)?
       ) throws -> Element?
   ) -> FollowedSequence<Element> {
     FollowedSequence(

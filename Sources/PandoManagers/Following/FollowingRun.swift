@@ -10,7 +10,7 @@ struct FollowingRun: PipelineStep {
   /// The number of the last commit, or of the last write in memory.
   let number: UInt64
   /// The last commit; `nil` for a write in memory.
-  let commit: ChangeOrigin?
+  let commit: CommitOrigin?
   /// The context of its write.
   let context: (any Sendable)?
   /// The touched entities.
@@ -30,7 +30,7 @@ struct FollowingRun: PipelineStep {
   ///   - number: The number of the last commit.
   ///   - commit: The commit.
   ///   - context: The context of its write.
-  init(number: UInt64, commit: ChangeOrigin? = nil, context: (any Sendable)?) {
+  init(number: UInt64, commit: CommitOrigin? = nil, context: (any Sendable)?) {
     self.number = number
     self.commit = commit
     self.context = context
@@ -84,7 +84,7 @@ struct FollowingRun: PipelineStep {
 }
 
 /// A commit and its author.
-struct ChangeOrigin: Sendable {
+struct CommitOrigin: Sendable {
   let number: CommitNumber
   /// The opened store that made it; `nil` if unknown.
   let author: String?

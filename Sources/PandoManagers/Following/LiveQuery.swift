@@ -65,7 +65,7 @@ final class LiveQuery<E: Queryable>: LiveView {
     window.prepare()
     window.conditions = try FollowedConditions(followed.query, snapshot)
     reportLength(of: window)
-    window.commit = ChangeOrigin(try snapshot.commitNumber)
+    window.commit = CommitOrigin(try snapshot.commitNumber)
     return window
   }
 

@@ -31,7 +31,7 @@ struct QueryWindow<E: Queryable>: Sendable {
   /// The conditions on other models, at the commit of the window; `nil` if it keeps none.
   var conditions: FollowedConditions<E>?
   /// The last commit that has changed it; that of the read at first, `nil` in memory.
-  var commit: ChangeOrigin?
+  var commit: CommitOrigin?
   private var index = WindowIndex()
   /// Identifies the window among those that share the index.
   private var version: UInt64 = 0

@@ -217,7 +217,7 @@ extension StoreHub: StorePipelineMember {
   func stage(_ write: CommitEffects, _ plan: any Sendable) -> (any PipelineStep)? {
     guard let plan = plan as? WritePlan else { return nil }
     var run = FollowingRun(
-      number: write.commitValue, commit: write.changeSet.map { ChangeOrigin($0) },
+      number: write.commitValue, commit: write.changeSet.map { CommitOrigin($0) },
       context: write.context)
     for stage in plan { stage(&run) }
     counts.withLock { [tally = run.tally] in $0.add(tally) }
@@ -227,8 +227,8 @@ extension StoreHub: StorePipelineMember {
   func stage(_ group: CommitGroup, in snapshot: ModelSnapshot) -> (any PipelineStep)? {
     var run = FollowingRun(
       number: group.number,
-      commit: group.newest.map { ChangeOrigin($0) }
-        ?? (try? snapshot.commitNumber).map { ChangeOrigin($0) },
+      commit: group.newest.map { CommitOrigin($0) }
+        ?? (try? snapshot.commitNumber).map { CommitOrigin($0) },
       context: group.newest?.context)
     if !views.isEmpty {
       for (view, nodes) in views.concerned(by: group, in: snapshot, &run.reads) {

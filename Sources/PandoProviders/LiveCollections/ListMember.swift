@@ -51,7 +51,7 @@ struct ListMember<T: SimpleModel>: Sendable {
   /// True if queued notifications are sent: the member is not paused, or only by their limit.
   ///
   /// It then receives the notifications that were queued before the pause.
-  var isTold: Bool { frozen.map { $0.reasons == .limit } ?? true }
+  var receivesTellings: Bool { frozen.map { $0.reasons == .limit } ?? true }
 }
 
 /// The edits that a member's delegate has before they are committed.

@@ -30,7 +30,7 @@ extension LiveCollection {
         guard !state.isRetired, member == nil || index != nil else { return nil }
         if let version, version != state.version { return nil }
         if let refusal { return .failure(refusal) }
-        if let index, isHere, !state.members[index].tellings.isTold {
+        if let index, isHere, !state.members[index].tellings.isAllTold {
           isBehind = true
           return nil
         }

@@ -79,7 +79,9 @@ extension ListState {
     var list: LiveList<T>?
     for index in members.indices {
       // A pause by the limit of notifications does not delay the member's sequences.
-      guard let observed = members[index].observed, members[index].isTold else { continue }
+      guard let observed = members[index].observed, members[index].receivesTellings else {
+        continue
+      }
       let committed = list ?? committed
       list = committed
       observed.publish(

@@ -78,7 +78,7 @@ extension LiveCollection {
   private func tellMembers(_ number: UInt64, except actor: UInt64? = nil) -> [BatchCore] {
     let waiting = state.withLock { state in
       state.members.filter { member in
-        member.isTold && member.number != actor && member.tellings.isDue(number)
+        member.receivesTellings && member.number != actor && member.tellings.isDue(number)
       }.map(\.number)
     }
     var batches: [BatchCore] = []
@@ -121,7 +121,7 @@ extension LiveCollection {
   ) -> ((any CollectionMember<T>)?, ListTelling<T>)? {
     var tracking: ProviderTracking?
     let next = withMember(member) { state, index -> Due? in
-      guard state.members[index].isTold else { return nil }
+      guard state.members[index].receivesTellings else { return nil }
       if state.members[index].tellings.isDue(number) {
         var untold: (telling: ListTelling<T>, list: [T])?
         if !state.members[index].tellings.isFirstTold {
@@ -166,7 +166,7 @@ extension ListState {
   /// it.
   fileprivate func nextEdit(except actor: UInt64?) -> UInt64? {
     var next: ListTelling<T>?
-    for member in members where member.isTold && member.number != actor {
+    for member in members where member.receivesTellings && member.number != actor {
       guard let first = member.tellings.first else { continue }
       if next.map({ first.number < $0.number }) ?? true { next = first }
     }

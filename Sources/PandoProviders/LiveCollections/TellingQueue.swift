@@ -82,7 +82,7 @@ struct TellingQueue<T: SimpleModel>: Sendable {
   var count: Int { tellings.count }
   var isEmpty: Bool { tellings.isEmpty }
   /// True if all changes were sent to the delegate.
-  var isTold: Bool { toldCount == tellings.count }
+  var isAllTold: Bool { toldCount == tellings.count }
 
   /// True if the oldest change was sent to the delegate.
   var isFirstTold: Bool { toldCount > 0 }
@@ -99,7 +99,7 @@ struct TellingQueue<T: SimpleModel>: Sendable {
   ///   - telling: The change.
   ///   - list: Makes the list after the change.
   mutating func append(_ telling: ListTelling<T>, _ list: () -> [T]) {
-    telling.change.keep(isNext: isTold || hasGap, list)
+    telling.change.keep(isNext: isAllTold || hasGap, list)
     tellings.append(telling)
     hasGap = false
   }
@@ -112,11 +112,11 @@ struct TellingQueue<T: SimpleModel>: Sendable {
   ///
   /// The change stays in the queue.
   mutating func takeUntold() -> (telling: ListTelling<T>, list: [T])? {
-    guard !isTold else { return nil }
+    guard !isAllTold else { return nil }
     let telling = tellings[toldCount]
     let list = telling.change.list(after: nil)
     noteTold()
-    if !isTold { _ = tellings[toldCount].change.list(after: list) }
+    if !isAllTold { _ = tellings[toldCount].change.list(after: list) }
     return (telling, list)
   }
 
@@ -124,8 +124,8 @@ struct TellingQueue<T: SimpleModel>: Sendable {
   ///
   /// - Returns: True if one was not sent.
   mutating func skip() -> Bool {
-    if isTold { return false }
-    while !isTold { noteTold() }
+    if isAllTold { return false }
+    while !isAllTold { noteTold() }
     return true
   }
 
@@ -147,7 +147,7 @@ struct TellingQueue<T: SimpleModel>: Sendable {
   /// Removes all changes and joins the unsent ones; returns `nil` if all were sent.
   mutating func joined() -> CollectionChange? {
     defer { self = TellingQueue() }
-    guard !isTold else { return nil }
+    guard !isAllTold else { return nil }
     var changes: [CollectionChangeInformation] = []
     for telling in tellings[toldCount...] {
       switch telling.change.change {

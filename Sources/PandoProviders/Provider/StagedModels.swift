@@ -9,7 +9,7 @@ final class StagedModels: StagedChange, @unchecked Sendable {
   // after that.
   private var members: [StagedModel] = []
   private let cause: StagedModel.Cause
-  private(set) var isTold = false
+  private(set) var hasCallbacks = false
   private(set) var batches: [any LiveBatch] = []
 
   /// Creates an empty change with room for the affected providers.
@@ -33,7 +33,7 @@ final class StagedModels: StagedChange, @unchecked Sendable {
   func publish() {
     var span = members.mutableSpan
     for index in span.indices {
-      if span[index].publish(cause) { isTold = true }
+      if span[index].publish(cause) { hasCallbacks = true }
     }
   }
 

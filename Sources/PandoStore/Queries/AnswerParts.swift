@@ -30,7 +30,7 @@ package final class AnswerParts<E: Queryable>: Sendable {
   ) throws {
     self.query = query
     measure = NumberedMeasure(question.measure)
-    guard try snapshot.isToldByRows(query, isInOrder: false) else {
+    guard try snapshot.isDeterminedByRecords(query, isInOrder: false) else {
       ownRecords = nil
       return
     }

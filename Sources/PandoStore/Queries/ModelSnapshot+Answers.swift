@@ -43,7 +43,7 @@ extension ModelSnapshot {
     to query: Query<E>, _ question: Question<E, Answer>
   ) throws -> Answer {
     let query = try resolved(query)
-    guard try isToldByRows(query, isInOrder: query.hasWindow) else {
+    guard try isDeterminedByRecords(query, isInOrder: query.hasWindow) else {
       return try question.answer(try find(query).entities)
     }
     let (stored, asked) = try proven(query) { $0.question(question.measure) }

@@ -33,7 +33,7 @@ extension ModelSnapshot {
     var related: [QueryPlan]? = []
     let query = try resolved(query, &related)
     var plan: QueryPlan
-    if try isToldByRows(query, isInOrder: query.hasWindow) {
+    if try isDeterminedByRecords(query, isInOrder: query.hasWindow) {
       let (stored, asked) = try proven(query) { $0.question(question.measure) }
       plan = try self.plan(for: asked, to: stored.query)
     } else {

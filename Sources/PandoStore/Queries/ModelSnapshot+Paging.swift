@@ -13,7 +13,7 @@ extension ModelSnapshot {
     matching query: Query<M>, after model: M? = nil
   ) throws -> [String] {
     let query = try resolved(query)
-    guard try isToldByRows(query) else {
+    guard try isDeterminedByRecords(query) else {
       return try find(query, after: model).entities.compactMap(\.modelIdentifier)
     }
     let stored = try stored(query, after: model)
@@ -47,7 +47,7 @@ extension ModelSnapshot {
   ) throws -> QueryResult<E> {
     guard let entity else { return try find(query) }
     let query = try resolved(query)
-    guard try isToldByRows(query) else {
+    guard try isDeterminedByRecords(query) else {
       return try query.window(of: try find(query.whole).entities, after: entity)
     }
     let stored = try stored(query, after: entity)
@@ -119,7 +119,7 @@ extension ModelSnapshot {
   private func window<E: Queryable>(
     of query: Query<E>, at place: CursorPlace?
   ) throws -> QueryResult<E> {
-    guard try isToldByRows(query) else { return try decodedWindow(of: query, at: place) }
+    guard try isDeterminedByRecords(query) else { return try decodedWindow(of: query, at: place) }
     var stored = try proven(query)
     stored.query.after = place.map { RecordPlace(values: $0.values, node: $0.node) }
     stored.query.isReversed = place?.isBackward ?? false
@@ -180,7 +180,7 @@ extension ModelSnapshot {
   ///   - isInOrder: Whether their natural order counts.
   /// - Returns: Whether they are.
   /// - Throws: `StoreError`.
-  func isToldByRows<E: Queryable>(
+  func isDeterminedByRecords<E: Queryable>(
     _ query: Query<E>, isInOrder: Bool = true
   ) throws -> Bool {
     if query.skipsUndecodable { return false }

@@ -11,7 +11,7 @@ struct IndexUse {
   /// Whether the ranges cover the whole filter.
   var isExact = false
   /// The covered parts of the filter, one bit each.
-  var told: UInt64 = 0
+  var decided: UInt64 = 0
 
   /// Whether the ranges select only one element, so that each record occurs once.
   func isPinnedToElement(of index: StoredIndex) -> Bool {
@@ -116,19 +116,19 @@ extension QueryPlanner {
   var allParts: UInt64 { parts.count < 64 ? 1 << UInt64(parts.count) - 1 : .max }
 
   /// The parts of the filter that hold for all of the candidates.
-  func told(by candidates: QueryCandidates, _ alternatives: [QueryCandidates]) -> UInt64 {
+  func decided(by candidates: QueryCandidates, _ alternatives: [QueryCandidates]) -> UInt64 {
     if case .words(let index, let search) = candidates {
-      guard search.isToldByWords else { return 0 }
-      return parts.enumerated().reduce(0) { told, part in
+      guard search.needsWordsOnly else { return 0 }
+      return parts.enumerated().reduce(0) { decided, part in
         guard part.offset < 64, case .search(let fields, search) = part.element,
           index.hasWords(of: fields)
-        else { return told }
-        return told | 1 << UInt64(part.offset)
+        else { return decided }
+        return decided | 1 << UInt64(part.offset)
       }
     }
     guard case .rows(let index, let ranges) = candidates else { return 0 }
     let use = use(of: index, alternatives)
-    return use.ranges == ranges ? use.told : 0
+    return use.ranges == ranges ? use.decided : 0
   }
 
   /// The part of the filter that an index covers.
@@ -140,11 +140,11 @@ extension QueryPlanner {
       if index.hasElements { break }
     }
     for (place, part) in parts.enumerated() where place < 64 && isExact(part, index) {
-      use.told |= 1 << UInt64(place)
+      use.decided |= 1 << UInt64(place)
       // Another condition may hold for another element.
       if index.hasElements { break }
     }
-    use.isExact = use.told == allParts
+    use.isExact = use.decided == allParts
     return use
   }
 
@@ -161,7 +161,7 @@ extension QueryPlanner {
       for (place, part) in parts.enumerated() {
         guard let found = Self.ranges(part, field, index.contentByteCountMaximum) else { continue }
         ranges = ranges.map { IndexRange.intersection($0, found.ranges) } ?? found.ranges
-        if found.isExact, place < 64 { use.told |= 1 << UInt64(place) }
+        if found.isExact, place < 64 { use.decided |= 1 << UInt64(place) }
         // Another condition may hold for another element.
         if field.hasElements { break }
       }
@@ -177,7 +177,7 @@ extension QueryPlanner {
         use.pinnedCount = use.fieldCount
       }
     }
-    use.isExact = use.told == allParts
+    use.isExact = use.decided == allParts
     return use
   }
 

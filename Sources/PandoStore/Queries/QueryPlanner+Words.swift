@@ -8,8 +8,8 @@ extension QueryPlanner {
   }
 
   /// The window of a filter that is a search, if its order is by relevance, or if it has none.
-  func toldByWords(_ reader: borrowing StoreReader) throws -> Choice? {
-    guard case .search(let fields, let search) = query.filter, search.isToldByWords,
+  func windowOfWords(_ reader: borrowing StoreReader) throws -> Choice? {
+    guard case .search(let fields, let search) = query.filter, search.needsWordsOnly,
       !search.units.isEmpty, query.uniqueBy.isEmpty, query.after == nil, !leavesOut,
       let index = wordIndex(of: fields), index.hasWords(of: fields)
     else { return nil }

@@ -103,14 +103,14 @@ struct QueryPlanner {
 
   func choice(_ reader: borrowing StoreReader) throws -> Choice {
     if query.target == 0 { return .nothing }
-    if let told = toldInOrder { return told }
+    if let choice = windowOfIndex { return choice }
     let alternatives = try alternatives(query.filter, reader)
     if alternatives.contains(where: \.isEmpty) { return .nothing }
     if let direct = alternatives.first(where: \.isIdentifiers) {
       return .candidates(direct, nodes: [], isExact: false)
     }
-    if let told = try toldByWords(reader) { return told }
-    if let told = toldByRows(alternatives) { return told }
+    if let choice = try windowOfWords(reader) { return choice }
+    if let choice = answerOfRows(alternatives) { return choice }
     var limit = max(Self.fewCandidates, recordCount / Self.scanShare)
     let ordered = query.limit == nil ? nil : orderedRows(alternatives, query.order)
     if let ordered {
@@ -131,7 +131,7 @@ struct QueryPlanner {
   }
 
   /// The window from an index of several fields, if no other way passes fewer rows.
-  private var toldInOrder: Choice? {
+  private var windowOfIndex: Choice? {
     guard query.limit != nil, indexes.contains(where: { $0.fields.count > 1 }),
       let rows = orderedRows([], query.order, amongComposite: true), rows.isExact,
       rows.isComplete
@@ -169,23 +169,23 @@ struct QueryPlanner {
     case .rows, .words: break
     default: return .candidates(candidates, nodes: nodes, isExact: false)
     }
-    var told = told(by: candidates, alternatives)
+    var decided = decided(by: candidates, alternatives)
     let factor = purpose == .records ? Self.rowsPerRecord.1 : Self.rowsPerRecord.0
     let isWorth = purpose != .records || nodes.count > Self.fewCandidates
     var used = [candidates]
     for other in alternatives where isWorth && other != candidates {
-      let more = self.told(by: other, alternatives)
-      guard more & ~told != 0, !nodes.isEmpty else { continue }
+      let more = self.decided(by: other, alternatives)
+      guard more & ~decided != 0, !nodes.isEmpty else { continue }
       let cap = nodes.count.multipliedReportingOverflow(by: factor).partialValue
       var others: [UInt64] = []
       try collect(other, upTo: cap, into: &others, reader)
       guard others.count < cap else { continue }
       nodes = Self.shared(nodes, others)
-      told |= more
+      decided |= more
       used.append(other)
     }
     if used.count > 1 { candidates = .shared(used) }
-    return .candidates(candidates, nodes: nodes, isExact: told == allParts)
+    return .candidates(candidates, nodes: nodes, isExact: decided == allParts)
   }
 
   /// The intersection of two lists without duplicates.
@@ -204,17 +204,17 @@ struct QueryPlanner {
   }
 
   /// The way to answer from index rows alone; `nil` if records must be read.
-  private func toldByRows(_ alternatives: [QueryCandidates]) -> Choice? {
+  private func answerOfRows(_ alternatives: [QueryCandidates]) -> Choice? {
     guard query.uniqueBy.isEmpty, query.after == nil else { return nil }
     switch purpose {
     case .records, .nodes: return nil
     case .sum(let path):
       guard query.limit == nil, query.offset == 0 else { return nil }
-      return toldByTotals(alternatives) { $0.sumPlace(of: path) != nil }
+      return answerOfTotals(alternatives) { $0.sumPlace(of: path) != nil }
     case .count:
       if parts.isEmpty { return .all }
-      if let told = toldByTotals(alternatives, where: { _ in true }) { return told }
-      for candidates in alternatives where told(by: candidates, alternatives) == allParts {
+      if let choice = answerOfTotals(alternatives, where: { _ in true }) { return choice }
+      for candidates in alternatives where decided(by: candidates, alternatives) == allParts {
         // In an index of elements, a record may occur twice in a range.
         if case .rows(let index, let ranges) = candidates,
           !index.hasElements || use(of: index, alternatives).isPinnedToElement(of: index)
@@ -235,7 +235,7 @@ struct QueryPlanner {
   }
 
   /// The ranges of an index with totals that have each matching record once, and no other.
-  private func toldByTotals(
+  private func answerOfTotals(
     _ alternatives: [QueryCandidates], where isRight: (StoredIndex) -> Bool
   ) -> Choice? {
     for index in indexes where index.keepsTotals && isRight(index) {

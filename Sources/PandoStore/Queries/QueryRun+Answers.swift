@@ -42,7 +42,7 @@ struct AnswerRun {
       }
     if let fromRows { return fromRows }
     // The index has cut off some values.
-    if run.isToldByRows { run = try QueryRun(Self.unordered(query), reader) }
+    if run.hasValuesInRows { run = try QueryRun(Self.unordered(query), reader) }
     return try tally(question, &run, reader)
   }
 

@@ -62,7 +62,7 @@ struct QueryRun {
   }
 
   /// Whether the rows of an index have the values of an answer.
-  var isToldByRows: Bool {
+  var hasValuesInRows: Bool {
     switch choice {
     case .valued, .covered: true
     default: false

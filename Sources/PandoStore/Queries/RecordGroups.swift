@@ -85,7 +85,7 @@ extension ModelSnapshot {
   package func answers(_ groups: RecordGroups, to query: RecordQuery) throws -> [RecordGroups
     .Answer]
   {
-    if let sum = groups.sumAlone, try plan(for: sum, to: query).isToldByIndex {
+    if let sum = groups.sumAlone, try plan(for: sum, to: query).reading == .indexRows {
       return [RecordGroups.Answer(key: [], sum: try answer(sum, to: query).sum)]
     }
     return groups.answers(try answer(groups.question, to: query))
@@ -95,7 +95,7 @@ extension ModelSnapshot {
   package func plan(for groups: RecordGroups, to query: RecordQuery) throws -> QueryPlan {
     if let sum = groups.sumAlone {
       let plan = try plan(for: sum, to: query)
-      if plan.isToldByIndex { return plan }
+      if plan.reading == .indexRows { return plan }
     }
     return try plan(for: groups.question, to: query)
   }

@@ -172,8 +172,6 @@ public struct QueryPlan: Sendable, Hashable, CustomStringConvertible {
   public let isSorted: Bool
   /// The part of each record that is read.
   public package(set) var reading: Reading
-  /// Whether index rows alone give the answer, and no record is read.
-  public var isToldByIndex: Bool { reading == .indexRows }
   /// The reason why an index of a field of the query can't be used; `nil` if all are usable.
   ///
   /// The store may lack a declared index, or have one with other former names and defaults:

@@ -66,7 +66,7 @@ package struct WordSearch: Sendable {
   }
 
   /// Whether the words of a text, without their places, decide.
-  var isToldByWords: Bool { units.count < 64 && terms.allSatisfy { $0.count == 1 } }
+  var needsWordsOnly: Bool { units.count < 64 && terms.allSatisfy { $0.count == 1 } }
 
   /// Whether words match.
   func matches(_ words: WordScanner) -> Bool {

@@ -240,7 +240,7 @@ import Testing
     let plan = try store.explain(debtors)
     #expect(plan.access == .identifiers(count: 2000))
     #expect(plan.related.map(\.typeName) == ["Order"])
-    #expect(plan.related.first?.isToldByIndex == true)
+    #expect(plan.related.first?.reading == .indexRows)
     #expect("\(plan)".contains("; after Order: "))
     let romans = Query<Customer>(filter: .has(Self.unpaid, by: \.customer) && \.city == "Rome")
     #expect(try store.explain(romans).access == .identifiers(count: 4))

@@ -98,7 +98,7 @@ import Testing
       #expect(cursorPage.entities == Array(found[..<4]))
       #expect(
         try await store.read { try $0.identifiers(matching: query, after: found[4]) }.count == 4)
-      #expect(try await store.read { try $0.explain(.count, to: query) }.isToldByIndex == false)
+      #expect(try await store.read { try $0.explain(.count, to: query) }.reading != .indexRows)
     }
   }
 

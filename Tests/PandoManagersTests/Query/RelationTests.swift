@@ -281,7 +281,7 @@ import Testing
     #expect(!plan.isSorted)
     let bugs = Query<Chore>(filter: .contains(\.labels, \.name, "bug"))
     let count = try store.read { try $0.explain(.count, to: bugs) }
-    #expect(count.isToldByIndex)
+    #expect(count.reading == .indexRows)
     #expect(try store.read { try $0.answer(.count, to: bugs) } == 20)
     // Of two conditions each may hold for another element.
     let both = Query<Chore>(

@@ -84,10 +84,10 @@ import Testing
     let tags = try Question<Sale, Decimal>.sum(\.total).answer(all.filter { $0.tags.contains("b") })
     #expect(try store.answer(.sum(\.total), to: tagged) == tags)
     let plan = try store.read { try $0.explain(.sum(\.total), to: Query(filter: range)) }
-    #expect(plan.isToldByIndex || plan.access == .nothing)
+    #expect(plan.reading == .indexRows || plan.access == .nothing)
     let combined = try store.explain(
       .combined(.count, .sum(\.total), .average(\.weight)), to: Query(filter: range))
-    #expect(combined.isToldByIndex || combined.access == .nothing)
+    #expect(combined.reading == .indexRows || combined.access == .nothing)
   }
 
   private static func requireEqual(

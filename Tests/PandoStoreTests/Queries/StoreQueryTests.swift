@@ -150,7 +150,7 @@ private struct Misnamed: Model, Codable, Equatable, Queryable {
       #expect(plan.description == "Ticket: index on status, number, in order (60 in all)")
       let open = Query(filter: \Ticket.status == .open)
       let count = try store.read { try $0.explain(.count, to: open) }
-      #expect(count.isToldByIndex)
+      #expect(count.reading == .indexRows)
       #expect(try store.explain(Query(filter: \Ticket.hours == 1)).access == .scan)
     }
   }
