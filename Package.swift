@@ -57,9 +57,6 @@ let package = Package(
   ],
   traits: [
     .trait(
-      name: "InternalChecks",
-      description: "Checks every invariant after each commit. Makes writes many times slower."),
-    .trait(
       name: "NATS",
       description: "The log of replicated stores over NATS JetStream. Needs libnats."),
     .trait(

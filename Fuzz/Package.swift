@@ -14,15 +14,12 @@ let settings: [SwiftSetting] = [
   .treatAllWarnings(as: .error),
 ]
 
-// `./fuzz --checks` sets it: Pando then verifies its own structures after each change.
-let checks = Context.environment["PANDO_FUZZ_CHECKS"] != nil
-
 let package = Package(
   name: "fuzz",
   products: [
     .library(name: "TorturePreload", type: .dynamic, targets: ["TorturePreload"])
   ],
-  dependencies: [.package(name: "pando", path: "..", traits: checks ? ["InternalChecks"] : [])],
+  dependencies: [.package(name: "pando", path: "..")],
   targets: [
     .target(name: "CFuzzer"),
     .executableTarget(

@@ -170,32 +170,30 @@ extension IntervalTree.Interval: Sendable where Bound: Sendable {}
 extension IntervalTree.Node: Sendable where Bound: Sendable, Value: Sendable {}
 extension IntervalTree: Sendable where Bound: Sendable, Value: Sendable {}
 
-#if InternalChecks
-  extension IntervalTree {
-    /// Stops the process if the order, the balance or a reach is wrong.
-    ///
-    /// - Complexity: O(*n*).
-    package func checkInvariants() {
-      var seen = 0
-      check(root, &seen)
-      precondition(seen == count, "a tree of \(count) intervals has \(seen)")
-    }
-
-    private func check(_ place: Int, _ seen: inout Int) {
-      if place < 0 { return }
-      let node = nodes[place]
-      check(node.left, &seen)
-      seen += 1
-      check(node.right, &seen)
-      var copy = self
-      copy.update(place)
-      precondition(copy.nodes[place].reach == node.reach, "an interval has another reach")
-      for child in [node.left, node.right] where child >= 0 {
-        precondition(nodes[child].priority < node.priority, "a tree of intervals is not balanced")
-      }
-      precondition(
-        node.left < 0 || isLess(nodes[node.left].interval, nodes[node.left].value, than: place),
-        "the intervals are not in order")
-    }
+extension IntervalTree {
+  /// Stops the process if the order, the balance or a reach is wrong.
+  ///
+  /// - Complexity: O(*n*).
+  package func checkInvariants() {
+    var seen = 0
+    check(root, &seen)
+    precondition(seen == count, "a tree of \(count) intervals has \(seen)")
   }
-#endif
+
+  private func check(_ place: Int, _ seen: inout Int) {
+    if place < 0 { return }
+    let node = nodes[place]
+    check(node.left, &seen)
+    seen += 1
+    check(node.right, &seen)
+    var copy = self
+    copy.update(place)
+    precondition(copy.nodes[place].reach == node.reach, "an interval has another reach")
+    for child in [node.left, node.right] where child >= 0 {
+      precondition(nodes[child].priority < node.priority, "a tree of intervals is not balanced")
+    }
+    precondition(
+      node.left < 0 || isLess(nodes[node.left].interval, nodes[node.left].value, than: place),
+      "the intervals are not in order")
+  }
+}

@@ -59,29 +59,27 @@ public struct InvertedIndex<Key: Hashable, Holder: Hashable> {
 
 extension InvertedIndex: Sendable where Key: Sendable, Holder: Sendable {}
 
-#if InternalChecks
-  extension InvertedIndex {
-    /// The holders of all keys.
-    package var holders: Set<Holder> { Set(keysByHolder.keys) }
+extension InvertedIndex {
+  /// The holders of all keys.
+  package var holders: Set<Holder> { Set(keysByHolder.keys) }
 
-    /// Stops the process if the two directions do not say the same.
-    ///
-    /// - Complexity: O(*n*) for *n* pairs of a key and a holder.
-    package func checkInvariants() {
-      for (key, holders) in holdersByKey {
-        precondition(!holders.isEmpty, "an index has the key \(key) without a holder")
-        for holder in holders {
-          precondition(
-            keysByHolder[holder]?.contains(key) == true, "\(holder) does not hold \(key)")
-        }
+  /// Stops the process if the two directions do not say the same.
+  ///
+  /// - Complexity: O(*n*) for *n* pairs of a key and a holder.
+  package func checkInvariants() {
+    for (key, holders) in holdersByKey {
+      precondition(!holders.isEmpty, "an index has the key \(key) without a holder")
+      for holder in holders {
+        precondition(
+          keysByHolder[holder]?.contains(key) == true, "\(holder) does not hold \(key)")
       }
-      for (holder, keys) in keysByHolder {
-        precondition(!keys.isEmpty, "an index has the holder \(holder) without a key")
-        for key in keys {
-          precondition(
-            holdersByKey[key]?.contains(holder) == true, "\(key) does not find \(holder)")
-        }
+    }
+    for (holder, keys) in keysByHolder {
+      precondition(!keys.isEmpty, "an index has the holder \(holder) without a key")
+      for key in keys {
+        precondition(
+          holdersByKey[key]?.contains(holder) == true, "\(key) does not find \(holder)")
       }
     }
   }
-#endif
+}

@@ -32,9 +32,7 @@ import Testing
       }
       #expect(tree.count == model.count && tree.isEmpty == model.isEmpty)
       guard step % 20 == 0 else { continue }
-      #if InternalChecks
-        tree.checkInvariants()
-      #endif
+      tree.checkInvariants()
       for point in -1...50 {
         var found: [Int] = []
         tree.forEachValue(containing: point) { found.append($0) }

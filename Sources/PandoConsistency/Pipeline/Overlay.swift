@@ -1,4 +1,5 @@
 package import PandoModels
+import PandoSystem
 
 /// The difference between the data that a manager shows and the stored data, in front of each
 /// snapshot.
@@ -42,14 +43,12 @@ package struct Overlay {
   /// Returns true if a node was deleted in memory only.
   package func hides(_ node: ByteString) -> Bool { gone.contains(node) }
 
-  #if InternalChecks
-    /// Stops the process if a node that was deleted in memory is shown.
-    ///
-    /// - Parameter shown: Returns the models that live trees contain for some nodes.
-    func checkInvariants(_ shown: (Set<ByteString>) -> [ByteString: [any SimpleModel]]) {
-      precondition(isUsed || gone.isEmpty, "an unused overlay hides nodes")
-      let shown = shown(gone).keys.map(\.text)
-      precondition(shown.isEmpty, "\(shown) were deleted in memory and are shown")
-    }
-  #endif
+  /// Stops the process if a node that was deleted in memory is shown.
+  ///
+  /// - Parameter shown: Returns the models that live trees contain for some nodes.
+  func checkInvariants(_ shown: (Set<ByteString>) -> [ByteString: [any SimpleModel]]) {
+    precondition(isUsed || gone.isEmpty, "an unused overlay hides nodes")
+    let shown = shown(gone).keys.map(\.text)
+    precondition(shown.isEmpty, "\(shown) were deleted in memory and are shown")
+  }
 }

@@ -190,10 +190,10 @@ package final class PipelineScope: @unchecked Sendable {
   }
 
   private func checkInvariants() {
-    #if InternalChecks
+    if InternalChecks.areOn {
       context.registry.withLock { $0.checkInvariants() }
       overlay.checkInvariants { liveModels(of: $0, asksListeners: false) }
-    #endif
+    }
   }
 
   private func tell(_ changes: [any StagedChange]) {

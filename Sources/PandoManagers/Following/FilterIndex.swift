@@ -186,45 +186,43 @@ extension FieldCondition {
   fileprivate var openCount: Int { ranges.count { $0.lower == nil || $0.upper == nil } }
 }
 
-#if InternalChecks
-  extension FilterIndex {
-    /// Stops the process if the index does not find each of its followers where it should.
-    ///
-    /// - Parameter numbers: The followers of the type.
-    /// - Complexity: O(*n*) for *n* followers.
-    func checkInvariants(_ numbers: Set<UInt64>) {
-      precondition(Set(entries.keys).isSubset(of: numbers), "a follower has left")
-      precondition(general.isSubset(of: entries.keys), "a follower of all changes has left")
-      var count = 0
-      for (number, entry) in entries {
-        precondition(
-          (entry.place == nil) == general.contains(number),
-          "the follower \(number) is found by values and by all changes, or by neither")
-        for range in entry.place?.ranges ?? [] {
-          count += 1
-          let isFound =
-            if let point = range.point {
-              followers[range.field]?.points[point]?.contains(number) == true
-            } else {
-              followers[range.field]?.ranges.isEmpty == false
-            }
-          precondition(isFound, "a range of the follower \(number) does not find it")
-        }
-      }
-      for followers in followers.values {
-        followers.ranges.checkInvariants()
-        count -= followers.ranges.count + followers.points.values.reduce(0) { $0 + $1.count }
-      }
-      precondition(count == 0, "a value finds a follower that it should not find")
+extension FilterIndex {
+  /// Stops the process if the index does not find each of its followers where it should.
+  ///
+  /// - Parameter numbers: The followers of the type.
+  /// - Complexity: O(*n*) for *n* followers.
+  func checkInvariants(_ numbers: Set<UInt64>) {
+    precondition(Set(entries.keys).isSubset(of: numbers), "a follower has left")
+    precondition(general.isSubset(of: entries.keys), "a follower of all changes has left")
+    var count = 0
+    for (number, entry) in entries {
       precondition(
-        fields.count == followers.count && fields.allSatisfy { followers[$0] != nil },
-        "the index has other fields than its values")
+        (entry.place == nil) == general.contains(number),
+        "the follower \(number) is found by values and by all changes, or by neither")
+      for range in entry.place?.ranges ?? [] {
+        count += 1
+        let isFound =
+          if let point = range.point {
+            followers[range.field]?.points[point]?.contains(number) == true
+          } else {
+            followers[range.field]?.ranges.isEmpty == false
+          }
+        precondition(isFound, "a range of the follower \(number) does not find it")
+      }
     }
-
-    /// The values that may enter a follower with an order and a limit; `nil` if any match may.
-    func bound(of number: UInt64) -> FieldRange? { entries[number]?.bound }
+    for followers in followers.values {
+      followers.ranges.checkInvariants()
+      count -= followers.ranges.count + followers.points.values.reduce(0) { $0 + $1.count }
+    }
+    precondition(count == 0, "a value finds a follower that it should not find")
+    precondition(
+      fields.count == followers.count && fields.allSatisfy { followers[$0] != nil },
+      "the index has other fields than its values")
   }
-#endif
+
+  /// The values that may enter a follower with an order and a limit; `nil` if any match may.
+  func bound(of number: UInt64) -> FieldRange? { entries[number]?.bound }
+}
 
 extension Queryable {
   /// Appends the values of declared fields.

@@ -1,6 +1,7 @@
 import PandoModels
 import PandoProviders
 import PandoStore
+import PandoSystem
 
 /// The followed queries and graphs that commits change, staged and published together.
 struct FollowingRun: PipelineStep {
@@ -20,9 +21,7 @@ struct FollowingRun: PipelineStep {
   var moved: [ByteString] = []
   /// Closures that publish the results.
   private var commits: [@Sendable () -> Void] = []
-  #if InternalChecks
-    private var views: ViewIndex?
-  #endif
+  private var views: ViewIndex?
 
   /// Makes a run without results.
   ///
@@ -55,15 +54,15 @@ struct FollowingRun: PipelineStep {
     // New nodes are added now; lost ones are removed when the value is published.
     let mayHaveNodes = nodes?.isEmpty != true
     if mayHaveNodes { views.insert(nodes, in: value, of: view) }
-    #if InternalChecks
+    if InternalChecks.areOn {
       self.views = views
-    #endif
+    }
     add { [context] in
       if mayHaveNodes { views.remove(nodes, notIn: value, of: view) }
       views.didShow(value, of: view)
-      #if InternalChecks
+      if InternalChecks.areOn {
         views.checkInvariants(of: view, showing: value)
-      #endif
+      }
       view.willShow(value)
       view.state.commit(value, context: context)
       didShow()
@@ -74,9 +73,9 @@ struct FollowingRun: PipelineStep {
 
   func publish() {
     for commit in commits { commit() }
-    #if InternalChecks
+    if InternalChecks.areOn {
       views?.checkInvariants()
-    #endif
+    }
   }
 
   /// Does nothing: publishing wakes the observers.

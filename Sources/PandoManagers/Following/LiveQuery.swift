@@ -200,9 +200,9 @@ final class LiveQuery<E: Queryable>: LiveView {
     }
     window.commit = run.commit
     reportLength(of: window)
-    #if InternalChecks
+    if InternalChecks.areOn {
       window.checkInvariants()
-    #endif
+    }
     state.stage(window, at: run.number)
     return window
   }

@@ -88,9 +88,9 @@ final class MemoryFeed<E: Entity>: Sendable {
       views.didShow(window, of: query)
       query.state.stage(window, at: number)
       query.state.commit(window, context: nil)
-      #if InternalChecks
+      if InternalChecks.areOn {
         views.checkInvariants(of: query, showing: window)
-      #endif
+      }
     } catch {
       fail(query, error)
     }

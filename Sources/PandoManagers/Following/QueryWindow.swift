@@ -256,46 +256,44 @@ struct QueryWindow<E: Queryable>: Sendable {
   }
 }
 
-#if InternalChecks
-  extension QueryWindow {
-    /// Stops the process if the window does not fit its query.
-    ///
-    /// - Complexity: O(*n* log *n*) for *n* kept entities.
-    func checkInvariants() {
-      let all = Array(kept)
-      precondition(
-        Set(all.map(\.identifier)).count == all.count, "a window has an entity twice")
-      if let capacity = followed.capacity {
-        precondition(all.count <= capacity, "a window of \(capacity) has \(all.count) entities")
-      }
-      if followed.needsStore, conditions == nil { return }
-      for row in all {
-        guard let entity = row.entity(as: E.self) else { continue }
-        let ranked = RankedEntity(entity, rank: row.rank)
-        precondition(
-          followed.accepts(ranked, isKept: true) && conditions?.accept(ranked) ?? true,
-          "a window has \(row.identifier.text)")
-      }
-      guard followed.ordersByChange else { return }
-      precondition(
-        followed.sorted(all).map(\.identifier) == all.map(\.identifier),
-        "the entities of a window are not in order")
-      index.checkInvariants(in: version, of: all)
+extension QueryWindow {
+  /// Stops the process if the window does not fit its query.
+  ///
+  /// - Complexity: O(*n* log *n*) for *n* kept entities.
+  func checkInvariants() {
+    let all = Array(kept)
+    precondition(
+      Set(all.map(\.identifier)).count == all.count, "a window has an entity twice")
+    if let capacity = followed.capacity {
+      precondition(all.count <= capacity, "a window of \(capacity) has \(all.count) entities")
     }
+    if followed.needsStore, conditions == nil { return }
+    for row in all {
+      guard let entity = row.entity(as: E.self) else { continue }
+      let ranked = RankedEntity(entity, rank: row.rank)
+      precondition(
+        followed.accepts(ranked, isKept: true) && conditions?.accept(ranked) ?? true,
+        "a window has \(row.identifier.text)")
+    }
+    guard followed.ordersByChange else { return }
+    precondition(
+      followed.sorted(all).map(\.identifier) == all.map(\.identifier),
+      "the entities of a window are not in order")
+    index.checkInvariants(in: version, of: all)
   }
+}
 
-  extension WindowIndex {
-    fileprivate func checkInvariants(in version: UInt64, of kept: [ResultRow]) {
-      state.withLock { state in
-        guard state.version == version, !state.rows.isEmpty else { return }
-        precondition(
-          state.rows.count == kept.count
-            && kept.allSatisfy { state.rows[$0.identifier] === $0 },
-          "the index of a window has other rows")
-      }
+extension WindowIndex {
+  fileprivate func checkInvariants(in version: UInt64, of kept: [ResultRow]) {
+    state.withLock { state in
+      guard state.version == version, !state.rows.isEmpty else { return }
+      precondition(
+        state.rows.count == kept.count
+          && kept.allSatisfy { state.rows[$0.identifier] === $0 },
+        "the index of a window has other rows")
     }
   }
-#endif
+}
 
 /// Finds a row of a long window by its identifier.
 ///

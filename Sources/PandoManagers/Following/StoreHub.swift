@@ -122,9 +122,9 @@ extension StoreHub {
     guard !store.isReadOnly, number <= line.shown,
       view.state.follow(value, at: number, beforeShowing: { views.didShow(value, of: view) })
     else { return loadInOrder(view) }
-    #if InternalChecks
+    if InternalChecks.areOn {
       views.checkInvariants(of: view, showing: value)
-    #endif
+    }
     view.didShow(value, in: self)
   }
 

@@ -41,10 +41,8 @@ protocol AnyTypeViews: AnyObject, Sendable {
     _ identifier: ByteString, _ reads: inout EntityReads, _ snapshot: ModelSnapshot,
     into numbers: inout Set<UInt64>)
 
-  #if InternalChecks
-    func checkInvariants()
-    func bound(of number: UInt64) -> FieldRange?
-  #endif
+  func checkInvariants()
+  func bound(of number: UInt64) -> FieldRange?
 }
 
 /// The views that an entity of one type may enter, found by the values in their filters.
@@ -233,14 +231,12 @@ private struct TypeViewsState {
   }
 }
 
-#if InternalChecks
-  extension TypeViews {
-    /// Stops the process if the filters have other views than the type.
-    func checkInvariants() { state.withLock { $0.filters.checkInvariants($0.numbers) } }
+extension TypeViews {
+  /// Stops the process if the filters have other views than the type.
+  func checkInvariants() { state.withLock { $0.filters.checkInvariants($0.numbers) } }
 
-    func bound(of number: UInt64) -> FieldRange? { state.withLock { $0.filters.bound(of: number) } }
-  }
-#endif
+  func bound(of number: UInt64) -> FieldRange? { state.withLock { $0.filters.bound(of: number) } }
+}
 
 extension Queryable {
   /// Whether it contains other nodes.

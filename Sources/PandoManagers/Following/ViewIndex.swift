@@ -277,58 +277,56 @@ extension ViewIndex.State {
   }
 }
 
-#if InternalChecks
-  extension ViewIndex {
-    /// Stops the process if the index does not find a view by exactly the nodes of its published value.
-    ///
-    /// Called on the pipeline, before a later value is staged.
-    ///
-    /// - Complexity: O(*n*) for *n* nodes of the value.
-    func checkInvariants<View: LiveView>(of view: View, showing value: View.Value) {
-      let nodes = view.nodes(of: value)
-      state.withLock { state in
-        guard let entry = state.entries[view.number] else { return }
-        if case .order(let order, _) = view.followed.key {
-          precondition(
-            entry.type?.bound(of: view.number)
-              == view.last(of: value).map { order.range(upTo: $0) },
-            "the view \(view.number) is found by another last entity")
-        }
-        if state.broad.contains(view.number) { return }
-        let found = state.nodes.keys(of: view.number)
-        let missing = nodes.subtracting(found).map(\.text).sorted()
-        let extra = found.subtracting(nodes).map(\.text).sorted()
-        precondition(missing.isEmpty, "the view \(view.number) is not found by \(missing)")
-        precondition(extra.isEmpty, "the view \(view.number) is found by \(extra)")
+extension ViewIndex {
+  /// Stops the process if the index does not find a view by exactly the nodes of its published value.
+  ///
+  /// Called on the pipeline, before a later value is staged.
+  ///
+  /// - Complexity: O(*n*) for *n* nodes of the value.
+  func checkInvariants<View: LiveView>(of view: View, showing value: View.Value) {
+    let nodes = view.nodes(of: value)
+    state.withLock { state in
+      guard let entry = state.entries[view.number] else { return }
+      if case .order(let order, _) = view.followed.key {
         precondition(
-          state.loading[entry.namespace]?.contains(view.number) != true,
-          "the view \(view.number) is shown and still being loaded")
+          entry.type?.bound(of: view.number)
+            == view.last(of: value).map { order.range(upTo: $0) },
+          "the view \(view.number) is found by another last entity")
       }
-    }
-
-    /// Stops the process if the parts of the index do not have the same views.
-    ///
-    /// - Complexity: O(*n*) for *n* pairs of a node and a view.
-    func checkInvariants() {
-      state.withLock { state in
-        state.nodes.checkInvariants()
-        precondition(
-          state.nodes.holders.isSubset(of: state.entries.keys), "a node finds a view that has left")
-        for (namespace, numbers) in state.loading {
-          precondition(!numbers.isEmpty, "a namespace without views is being loaded")
-          for number in numbers {
-            precondition(
-              state.entries[number]?.namespace == namespace,
-              "the view \(number) is being loaded and has left")
-          }
-        }
-        for (number, entry) in state.entries {
-          // A view enters its type first, and leaves it last.
-          precondition(
-            entry.type?.numbers.contains(number) ?? true, "the view \(number) has no type")
-        }
-        for views in state.types.values.joined() { views.checkInvariants() }
-      }
+      if state.broad.contains(view.number) { return }
+      let found = state.nodes.keys(of: view.number)
+      let missing = nodes.subtracting(found).map(\.text).sorted()
+      let extra = found.subtracting(nodes).map(\.text).sorted()
+      precondition(missing.isEmpty, "the view \(view.number) is not found by \(missing)")
+      precondition(extra.isEmpty, "the view \(view.number) is found by \(extra)")
+      precondition(
+        state.loading[entry.namespace]?.contains(view.number) != true,
+        "the view \(view.number) is shown and still being loaded")
     }
   }
-#endif
+
+  /// Stops the process if the parts of the index do not have the same views.
+  ///
+  /// - Complexity: O(*n*) for *n* pairs of a node and a view.
+  func checkInvariants() {
+    state.withLock { state in
+      state.nodes.checkInvariants()
+      precondition(
+        state.nodes.holders.isSubset(of: state.entries.keys), "a node finds a view that has left")
+      for (namespace, numbers) in state.loading {
+        precondition(!numbers.isEmpty, "a namespace without views is being loaded")
+        for number in numbers {
+          precondition(
+            state.entries[number]?.namespace == namespace,
+            "the view \(number) is being loaded and has left")
+        }
+      }
+      for (number, entry) in state.entries {
+        // A view enters its type first, and leaves it last.
+        precondition(
+          entry.type?.numbers.contains(number) ?? true, "the view \(number) has no type")
+      }
+      for views in state.types.values.joined() { views.checkInvariants() }
+    }
+  }
+}

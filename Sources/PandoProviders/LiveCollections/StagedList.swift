@@ -111,9 +111,9 @@ struct StagedList<T: SimpleModel>: StagedChange {
   func publish() {
     let number = collection.publish(self)
     told.withLock { $0.number = number }
-    #if InternalChecks
+    if InternalChecks.areOn {
       collection.state.withLock { $0.checkInvariants() }
-    #endif
+    }
   }
 
   func deliver() {

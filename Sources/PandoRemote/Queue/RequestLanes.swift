@@ -351,11 +351,11 @@ struct RequestLanes {
 }
 
 extension RequestLanes {
-  /// With the trait `InternalChecks`, stops the process if lanes and requests do not fit together.
+  /// With ``InternalChecks``, stops the process if lanes and requests do not fit together.
   ///
   /// - Complexity: O(*p*) for *p* places of all requests.
   private func checkInvariants() {
-    #if InternalChecks
+    if InternalChecks.areOn {
       for (name, lane) in lanes {
         precondition(lane.names.contains(name), "the lane of \(name.text) has another name")
         check(lane, name.text)
@@ -376,30 +376,28 @@ extension RequestLanes {
             "request \(number) may be sent, and is not offered")
         }
       }
-    #endif
+    }
   }
 
-  #if InternalChecks
-    private func check(_ lane: Lane, _ name: String) {
-      precondition(!lane.line.isEmpty, "the lane of \(name) is empty")
-      let through = lane.line[..<lane.waiting].filter { !$0.waiter.isDone }
-      let waiting = lane.line[lane.waiting...]
+  private func check(_ lane: Lane, _ name: String) {
+    precondition(!lane.line.isEmpty, "the lane of \(name) is empty")
+    let through = lane.line[..<lane.waiting].filter { !$0.waiter.isDone }
+    let waiting = lane.line[lane.waiting...]
+    precondition(
+      lane.aloneCount == through.count { !$0.isShared }
+        && lane.sharedCount == through.count { $0.isShared },
+      "the lane of \(name) has let \(through.count) through, and counts \(lane.aloneCount) "
+        + "and \(lane.sharedCount)")
+    precondition(
+      waiting.allSatisfy { !$0.waiter.isDone && !$0.waiter.hasGone },
+      "a request that has gone waits in the lane of \(name)")
+    if let next = waiting.first {
       precondition(
-        lane.aloneCount == through.count { !$0.isShared }
-          && lane.sharedCount == through.count { $0.isShared },
-        "the lane of \(name) has let \(through.count) through, and counts \(lane.aloneCount) "
-          + "and \(lane.sharedCount)")
-      precondition(
-        waiting.allSatisfy { !$0.waiter.isDone && !$0.waiter.hasGone },
-        "a request that has gone waits in the lane of \(name)")
-      if let next = waiting.first {
-        precondition(
-          lane.aloneCount > 0 || !next.isShared && lane.sharedCount > 0,
-          "request \(next.waiter.number) waits in the lane of \(name) for nothing")
-      }
-      if !through.contains(where: { $0.waiter.hasGone }), lane.aloneCount > 0 {
-        precondition(through.count == 1, "the lane of \(name) has let others through too")
-      }
+        lane.aloneCount > 0 || !next.isShared && lane.sharedCount > 0,
+        "request \(next.waiter.number) waits in the lane of \(name) for nothing")
     }
-  #endif
+    if !through.contains(where: { $0.waiter.hasGone }), lane.aloneCount > 0 {
+      precondition(through.count == 1, "the lane of \(name) has let others through too")
+    }
+  }
 }

@@ -87,7 +87,7 @@ struct StoreCheck {
 }
 
 extension StoreReader {
-  /// Stops the process if the rows are inconsistent; for tests and the `InternalChecks` trait.
+  /// Stops the process if the rows are inconsistent; for tests and ``InternalChecks``.
   func checkInvariants() throws {
     let problems = try StoreCheck.report(on: self, path: "the store").problems
     precondition(

@@ -1,5 +1,6 @@
 import PandoLMDB
 package import PandoModels
+import PandoSystem
 
 /// Writes entries of a log, on the leading thread, between two flushes.
 package struct EntryWriter {
@@ -33,9 +34,9 @@ package struct EntryWriter {
             unsafe transaction.pointee.isRelief = session.state.isRelief
             let last = session.state.counters.commitNumber
             if last > before { core.feed.announce(before + 1...last) }
-            #if InternalChecks
+            if InternalChecks.areOn {
               if !flush.hasReplacedRows { try session.reading { try $0.checkInvariants() } }
-            #endif
+            }
           }
         }
       }

@@ -238,9 +238,9 @@ extension Writer: GroupCommitOwner {
     let last = context.counters.commitNumber
     unsafe history = context.state.history.map { ($0, last) }
     if last > before { core.feed.announce(before + 1...last) }
-    #if InternalChecks
+    if InternalChecks.areOn {
       try context.reading { try $0.checkInvariants() }
-    #endif
+    }
   }
 
   func didFail() {

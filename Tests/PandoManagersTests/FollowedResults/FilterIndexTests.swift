@@ -64,9 +64,7 @@ import Testing
       if number % 7 == 6, let broad = followers.keys.randomElement(using: &random) {
         index.setTakesAll(Bool.random(using: &random), of: broad)
       }
-      #if InternalChecks
-        index.checkInvariants(Set(followers.keys))
-      #endif
+      index.checkInvariants(Set(followers.keys))
       let track = Self.track(&random)
       let found = Self.found(track, index)
       for (number, filter) in followers where filter.matches(track) {

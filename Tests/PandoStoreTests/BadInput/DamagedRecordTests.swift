@@ -1,5 +1,6 @@
 import PandoFixtures
 import PandoModels
+import PandoSystem
 import Testing
 
 @testable import PandoStore
@@ -46,9 +47,10 @@ import Testing
     expectFailure(.damaged, text) {
       try store.read { try $0.forEachModel(of: Person.self) { _ in true } }
     }
-    #if !InternalChecks  // which would end the process at the next write
+    // Which would end the process at the next write.
+    if !InternalChecks.areOn {
       expectFailure(.damaged, text) { try store.write { try $0.set(Person(id: 1, name: "New")) } }
-    #endif
+    }
     #expect(try store.verify().problems.map(\.description).contains { $0.hasPrefix(text) })
     try expectOthers(in: store)
   }
@@ -118,11 +120,25 @@ import Testing
     expectFailure(.damaged, "people: list 1, root is damaged: wrong checksum") {
       _ = try store.read { try $0.collectionCount("people") }
     }
-    #if !InternalChecks
+    if !InternalChecks.areOn {
       expectFailure(.damaged, "wrong checksum") {
         try store.write { try $0.append([Person(id: 3, name: "C")], toCollection: "people") }
       }
-    #endif
+    }
     #expect(try store.read { try $0.get("Person:1", as: Person.self) }?.name == "Ada")
+  }
+
+  @Test func `internal checks end the process at a write beside damaged rows`() async {
+    await #expect(processExitsWith: .failure) {
+      setenv("PANDO_INTERNAL_CHECKS", "1", 1)
+      let store = try? ModelStore.inMemory()
+      _ = try? store?.write { try $0.set(Person(id: 1, name: "Ada")) }
+      try? store?.editRows { transaction, tables in
+        var row = try transaction.value(big(1), in: tables.nodes)
+        row[row.count - 2] ^= 1
+        try transaction.put(row, big(1), in: tables.nodes)
+      }
+      _ = try? store?.write { try $0.set(Person(id: 2, name: "Bob")) }
+    }
   }
 }

@@ -1,5 +1,6 @@
 import PandoFixtures
 import PandoStore
+import PandoSystem
 import Testing
 
 /// Where the stores of a test keep their pages.
@@ -29,12 +30,8 @@ struct OverBothBackings: SuiteTrait, TestTrait, TestScoping {
     for test: Test, testCase: Test.Case?,
     performing function: @Sendable @concurrent () async throws -> Void
   ) async throws {
-    #if InternalChecks
-      // The checks take long, and are those of the same engine.
-      let backings = [Backing.folder]
-    #else
-      let backings = Backing.allCases
-    #endif
+    // The checks take long, and are those of the same engine.
+    let backings = InternalChecks.areOn ? [Backing.folder] : Backing.allCases
     for backing in backings {
       do {
         try await Backing.$current.withValue(backing) { try await function() }

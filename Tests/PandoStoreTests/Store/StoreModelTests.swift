@@ -2,15 +2,12 @@ import PandoFixtures
 import PandoLMDB
 import PandoModels
 import PandoStore
+import PandoSystem
 import Testing
 
 /// Random writes on a store and on a plain dictionary of nodes must never differ.
 @Suite struct StoreModelTests {
-  #if InternalChecks
-    private static let stepCount = 30
-  #else
-    private static let stepCount = 80
-  #endif
+  private static let stepCount = InternalChecks.areOn ? 30 : 80
 
   @Test(.overBothBackings, arguments: seeds(6))
   func `random writes of untyped trees match a dictionary of nodes`(seed: UInt64) throws {
