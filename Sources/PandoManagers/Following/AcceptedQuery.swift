@@ -79,7 +79,7 @@ final class AcceptedQuery<E: Queryable>: Sendable {
   func accepts(_ entity: RankedEntity<E>, isKept: Bool) -> Bool {
     if case .identifiers = key {
       guard isKept || key.names(entity.identifier) else { return false }
-    } else if !needsStore, !query.matches(entity.entity) {
+    } else if !needsStore, !query.filter.accepts(entity.entity) {
       return false
     }
     return contract?.isValid(entity.entity, for: query) ?? true

@@ -44,7 +44,7 @@ struct FollowedConditions<E: Queryable>: Sendable {
 
   /// Whether an entity belongs to the query.
   func accept(_ entity: RankedEntity<E>) -> Bool {
-    query.answering(answers(for: entity.identifier)).matches(entity.entity)
+    query.answering(answers(for: entity.identifier)).filter.accepts(entity.entity)
   }
 }
 

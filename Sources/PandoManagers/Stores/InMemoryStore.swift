@@ -82,7 +82,7 @@ public final class InMemoryStore<E: LocalEntity>: Sendable {
       query.identifiers.map { Set($0).compactMap { state.entries[$0] } }
         ?? Array(state.entries.values)
     }
-    let ordered = entries.filter { query.matches($0.entity) }.ordered { $0.rank < $1.rank }
+    let ordered = entries.filter { query.filter.accepts($0.entity) }.ordered { $0.rank < $1.rank }
     return try query.apply(to: ordered.map(\.entity))
   }
 }

@@ -72,7 +72,7 @@ package final class AnswerParts<E: Queryable>: Sendable {
 
   /// Returns the part of an entity; `nil` if it does not belong to the query.
   package func part(of entity: E) -> [QueryValue]? {
-    query.matches(entity) ? values(of: entity) : nil
+    query.filter.accepts(entity) ? values(of: entity) : nil
   }
 
   private func values(of entity: E) -> [QueryValue] { measure.fields.map { $0.value(entity) } }

@@ -108,9 +108,8 @@ public struct Filter<E: Queryable>: Hashable, Sendable {
   /// ```swift
   /// let labels = Query<Label>(filter: .held(by: issue.id), order: [.ascending(\.name)])
   /// ```
-  /// Only a store can apply it. Elsewhere, as in ``Query/apply(to:)`` or at a server, the query throws ``QueryError``
-  /// `needsStore`, and ``matches(_:)`` returns `false`. Pando reads such a followed query again after each commit that
-  /// changes a node.
+  /// Only a store can apply it. Elsewhere, as in ``Query/apply(to:)``, ``matches(_:)`` or at a server, it throws
+  /// ``QueryError`` `needsStore`. Pando reads such a followed query again after each commit that changes a node.
   ///
   /// - Parameter identifier: The identifier of the parent node.
   /// - Returns: The filter.
@@ -214,8 +213,17 @@ public struct Filter<E: Queryable>: Hashable, Sendable {
   /// Whether an entity matches.
   ///
   /// - Parameter entity: The entity.
-  /// - Returns: Whether it does; a regular expression that can't be read matches nothing.
-  public func matches(_ entity: E) -> Bool { tree.matches { $0.value(entity) } }
+  /// - Returns: Whether it does.
+  /// - Throws: ``QueryError`` as ``validate()``; `needsStore` for a condition that only a store can check.
+  /// - Complexity: O(*p*) for *p* comparisons. For many entities ``Query/apply(to:)`` checks the filter once.
+  public func matches(_ entity: E) throws(QueryError) -> Bool {
+    try validate()
+    if needsStore { throw .onlyInStore(E.modelTypeName) }
+    return accepts(entity)
+  }
+
+  /// Whether an entity meets a valid filter without conditions that only a store can check.
+  package func accepts(_ entity: E) -> Bool { tree.matches { $0.value(entity) } }
 }
 
 /// Filters by name, for tools.

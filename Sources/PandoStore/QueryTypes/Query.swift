@@ -115,12 +115,6 @@ extension Query {
     try filter.validate()
   }
 
-  /// Whether an entity matches the filter.
-  ///
-  /// - Parameter entity: The entity.
-  /// - Returns: The result of ``Filter/matches(_:)``.
-  public func matches(_ entity: E) -> Bool { filter.matches(entity) }
-
   /// Answers the query from entities in memory.
   ///
   /// - Parameter entities: All entities, in natural order.
@@ -137,13 +131,8 @@ extension Query {
     to entities: [E], preferring isPreferred: ((E) -> Bool)?
   ) throws(QueryError) -> QueryResult<E> {
     try validate()
-    if needsStore {
-      throw QueryError(
-        .needsStore, E.modelTypeName,
-        "only a store has the models that hold or name an entity, its state on a server, and its relevance"
-      )
-    }
-    return select(from: entities.filter(filter.matches), preferring: isPreferred)
+    if needsStore { throw .onlyInStore(E.modelTypeName) }
+    return select(from: entities.filter(filter.accepts), preferring: isPreferred)
   }
 
   /// The query for all matches, in natural order, without uniqueness and groups.

@@ -61,6 +61,14 @@ public struct QueryError: Error, Hashable, CustomStringConvertible {
     self.reason = reason
   }
 
+  /// A condition or an order of a type needs more than the entities themselves.
+  static func onlyInStore(_ typeName: String) -> QueryError {
+    QueryError(
+      .needsStore, typeName,
+      "only a store has the models that hold or name an entity, its state on a server, and its relevance"
+    )
+  }
+
   /// One line: the subject and the reason.
   public var description: String { "\(subject): \(reason)" }
 }

@@ -13,8 +13,7 @@ extension Filter {
   /// other conditions of the filter, Pando reads the models of these only. An index of the field by which a model names
   /// the entity serves both ways.
   ///
-  /// Only a store can apply it; elsewhere the query throws ``QueryError`` `needsStore`, and ``matches(_:)`` returns
-  /// `false`. A followed query keeps the key of each model that counts, so a commit costs only the models and entities
+  /// Only a store can apply it; elsewhere the query throws ``QueryError`` `needsStore`. A followed query keeps the key of each model that counts, so a commit costs only the models and entities
   /// that it changes. With an offset, a limit or `uniqueBy` in `query`, Pando reads the followed query again after each
   /// commit that changes a node of one of the types.
   ///

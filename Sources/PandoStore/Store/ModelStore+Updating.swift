@@ -211,4 +211,33 @@ extension ModelStore {
     _ key: Key<M>, context: (any Sendable)? = nil,
     _ change: @escaping @Sendable (inout M) throws -> Void
   ) async throws -> M { try await write(context: context) { try $0.update(key, change) } }
+
+  /// Changes the stored state of a node and its tree, if the node exists.
+  ///
+  /// - Parameters:
+  ///   - key: The key of the node.
+  ///   - context: Passed on with the change set to its receivers.
+  ///   - change: Runs as the closure of `write(context:_:)`, perhaps more than once.
+  /// - Returns: The stored model afterwards; `nil` if there is no such node.
+  /// - Throws: The error of `change`, and the errors of ``ModelTransaction/update(_:_:_:)``.
+  /// - Complexity: As ``ModelTransaction/update(_:_:_:)``, and a commit.
+  @discardableResult
+  public func updateIfPresent<M: SimpleModel & Codable>(
+    _ key: Key<M>, context: (any Sendable)? = nil, _ change: @Sendable (inout M) throws -> Void
+  ) throws -> M? { try write(context: context) { try $0.updateIfPresent(key, change) } }
+
+  /// Changes a node that may be absent like the synchronous form, without blocking a thread.
+  ///
+  /// - Parameters:
+  ///   - key: The key of the node.
+  ///   - context: Passed on with the change set to its receivers.
+  ///   - change: Same as in the synchronous form.
+  /// - Returns: The stored model afterwards; `nil` if there is no such node.
+  /// - Throws: Same as the synchronous form.
+  /// - Complexity: As ``ModelTransaction/update(_:_:_:)``, and a commit.
+  @discardableResult
+  public func updateIfPresent<M: SimpleModel & Codable>(
+    _ key: Key<M>, context: (any Sendable)? = nil,
+    _ change: @escaping @Sendable (inout M) throws -> Void
+  ) async throws -> M? { try await write(context: context) { try $0.updateIfPresent(key, change) } }
 }

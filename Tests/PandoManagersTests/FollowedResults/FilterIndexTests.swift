@@ -67,7 +67,7 @@ import Testing
       index.checkInvariants(Set(followers.keys))
       let track = Self.track(&random)
       let found = Self.found(track, index)
-      for (number, filter) in followers where filter.matches(track) {
+      for (number, filter) in followers where filter.accepts(track) {
         #expect(found.contains(number), "\(filter) is not found by \(track)")
       }
     }

@@ -307,9 +307,14 @@ import Testing
     #expect(throws: QueryError.self) { try store.find(query) }
     #expect(throws: QueryError.self) { try query.validate() }
     let right = Query<Customer>(filter: .has(Self.unpaid, by: \.customer))
-    #expect(!right.matches(Customer(id: 1, city: "", name: "")))
-    let error = #expect(throws: QueryError.self) { try right.apply(to: []) }
-    #expect(error?.code == .needsStore)
+    let customer = Customer(id: 1, city: "", name: "")
+    for filter in [right.filter, !right.filter] {
+      let errors = [
+        #expect(throws: QueryError.self) { try filter.matches(customer) },
+        #expect(throws: QueryError.self) { try Query(filter: filter).apply(to: []) },
+      ]
+      #expect(errors.allSatisfy { $0?.code == .needsStore })
+    }
     #expect(
       Filter<Customer>.has(Self.unpaid, by: \.customer)
         == .has(Query(filter: \Order.isPaid == false), by: \.customer))

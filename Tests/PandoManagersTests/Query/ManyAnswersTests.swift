@@ -112,7 +112,7 @@ import Testing
     (all.offset, all.limit, all.filter) = (0, nil, .all)
     let order = try all.apply(to: tickets).entities
     let end = try #require(order.firstIndex(of: last))
-    let rest = order[(end + 1)...].filter(query.matches).dropFirst(query.offset)
+    let rest = order[(end + 1)...].filter(query.filter.accepts).dropFirst(query.offset)
     return Array(query.limit.map { rest.prefix($0) } ?? rest)
   }
 }

@@ -59,7 +59,7 @@ import Testing
       func check(_ filter: Filter<Issue>, _ holds: (Issue) -> Bool) throws {
         let found = try store.read { try $0.find(Query(filter: filter)).entities }
         #expect(found == Self.issues.filter(holds), "\(filter)")
-        #expect(Self.issues.filter(filter.matches) == found, "\(filter)")
+        #expect(try Self.issues.filter(filter.matches) == found, "\(filter)")
       }
       try check(\.kind == .bug) { $0.kind == .bug }
       try check(\.kind == .default) { $0.kind == .default }

@@ -72,6 +72,8 @@ import Testing
   @Test func `an update and a delete of what is not there throw`() throws {
     try set([Member(id: 1, name: "Ada")])
     #expect(try store.update(Member.key(1)) { $0.name = "Eve" }.name == "Eve")
+    #expect(try store.updateIfPresent(Member.key(1)) { $0.name = "Bo" }?.name == "Bo")
+    #expect(try store.updateIfPresent(Member.key(2)) { $0.name = "" } == nil)
     for change: @Sendable (inout ModelTransaction) throws -> Void in [
       { try $0.update(Member.key(2)) { $0.name = "" } },
       { try $0.update(Member.self, "Member:2") { $0.name = "" } },

@@ -104,7 +104,7 @@ private struct Item: Model, Codable, Equatable, Queryable {
           let expected = items.filter(holds)
           let found = try store.read { try $0.find(Query(filter: filter)).entities }
           #expect(found == expected, "\(place): \(item)")
-          #expect(items.filter(filter.matches) == expected, "\(place): \(item)")
+          #expect(try items.filter(filter.matches) == expected, "\(place): \(item)")
           let count = try store.read { try $0.answer(.count, to: Query(filter: filter)) }
           #expect(count == expected.count, "\(place): \(item)")
           let ordered = expected.sorted { ($0.price, $0.number) < ($1.price, $1.number) }

@@ -77,7 +77,7 @@ import Testing
         let first = Query<Person>(filter: .hasPrefix(\.name, part, options))
         let starting = people.filter { folded($0.name).starts(with: folded(part)) }
         #expect(try store.find(first).entities == starting, "\(part)")
-        #expect(people.filter(inside.matches) == (try store.find(inside).entities))
+        #expect(try people.filter(inside.filter.matches) == store.find(inside).entities)
       }
     }
   }

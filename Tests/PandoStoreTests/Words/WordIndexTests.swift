@@ -127,7 +127,7 @@ import Testing
       let expected = teas.filter(search.matches)
       var query = Query(filter: search.filter)
       #expect(try store.find(query).entities == expected, "\(search)")
-      #expect(teas.filter(query.matches) == expected, "\(search)")
+      #expect(try teas.filter(query.filter.matches) == expected, "\(search)")
       #expect(try store.answer(.count, to: query) == expected.count, "\(search)")
       let price = Int.random(in: 0...5, using: &random)
       query.filter = search.filter && \.price <= price
