@@ -1,3 +1,4 @@
+import Glibc
 import PandoFixtures
 import PandoLMDB
 import PandoSystem
@@ -72,7 +73,7 @@ import Testing
     try withEnvironment(configuration) { environment in
       try Self.nest(4, environment) {
         let error = expectError(.readersFull) { try environment.read { _ in } }
-        #expect(error?.detail.contains("4 readers") == true, "\(error?.detail ?? "")")
+        #expect(error?.detail == "process \(getpid()) has 4")
       }
       try Self.nest(4, environment) {}
     }
@@ -149,7 +150,12 @@ import Testing
         try ChildProcess("PandoLMDBTestProcess", ["hold-reader", path])
       }
       for other in others { #expect(other.nextLine() == "reading") }
-      expectError(.readersFull) { try environment.read { _ in } }
+      let error = expectError(.readersFull) { try environment.read { _ in } }
+      for other in others {
+        #expect(
+          error?.detail.contains("process \(other.identifier) has 1") == true,
+          "\(error?.detail ?? "")")
+      }
       for other in others { other.kill() }
       try Self.nest(2, environment) {}
     }

@@ -14,17 +14,18 @@ enum StatCommand: Command {
     examples: [.init("pando stat tweets", "nodes, records by type, bytes, readers, commits")])
 
   static func run(_ arguments: ParsedArguments, _ output: StandardOutput) async throws {
-    let statistics = try await StoreAccess.read.open(arguments[0], for: declaration) { store in
-      try store.statistics()
+    let (statistics, behind) = try await StoreAccess.read.open(arguments[0], for: declaration) {
+      store in
+      (try store.statistics(), try store.openReaders().map(\.commitsBehind).max() ?? 0)
     }
     if arguments.has("--json") {
-      try output.line(value(statistics).json(isPretty: true))
+      try output.line(value(statistics, behind).json(isPretty: true))
     } else {
-      for line in lines(statistics) { try output.line(line) }
+      for line in lines(statistics, behind) { try output.line(line) }
     }
   }
 
-  private static func lines(_ statistics: StoreStatistics) -> [String] {
+  private static func lines(_ statistics: StoreStatistics, _ behind: Int) -> [String] {
     var table = TextTable([.left, .right])
     table.row("commit", Figures.count(statistics.commitNumber.value))
     table.row("commits in the change log", Figures.count(statistics.changeLogCount))
@@ -39,9 +40,7 @@ enum StatCommand: Command {
     table.row("map", Figures.bytes(statistics.mapSizeInBytes))
     table.row(
       "readers", "\(statistics.readerCount) of \(Figures.count(statistics.readerCountMaximum))")
-    if let age = statistics.oldestReaderAgeInSeconds {
-      table.row("oldest reader", Figures.duration(.seconds(age)))
-    }
+    if behind > 0 { table.row("oldest reader", "\(Figures.count(behind, "commit")) behind") }
     table.row("format", format(statistics.formatVersion))
     table.row("store", statistics.storeIdentifier)
     return table.lines
@@ -57,7 +56,7 @@ enum StatCommand: Command {
     }
   }
 
-  private static func value(_ statistics: StoreStatistics) -> TreeValue {
+  private static func value(_ statistics: StoreStatistics, _ behind: Int) -> TreeValue {
     let records = statistics.recordCounts.mapValues { TreeValue.integer(Int64($0)) }
     return [
       "commit": TreeValue(exactly: statistics.commitNumber.value) ?? .null,
@@ -72,7 +71,7 @@ enum StatCommand: Command {
       "mapBytes": .integer(Int64(statistics.mapSizeInBytes)),
       "readers": .integer(Int64(statistics.readerCount)),
       "maximumReaders": .integer(Int64(statistics.readerCountMaximum)),
-      "oldestReaderSeconds": statistics.oldestReaderAgeInSeconds.map { .double($0) } ?? .null,
+      "mostCommitsBehind": .integer(Int64(behind)),
       "formatVersion": .integer(Int64(statistics.formatVersion)),
       "store": .string(statistics.storeIdentifier),
     ]

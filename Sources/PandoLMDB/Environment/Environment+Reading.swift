@@ -250,12 +250,9 @@ extension Environment {
     readers.leave(ticket)
   }
 
-  private func readError(_ status: CInt) -> LMDBError {
-    let code = LMDBError.Code(rawValue: status)
-    var detail = ""
-    if code == .readersFull {
-      detail = "\(readers.activeCount()) readers of this process are open, all slots are taken"
-    }
+  /// The error of a reader that could not begin; if all slots are taken, with the processes that have them.
+  func readError(_ status: CInt) -> LMDBError {
+    let detail = status == MDB_READERS_FULL ? (try? slotOwners()) ?? "" : ""
     return .reading(status, "mdb_txn_begin", path, detail)
   }
 }

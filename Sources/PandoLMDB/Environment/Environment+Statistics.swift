@@ -82,6 +82,17 @@ extension Environment {
   func oldestReader(_ environment: OpaquePointer) throws(LMDBError) -> UInt64? {
     try unsafe ReaderList(environment).readers.map(\.transactionID).min()
   }
+
+  /// The processes with the most reader slots, in words; needs no slot itself.
+  func slotOwners() throws(LMDBError) -> String {
+    let ticket = try readers.enter()
+    defer { readers.leave(ticket) }
+    let counts = try unsafe ReaderList(openPointer("mdb_reader_list")).slotCounts
+    let owners = counts.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
+    let named = owners.prefix(3).map { "process \($0.key) has \($0.value)" }
+    let others = owners.dropFirst(named.count).reduce(0) { $0 + $1.value }
+    return (named + (others > 0 ? ["others have \(others)"] : [])).joined(separator: ", ")
+  }
 }
 
 /// The open read transactions of all processes.
@@ -89,6 +100,8 @@ extension Environment {
 /// LMDB lists them as lines of text: process, thread, and transaction number or a dash.
 private struct ReaderList {
   private(set) var readers: [(processID: Int, transactionID: UInt64)] = []
+  /// The number of slots of each process; one slot may have no transaction now.
+  private(set) var slotCounts: [Int: Int] = [:]
 
   init(_ environment: OpaquePointer) throws(LMDBError) {
     var text = ""
@@ -106,9 +119,9 @@ private struct ReaderList {
     }
     for line in text.split(separator: "\n") {
       let words = line.split(separator: " ")
-      if words.count == 3, let process = Int(words[0]), let number = UInt64(words[2]) {
-        readers.append((process, number))
-      }
+      guard words.count == 3, let process = Int(words[0]) else { continue }
+      slotCounts[process, default: 0] += 1
+      if let number = UInt64(words[2]) { readers.append((process, number)) }
     }
   }
 }

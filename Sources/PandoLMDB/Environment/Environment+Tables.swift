@@ -72,7 +72,7 @@ extension Environment {
   ) throws(LMDBError) -> MDB_dbi {
     var transaction: OpaquePointer?
     let status = unsafe namespaces.beginReader(environment, &transaction)
-    if status != 0 { throw .reading(status, "mdb_txn_begin", path) }
+    if status != 0 { throw readError(status) }
     guard let transaction = unsafe transaction else {
       preconditionFailure("a begun transaction is not nil")
     }

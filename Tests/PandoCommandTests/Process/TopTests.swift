@@ -67,6 +67,9 @@ import Testing
       try PandoProcess.output("set", store, "Person:2", #"{"id":2,"name":"Bob B."}"#)
       let text = try PandoProcess.output("top", store, "--count", "1")
       #expect(text.contains("  process \(reader.identifier) reads a version 1 commit behind\n"))
+      #expect(try PandoProcess.output("stat", store).contains("1 commit behind\n"))
+      let json = try TreeValue(json: PandoProcess.output("stat", store, "--json"))
+      #expect(json["mostCommitsBehind"] == 1)
       while reader.nextLine() != nil {}
       #expect(reader.wait() == 0)
     }

@@ -1,3 +1,4 @@
+import Glibc
 import PandoFixtures
 import PandoLMDB
 import PandoModels
@@ -70,7 +71,9 @@ import Testing
     }
     for _ in 0..<2 {
       try nest(1000) {
-        expectFailure(engine: .readersFull, "1000 readers") { try store.read { _ in } }
+        expectFailure(engine: .readersFull, "process \(getpid()) has 1000") {
+          try store.read { _ in }
+        }
       }
     }
     #expect(try store.statistics().readerCount == 0)
