@@ -132,9 +132,8 @@ final class Watched {
     }
     let isRight =
       switch (former, new) {
-      case (.items(let old), .items(let new)):
-        leads(changes, old, to: new) { $0.isSame($1) }
-      case (.keys(let old), .keys(let new)): leads(changes, old, to: new, ==)
+      case (.items(let old), .items(let new)): leads(changes, old, to: new)
+      case (.keys(let old), .keys(let new)): leads(changes, old, to: new)
       default: false
       }
     if !isRight {
@@ -142,13 +141,10 @@ final class Watched {
     }
   }
 
-  private func leads<Element>(
-    _ changes: [CollectionChangeInformation], _ old: [Element], to new: [Element],
-    _ isSame: (Element, Element) -> Bool
-  ) -> Bool {
-    let made = old.applying(changes) { $0 < new.count ? new[$0] : old[0] }
-    return made.count == new.count && zip(made, new).allSatisfy(isSame)
-  }
+  /// An element that is equal to the former one is no change, even if its texts have other bytes.
+  private func leads<Element: Equatable>(
+    _ changes: [CollectionChangeInformation], _ old: [Element], to new: [Element]
+  ) -> Bool { old.applying(changes) { $0 < new.count ? new[$0] : old[0] } == new }
 
   // MARK: Asked
 
