@@ -19,3 +19,22 @@ public func seeds(_ count: UInt64) -> Range<UInt64> {
     "PANDO_TEST_SEEDS is \(text), and neither a count nor a range such as 100..<900")
   return bounds[0]..<bounds[1]
 }
+
+/// Some of the cases of a test that takes long: all in a run for which `PANDO_TEST_SEEDS` says which seeds.
+///
+/// - Parameters:
+///   - all: All cases.
+///   - count: How many are tried otherwise, with equal distances.
+/// - Returns: The cases.
+public func sample<Value>(_ all: some Collection<Value>, _ count: Int) -> [Value] {
+  let all = Array(all)
+  if seeds(1).upperBound > 1 || all.count <= count { return all }
+  return (0..<count).map { all[$0 * all.count / count] }
+}
+
+/// Each value of one list with each of another, so that neighbours differ in both.
+public func pairs<First, Second>(_ first: [First], _ second: [Second]) -> [(First, Second)] {
+  second.indices.flatMap { shift in
+    first.indices.map { (first[$0], second[($0 + shift) % second.count]) }
+  }
+}

@@ -4,7 +4,7 @@ import Testing
 
 /// Three to five replicas, with delays, lost answers, duplicates, partitions and crashes between any two steps.
 @Suite struct SimulationTests {
-  private static let seeds = PandoFixtures.seeds(100)
+  private static let seeds = PandoFixtures.seeds(50)
   /// How many runs there have been, and how often each trouble has occurred in them.
   private static let faults = Locked((runCount: 0, counts: [Simulation.Fault: Int]()))
 

@@ -14,7 +14,7 @@ import Testing
     var last: QueryResult<Track>?
   }
 
-  @Test(arguments: seeds(5))
+  @Test(arguments: seeds(2))
   func `every result is the naive one after every commit`(seed: UInt64) async throws {
     try await Following.run { following in
       // With indexes and without.

@@ -293,7 +293,7 @@ import Testing
 
   private func names(_ numbers: Int...) -> [String] { numbers.map { "Track:\($0)" } }
 
-  @Test(arguments: seeds(6))
+  @Test(arguments: seeds(2))
   func `keys are those of the naive result after every commit`(seed: UInt64) async throws {
     try await Following.run { following in
       var random = SeededGenerator(seed: seed)

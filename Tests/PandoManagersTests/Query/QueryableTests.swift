@@ -105,7 +105,7 @@ private struct Person: Model, Codable, Equatable, Queryable {
     for index in all.indices where all[index].city?.key == city.key { all[index].city = city }
   }
 
-  @Test(arguments: seeds(12))
+  @Test(arguments: seeds(4))
   func `random queries, stored and followed, give what they give over an array`(
     seed: UInt64
   ) async throws {
@@ -145,7 +145,7 @@ private struct Person: Model, Codable, Equatable, Queryable {
     #expect(try store.verify().problems == [])
   }
 
-  @Test(arguments: seeds(6))
+  @Test(arguments: seeds(2))
   func `a query finds and follows the nodes that any holder attaches`(seed: UInt64) async throws {
     var random = SeededGenerator(seed: seed)
     let store = try ModelStore.temporary()

@@ -8,7 +8,7 @@ import Testing
 
 /// Random writes and queries of chores, each answer beside the one over an array.
 @Suite struct RelationRandomTests {
-  @Test(arguments: seeds(30))
+  @Test(arguments: seeds(6))
   func `random writes and questions give what an array gives`(seed: UInt64) throws {
     var world = ChoreWorld(seed: seed)
     let store = try ModelStore.temporary()

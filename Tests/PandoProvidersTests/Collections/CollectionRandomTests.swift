@@ -11,7 +11,7 @@ import Testing
 /// At quiet points all providers show the same list, what each was told leads to it, and the store
 /// holds it.
 @Suite struct CollectionRandomTests {
-  @Test(arguments: seeds(16))
+  @Test(arguments: seeds(8))
   func `in memory, notifications lead to the shown list`(seed: UInt64) async throws {
     var random = SeededGenerator(seed: seed)
     let manager = DataModelManager()
@@ -54,7 +54,7 @@ import Testing
     }
   }
 
-  @Test(arguments: seeds(16))
+  @Test(arguments: seeds(8))
   func `over a store, notifications lead to the shown and stored list`(seed: UInt64) async throws {
     try await withStore { store in
       var random = SeededGenerator(seed: seed)

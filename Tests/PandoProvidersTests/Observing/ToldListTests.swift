@@ -138,7 +138,7 @@ import Testing
     }
   }
 
-  @Test(arguments: Backing.allCases, seeds(12))
+  @Test(arguments: Backing.allCases, seeds(4))
   func `own changes and those of the delegate lead to the data, in the order of the queue`(
     backing: Backing, seed: UInt64
   ) async throws {

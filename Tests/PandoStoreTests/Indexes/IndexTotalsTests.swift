@@ -112,7 +112,7 @@ import Testing
     #expect(number == expected.count && most == expected.map(\.number).max())
   }
 
-  @Test(.overBothBackings, arguments: 0..<3 as Range<UInt64>)
+  @Test(.overBothBackings, arguments: seeds(1))
   func `after random writes each range has the totals of its records`(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let store = try ModelStore.forTest()

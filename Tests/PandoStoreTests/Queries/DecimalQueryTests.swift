@@ -95,7 +95,7 @@ private struct Item: Model, Codable, Equatable, Queryable {
     #expect(try store.verify().problems == [])
   }
 
-  @Test(arguments: [false, true], seeds(2))
+  @Test(arguments: [false, true], seeds(1))
   func `filters and orders give what Swift gives`(hasIndexes: Bool, seed: UInt64) throws {
     try Self.withItems(hasIndexes: hasIndexes, seed: seed) { store, items, random in
       for _ in 0..<12 {

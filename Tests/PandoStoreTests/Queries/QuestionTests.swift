@@ -74,7 +74,7 @@ import Testing
     try body(store)
   }
 
-  @Test(arguments: [false, true], seeds(6))
+  @Test(arguments: [false, true], seeds(2))
   func `each answer has the type of its question`(hasIndexes: Bool, seed: UInt64) throws {
     let bills = Self.bills(seed)
     try Self.withBills(hasIndexes: hasIndexes, bills) { (store) throws in
@@ -121,7 +121,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [false, true], seeds(6))
+  @Test(arguments: [false, true], seeds(2))
   func `groups are a dictionary by the values of their field`(hasIndexes: Bool, seed: UInt64)
     throws
   {

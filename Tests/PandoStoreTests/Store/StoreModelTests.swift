@@ -9,12 +9,12 @@ import Testing
 @Suite struct StoreModelTests {
   private static let stepCount = InternalChecks.areOn ? 30 : 80
 
-  @Test(.overBothBackings, arguments: seeds(6))
+  @Test(.overBothBackings, arguments: seeds(2))
   func `random writes of untyped trees match a dictionary of nodes`(seed: UInt64) throws {
     try check(seed: seed, usesModels: false)
   }
 
-  @Test(.overBothBackings, arguments: seeds(4))
+  @Test(.overBothBackings, arguments: seeds(2))
   func `random writes of Swift values match a dictionary of nodes`(seed: UInt64) throws {
     try check(seed: seed, usesModels: true)
   }

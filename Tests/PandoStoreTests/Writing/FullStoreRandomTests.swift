@@ -102,7 +102,7 @@ import Testing
     #expect(try store.verify().problems == [])
   }
 
-  @Test(arguments: seeds(4))
+  @Test(arguments: seeds(2))
   func `random writes in a map that is full lose nothing, and all can be removed`(
     seed: UInt64
   ) throws {
@@ -114,7 +114,7 @@ import Testing
     try run(store, [.mapFull], seed)
   }
 
-  @Test(arguments: seeds(4))
+  @Test(arguments: seeds(2))
   func `random writes on a disk that is full lose nothing, and all can be removed`(
     seed: UInt64
   ) throws {

@@ -75,7 +75,9 @@ import Testing
     #expect(try store.verify().problems == [])
   }
 
-  @Test(.overBothBackings, arguments: Emptying.allCases, [Durability.unsynchronized, .full])
+  @Test(
+    .overBothBackings,
+    arguments: sample(pairs(Emptying.allCases, [Durability.unsynchronized, .full]), 2))
   func `a map that is full is emptied and filled again`(
     emptying: Emptying, durability: Durability
   ) throws {
@@ -128,7 +130,7 @@ import Testing
     }
   }
 
-  @Test(arguments: Emptying.allCases, [Durability.unsynchronized, .relaxed()])
+  @Test(arguments: sample(pairs(Emptying.allCases, [Durability.unsynchronized, .relaxed()]), 2))
   func `a disk that is full lets a store be emptied and filled again`(
     emptying: Emptying, durability: Durability
   ) throws {
@@ -180,7 +182,7 @@ import Testing
     }
   }
 
-  @Test(.overBothBackings, arguments: Disguise.allCases)
+  @Test(.overBothBackings, arguments: sample(Disguise.allCases, 3))
   func `the room for removals is not for writes that only look like them`(disguise: Disguise) throws
   {
     let store = try ModelStore.forTest(Self.configuration)
@@ -217,7 +219,7 @@ import Testing
     try empty(store, 0, .atOnce)
   }
 
-  @Test(.overBothBackings, arguments: [20, 300, 3_000], [false, true])
+  @Test(.overBothBackings, arguments: sample(pairs([20, 300, 3_000], [false, true]), 2))
   func `a full store takes back the space of the change log`(
     size: Int, keepsRecords: Bool
   ) throws {
@@ -248,7 +250,7 @@ import Testing
     #expect(try store.verify().problems == [])
   }
 
-  @Test(arguments: [1, 3])
+  @Test(arguments: sample([3, 1], 1))
   func `on a full disk the change log leaves removals of small models their room`(
     threadCount: Int
   ) throws {

@@ -109,7 +109,7 @@ import Testing
     return isRefused ? nil : gone
   }
 
-  @Test(arguments: seeds(40)) func `random deletes take what a naive reference takes`(seed: UInt64)
+  @Test(arguments: seeds(15)) func `random deletes take what a naive reference takes`(seed: UInt64)
     throws
   {
     var random = SeededGenerator(seed: seed)
