@@ -84,8 +84,9 @@ final class IdentifierMerge<E: LocalEntity> {
   private func restore(
     _ state: SequenceState, of name: String, in transaction: inout ModelTransaction
   ) throws {
+    let now = try transaction.snapshot.sequenceState(of: name)
     guard state.isStored, let commit = try transaction.snapshot.commitValue(of: name),
-      commit != state.commit
+      now.sequenceNumber != state.sequenceNumber || now.isDated != state.isDated
     else { return }
     let kind: SequenceRow.Kind = state.isDated ? .dated : .confirmed
     try transaction.setSequenceRow(

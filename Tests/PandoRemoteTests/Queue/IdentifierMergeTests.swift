@@ -3,12 +3,12 @@ import PandoFixtures
 import PandoManagers
 import PandoModels
 import PandoProviders
-import PandoRemote
 import PandoStore
 import PandoSystem
 import Testing
 
 @testable import PandoManagersFixtures
+@testable import PandoRemote
 
 @Suite struct IdentifierMergeTests {
   /// A server that names what is made, from 42 on, and answers once it may.
@@ -101,6 +101,38 @@ import Testing
         #expect(try snapshot.hasQueuedRequests(for: "Volume:43") == false)
       }
       #expect(try fixture.store.verify().problems.isEmpty)
+    }
+  }
+
+  /// The volume was as new as the transaction, so the answers to its waiting writes came too late.
+  @Test func `an entity keeps its sequence number if one that it names is renamed before`()
+    async throws
+  {
+    try await QueueFixture.with({ _ in .status(204) }) { fixture in
+      let writer = Writer(id: .local("a"), name: "Ada")
+      let volume = Volume(id: .local("b"), title: "Dune", writer: writer.id)
+      try await fixture.store.write { transaction in
+        _ = try transaction.apply([writer], asOf: nil)
+        _ = try transaction.apply([volume], asOf: nil)
+      }
+      let before = try await fixture.store.read {
+        try $0.sequenceState(of: volume.id.modelIdentifier).sequenceNumber
+      }
+      try await fixture.store.write { transaction in
+        let types: [any Entity.Type] = [Writer.self, Volume.self]
+        try IdentifierMerge(old: writer.id, new: .remote("w1"), relatedTypes: types)
+          .carryOut(in: &transaction) { $0.withIdentifier(.remote("w1")) }
+        try IdentifierMerge(old: volume.id, new: .remote(1), relatedTypes: types)
+          .carryOut(in: &transaction) { $0.withIdentifier(.remote(1)) }
+      }
+      let (after, stored) = try await fixture.store.read { snapshot in
+        (
+          try snapshot.sequenceState(of: "Volume:1").sequenceNumber,
+          try snapshot.get("Volume:1", as: Volume.self)
+        )
+      }
+      #expect(after == before)
+      #expect(stored?.writer == .remote("w1"))
     }
   }
 
