@@ -97,7 +97,7 @@ private struct DossierCard: PersistentEntity {
     }
   }
 
-  @Test(arguments: seeds(1))
+  @Test(arguments: seeds(2))
   func `an answer is the asked one after every commit`(seed: UInt64) async throws {
     let models: [any SimpleModel.Type] =
       seed.isMultiple(of: 2) ? [WorkItem.self, TeamMember.self] : []

@@ -146,7 +146,7 @@ import Testing
     }
   }
 
-  @Test(.timeLimit(.minutes(5)), arguments: seeds(1))
+  @Test(.timeLimit(.minutes(5)), arguments: seeds(2))
   func `asked, followed and plain results are equal after every commit`(seed: UInt64) async throws {
     let models: [any SimpleModel.Type] =
       seed.isMultiple(of: 2) ? [Customer.self, Order.self, Delivery.self] : []

@@ -60,7 +60,7 @@ import Testing
     }
   }
 
-  @Test(arguments: Kind.allCases, seeds(1))
+  @Test(arguments: Kind.allCases, seeds(2))
   func `changes lead to what the store would answer`(kind: Kind, seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let followed = AcceptedQuery(kind.query)

@@ -50,7 +50,7 @@ import Testing
     await store.close()
   }
 
-  @Test(arguments: seeds(1))
+  @Test(arguments: seeds(2))
   func `a followed answer is the asked one after every commit`(seed: UInt64) async throws {
     var maker = SaleMaker(seed: seed)
     let store = try ModelStore.inMemory(

@@ -13,7 +13,7 @@ import Testing
   /// Whether the process ends and begins anew while requests wait.
   enum Kind: CaseIterable { case plain, reopened }
 
-  @Test(arguments: Kind.allCases, seeds(1))
+  @Test(arguments: Kind.allCases, seeds(2))
   func `when all is quiet, client and server have the same`(
     kind: Kind, seed: UInt64
   ) async throws {

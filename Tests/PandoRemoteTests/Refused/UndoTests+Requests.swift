@@ -138,7 +138,7 @@ extension UndoTests {
       server.answer(.put, "/jobs/7", with: APIResponse(status: 204))
       let queue = try #require(container.clientQueue)
       let number = try #require(try queue.requests().first?.id)
-      // What the server has taken since is sent with it.
+      // The repeated request also sends this accepted change.
       try await jobs.updateIfPresent(byID: seven, in: .localAndRemote) { $0.step = 3 }?.confirmed()
       server.isOffline = true
       var titles = jobs.followAll().makeAsyncIterator()

@@ -154,7 +154,7 @@ private struct Row: Model, Codable, Equatable, Queryable {
     }
   }
 
-  @Test(arguments: seeds(1), [false, true])
+  @Test(arguments: seeds(2), [false, true])
   func `an entity that no write touches is on one page`(seed: UInt64, hasIndexes: Bool) throws {
     try withRows(seed, hasIndexes: hasIndexes) { store, random in
       for order in Self.orders {
@@ -307,7 +307,7 @@ private struct Row: Model, Codable, Equatable, Queryable {
     }
   }
 
-  @Test(arguments: seeds(1))
+  @Test(arguments: seeds(2))
   func `a cursor that a client has made is a place in the same result, or an error`(seed: UInt64)
     throws
   {
