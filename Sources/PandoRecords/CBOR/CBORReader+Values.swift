@@ -61,13 +61,31 @@ extension CBORReader {
     unsafe bytes(of: try expect(.bytes))
   }
 
-  /// Reads a float of 64 bits, as most are; ignores anything else.
-  mutating func takeWideDouble() -> Double? {
-    // In bounds: nine bytes are left.
-    guard remaining >= 9, unsafe position.load(as: UInt8.self) == 0xFB else { return nil }
-    let bits = unsafe position.loadUnaligned(fromByteOffset: 1, as: UInt64.self)
-    advance(by: 9)
-    return Double(bitPattern: UInt64(bigEndian: bits))
+  /// Reads a float of any width, bit by bit; ignores anything else.
+  @inline(__always)
+  mutating func takeDouble() -> Double? {
+    let remaining = remaining
+    guard remaining >= 3 else { return nil }
+    // In bounds: each case checks its number of bytes.
+    switch unsafe position.load(as: UInt8.self) {
+    case 0xFB where remaining >= 9:
+      let bits = unsafe position.loadUnaligned(fromByteOffset: 1, as: UInt64.self)
+      advance(by: 9)
+      return Double(bitPattern: UInt64(bigEndian: bits))
+    case 0xFA where remaining >= 5:
+      let bits = unsafe UInt32(
+        bigEndian: position.loadUnaligned(fromByteOffset: 1, as: UInt32.self))
+      advance(by: 5)
+      // The processor keeps all bits of a number, but not of a NaN.
+      let single = Float(bitPattern: bits)
+      return single.isNaN ? Double(widening: bits) : Double(single)
+    case 0xF9:
+      let bits = unsafe UInt16(
+        bigEndian: position.loadUnaligned(fromByteOffset: 1, as: UInt16.self))
+      advance(by: 3)
+      return Double(widening: bits)
+    default: return nil
+    }
   }
 
   /// Reads an integer from 0 to 2³² − 1; ignores anything else.

@@ -53,7 +53,7 @@ extension String: RecordScalarDecodable {
 extension Double: RecordScalarDecodable {
   /// Doubles are read from floats, and from integers that a double represents exactly.
   static func decodeScalar(from reader: inout CBORReader) throws -> Double {
-    if let value = reader.takeWideDouble() { return value }
+    if let value = reader.takeDouble() { return value }
     let head = try reader.head()
     if let value = head.double { return value }
     switch head.major {

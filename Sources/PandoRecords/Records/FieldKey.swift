@@ -45,6 +45,41 @@ package struct FieldKey: Sendable, Hashable {
   /// Whether the beginning of a field can rule out this key.
   fileprivate var hasStart: Bool { mask != 0 }
 
+  /// Moves over fields to the value of this key, as long as their keys and values are short.
+  ///
+  /// The caller's variables stay in registers, as no call can access them.
+  ///
+  /// - Parameters:
+  ///   - field: The address of the next field; afterwards that of the value, or of the field at which the search ended.
+  ///   - rest: The number of fields from there.
+  ///   - end: The address after the last byte.
+  /// - Returns: Whether the value was found.
+  @unsafe
+  @inline(__always)
+  fileprivate func find(
+    _ field: inout UnsafeRawPointer, _ rest: inout Int, upTo end: UnsafeRawPointer
+  ) -> Bool {
+    while rest > 0 {
+      let remaining = unsafe end - field
+      guard remaining >= 8 else { return false }
+      // In bounds, as are key and value after the checks before them.
+      let keyCount = unsafe Int(field.load(as: UInt8.self)) &- 0x60
+      guard UInt(bitPattern: keyCount) < 24, keyCount < remaining else { return false }
+      let value = unsafe field + (1 &+ keyCount)
+      if unsafe mayBegin(UInt64(littleEndian: field.loadUnaligned(as: UInt64.self))),
+        unsafe keyCount < 8 || isKey(at: field + 1, keyCount: keyCount)
+      {
+        unsafe field = value
+        return true
+      }
+      let count = unsafe ShortItem.byteCount(at: value, end - value)
+      guard count > 0 else { return false }
+      unsafe field = value + count
+      rest &-= 1
+    }
+    return false
+  }
+
   /// Whether these bytes are the key.
   @unsafe
   @inline(never)
@@ -98,30 +133,12 @@ extension CBORReader {
   /// - Returns: Whether the map has the key; if not, the reader is after the map.
   /// - Throws: ``CBORError``.
   package mutating func find(_ key: FieldKey, among count: Int) throws(CBORError) -> Bool {
-    // These copies stay in registers, as no call can access them; the loop ends at unusual fields.
     var field = unsafe position
-    let end = unsafe end
     var rest = key.hasStart ? count : 0
     let others = count &- rest
-    while rest > 0 {
-      let remaining = unsafe end - field
-      guard remaining >= 8 else { break }
-      // In bounds, as are key and value after the checks before them.
-      let keyCount = unsafe Int(field.load(as: UInt8.self)) &- 0x60
-      guard UInt(bitPattern: keyCount) < 24, keyCount < remaining else { break }
-      let value = unsafe field + (1 &+ keyCount)
-      if unsafe key.mayBegin(UInt64(littleEndian: field.loadUnaligned(as: UInt64.self))),
-        unsafe keyCount < 8 || key.isKey(at: field + 1, keyCount: keyCount)
-      {
-        unsafe advance(by: value - position)
-        return true
-      }
-      let count = unsafe ShortItem.byteCount(at: value, end - value)
-      guard count > 0 else { break }
-      unsafe field = value + count
-      rest &-= 1
-    }
+    let isFound = unsafe key.find(&field, &rest, upTo: end)
     unsafe advance(by: field - position)
+    if isFound { return true }
     return try findSlowly(key, among: rest &+ others)
   }
 
@@ -181,32 +198,54 @@ package struct FieldOperand: Sendable {
   /// - Returns: The order, or that it is unknown.
   /// - Throws: ``CBORError`` if the bytes are no record body.
   package func order(in body: UnsafeRawBufferPointer) throws(CBORError) -> Order {
+    if let order = unsafe shortOrder(in: body) { return order }
     var reader = unsafe CBORReader(body)
     let head = try reader.head()
     guard head.major == .map, try reader.find(key, among: Int(head.argument)) else {
       return .unknown
     }
+    return order(of: &reader) ?? .unknown
+  }
+
+  /// Returns the order if the field and those before it are short, as most are; `nil` otherwise.
+  @unsafe
+  @inline(__always)
+  private func shortOrder(in body: UnsafeRawBufferPointer) -> Order? {
+    guard key.hasStart, body.count > 0, let start = body.baseAddress else { return nil }
+    // In bounds: a byte exists. A map with less than 24 fields has one byte before them.
+    var rest = unsafe Int(start.load(as: UInt8.self)) &- 0xA0
+    guard UInt(bitPattern: rest) < 24 else { return nil }
+    var field = unsafe start + 1
+    let end = unsafe start + body.count
+    guard unsafe key.find(&field, &rest, upTo: end) else { return rest == 0 ? .unknown : nil }
+    var reader = unsafe CBORReader(start: field, end: end)
+    return order(of: &reader)
+  }
+
+  /// Returns the order of the next item relative to the value; `nil` if it has another kind, or is unusual.
+  @inline(__always)
+  private func order(of reader: inout CBORReader) -> Order? {
     switch value {
     case .bool(let value):
-      guard let found = try reader.head().bool else { return .unknown }
+      guard let found = (try? reader.head())?.bool else { return nil }
       return Order(found ? 1 : 0, value ? 1 : 0)
     case .integer(let value):
       if let found = reader.takeSmallUnsigned() {
         return Order(Int64(truncatingIfNeeded: found), value)
       }
-      let head = try reader.head()
-      guard let found = Int64(exactly: head.argument) else { return .unknown }
+      guard let head = try? reader.head(), let found = Int64(exactly: head.argument) else {
+        return nil
+      }
       switch head.major {
       case .unsigned: return Order(found, value)
       case .negative: return Order(-1 - found, value)
-      default: return .unknown
+      default: return nil
       }
     case .double(let value):
-      if let found = reader.takeWideDouble() { return Order(found, value) }
-      guard let found = try reader.head().double else { return .unknown }
+      guard let found = reader.takeDouble() else { return nil }
       return Order(found, value)
     case .text(let value):
-      guard let found = unsafe reader.takeShortText() else { return .unknown }
+      guard let found = unsafe reader.takeShortText() else { return nil }
       return unsafe Order(found, value)
     }
   }

@@ -58,6 +58,31 @@ struct NodeRow: ~Escapable {
     guard bytes.count == expected else { throw Self.malformed(node, bytes.count) }
   }
 
+  /// The record of a type in a row that has no other one, as most rows have; `nil` for any other row.
+  ///
+  /// It reads and checks at once what ``init(_:node:)``, ``index(ofType:)``, ``header(_:)`` and ``body(_:)`` do.
+  ///
+  /// - Returns: The header, and the offset of the body, which goes to the end of the row.
+  @inline(__always)
+  static func onlyRecord(
+    ofType type: UInt32, in row: Span<UInt8>
+  ) -> (header: RecordHeader, bodyStart: Int)? {
+    let identifierStart = fixedByteCount + entryByteCount
+    guard row.count >= identifierStart else { return nil }
+    // In bounds by the line above.
+    let bytes = unsafe row.bytes
+    guard row[0] <= 1, row[1] == 1,
+      UInt32(unsafe bytes.integer(at: fixedByteCount, as: UInt16.self)) == type
+    else { return nil }
+    let bodyStart = identifierStart + Int(unsafe bytes.integer(at: 2, as: UInt32.self))
+    let bodyByteCount = Int(unsafe bytes.integer(at: fixedByteCount + 4, as: UInt32.self))
+    guard row.count == bodyStart + bodyByteCount else { return nil }
+    let header = unsafe RecordHeader(
+      commitNumber: bytes.integer(at: fixedByteCount + headerOffset, as: UInt64.self),
+      checksum: bytes.integer(at: fixedByteCount + headerOffset + 8, as: UInt64.self))
+    return (header, bodyStart)
+  }
+
   private static func malformed(_ node: UInt64, _ byteCount: Int) -> StoreError {
     .damaged("node \(node)", "its row of \(byteCount) bytes is malformed")
   }

@@ -272,16 +272,29 @@ extension QueryRun {
       guard let node = key.bigEndian(at: 0) else {
         throw StoreError.damaged("nodes", "a key has \(key.count) bytes instead of 8")
       }
+      if let only = NodeRow.onlyRecord(ofType: type, in: value) {
+        let body = value.extracting(only.bodyStart..<value.count)
+        return try take(scanned: body, only.header, node, reader, source, computing)
+      }
       let row = try NodeRow(value, node: node)
       guard let index = row.index(ofType: type) else { return true }
-      let body = row.body(index)
-      guard row.header(index).matches(body) else {
-        throw reader.damagedRecord(
-          RecordKey(type: type, node: node), "its checksum does not fit its bytes")
-      }
-      scannedCount += 1
-      return try take(node, body, isExact: false, reader, source, computing)
+      return try take(
+        scanned: row.body(index), row.header(index), node, reader, source, computing)
     }
+  }
+
+  /// Takes a record of a scan if it matches.
+  @inline(__always)
+  private mutating func take(
+    scanned body: Span<UInt8>, _ header: RecordHeader, _ node: UInt64,
+    _ reader: borrowing StoreReader, _ source: SnapshotSource, _ computing: Computing
+  ) throws -> Bool {
+    guard header.matches(body) else {
+      throw reader.damagedRecord(
+        RecordKey(type: type, node: node), "its checksum does not fit its bytes")
+    }
+    scannedCount += 1
+    return try take(node, body, isExact: false, reader, source, computing)
   }
 
   /// Reads records of the type in descending order of their nodes, until the window is full.
