@@ -11,18 +11,18 @@ enum SetCommand: Command {
       Positional("JSON", "a JSON object, or - for standard input"),
     ],
     options: [
-      .flag("--merge", "the given fields flow in, all others stay, at every node of the tree"),
-      .value("--type", "TYPE", "the node's type, where the store cannot know it"),
+      .flag("--merge", "change the given fields of each node, and keep the others"),
+      .value("--type", "TYPE", "the node's type, if neither the store nor ID tells it"),
       .flag("--lossless", "JSON as `pando get --lossless` prints it"),
       .json,
     ],
     notes: [
       """
-      The type is that of the stored node, else the TYPE: that ID begins with. If the rules say \
-      which field identifies the type, the value of that field must equal ID; with --merge it \
-      may be absent. {"$reference": [identifier, type]} under a property stands for a node that \
-      is already in the store, as `pando get --depth 0` prints it. Write data of that form with \
-      one more $ in front: {"$$reference": …}, as `pando get` prints it.
+      A stored node keeps its type. A new node has the type before the colon of ID, as User in \
+      User:7. If the rules say which field identifies the type, the value of that field must \
+      equal ID; with --merge it may be absent. {"$reference": [identifier, type]} in a property \
+      refers to a node that is already in the store, as `pando get --depth 0` prints it. Write \
+      data of that form with one more $ in front: {"$$reference": …}, as `pando get` prints it.
       """,
       "Prints each identifier that was inserted or updated.",
     ],
