@@ -284,6 +284,9 @@ extension StoreMetrics {
     gauge(
       "pando_used_size_bytes", "The data file up to the last page ever used.",
       Double(statistics.usedSizeInBytes))
+    gauge(
+      "pando_free_size_bytes", "Free pages of the data file, which later commits use.",
+      Double(statistics.freeSizeInBytes))
     gauge("pando_map_size_bytes", "The size of the memory map.", Double(statistics.mapSizeInBytes))
     gauge("pando_readers", "Reader slots in use, of all processes.", Double(statistics.readerCount))
     gauge("pando_readers_maximum", "Reader slots.", Double(statistics.readerCountMaximum))

@@ -37,6 +37,7 @@ enum StatCommand: Command {
     table.row("collections", Figures.count(statistics.collectionCount))
     table.row("file", Figures.bytes(statistics.fileSizeInBytes))
     table.row("used", Figures.bytes(statistics.usedSizeInBytes))
+    table.row("free", Figures.bytes(statistics.freeSizeInBytes))
     table.row("map", Figures.bytes(statistics.mapSizeInBytes))
     table.row(
       "readers", "\(statistics.readerCount) of \(Figures.count(statistics.readerCountMaximum))")
@@ -68,6 +69,7 @@ enum StatCommand: Command {
       "collections": .integer(Int64(statistics.collectionCount)),
       "fileBytes": .integer(Int64(statistics.fileSizeInBytes)),
       "usedBytes": .integer(Int64(statistics.usedSizeInBytes)),
+      "freeBytes": .integer(Int64(statistics.freeSizeInBytes)),
       "mapBytes": .integer(Int64(statistics.mapSizeInBytes)),
       "readers": .integer(Int64(statistics.readerCount)),
       "maximumReaders": .integer(Int64(statistics.readerCountMaximum)),
@@ -208,7 +210,13 @@ enum CopyCommand: Command {
     summary: "copy a store, also while other processes use it",
     positionals: [.store, Positional("DEST", "a directory that does not exist, or is empty")],
     options: [.assumingNoWriter, .flag("--compact", "leave free pages out"), .json],
-    examples: [.init("pando copy tweets backup --compact", "a copy as small as it can be")])
+    notes: [
+      """
+      The command checks each page, and refuses to copy a damaged store. A copy that fails or is \
+      interrupted leaves no store in DEST.
+      """
+    ],
+    examples: [.init("pando copy tweets backup --compact", "a copy without free pages")])
 
   static func run(_ arguments: ParsedArguments, _ output: StandardOutput) async throws {
     let (path, destination) = (arguments[0], arguments[1])

@@ -10,15 +10,15 @@ enum TopCommand: Command {
     positionals: [.store],
     options: [
       .assumingNoWriter,
-      .value("--interval", "SECONDS", "how long to wait between two looks; 1 unless given"),
-      .value("--count", "N", "end after N looks"),
-      .flag("--json", "a JSON object for each look"),
+      .value("--interval", "SECONDS", "the time between two outputs; 1 by default"),
+      .value("--count", "N", "end after N outputs"),
+      .flag("--json", "a JSON object for each output"),
     ],
     notes: [
       """
-      On a terminal the command uses the whole window; Q or Ctrl-C ends it. Elsewhere it prints \
-      a block of text and an empty line at each look. Other processes may read and write \
-      meanwhile. The command reads for a moment at each look, and writes nothing.
+      On a terminal the command uses the whole window; Q or Ctrl-C ends it. In a pipe or file \
+      each output is a block of text and an empty line. The command writes nothing, and holds \
+      no read open between two outputs. Other processes may read and write.
       """,
       """
       A reader that is many commits behind prevents reuse of the pages of its version, so the \
@@ -26,7 +26,7 @@ enum TopCommand: Command {
       """,
     ],
     examples: [
-      .init("pando top tweets", "a view that is drawn anew each second"),
+      .init("pando top tweets", "the figures on the terminal, once a second"),
       .init("pando top tweets --interval 60 --json >> tweets.log", "a record of the figures"),
     ])
 
@@ -185,6 +185,7 @@ struct StoreLook {
       "collections": .integer(Int64(statistics.collectionCount)),
       "fileBytes": .integer(Int64(statistics.fileSizeInBytes)),
       "usedBytes": .integer(Int64(statistics.usedSizeInBytes)),
+      "freeBytes": .integer(Int64(statistics.freeSizeInBytes)),
       "mapBytes": .integer(Int64(statistics.mapSizeInBytes)),
       "readers": .integer(Int64(readers.count)),
       "mostCommitsBehind": .integer(Int64(behind)),

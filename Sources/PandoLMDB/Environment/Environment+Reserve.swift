@@ -14,7 +14,7 @@ import Synchronization
 ///           pages                   blocks behind its end, which the disk has given already
 /// ```
 extension Environment {
-  private static let pageSizeInBytes = 4096
+  static let pageSizeInBytes = 4096
   /// The smallest and largest reserve on the disk behind the end of the file.
   private static let diskReserveInBytes = 256 << 10...64 << 20
 
@@ -114,30 +114,11 @@ extension Environment {
     do {
       // liblmdb gives the free list to readers only.
       return try read { snapshot in
-        try Self.freePageCount(snapshot, from: oldest ?? snapshot.transactionID)
+        try snapshot.freePageCount(from: oldest ?? snapshot.transactionID)
       }
     } catch {
       throw error as? LMDBError ?? LMDBError(.invalidArgument, function: "mdb_cursor_get")
     }
-  }
-
-  /// The number of pages that commits from a given one on have freed.
-  private static func freePageCount(
-    _ snapshot: borrowing Snapshot, from first: UInt64
-  ) throws(LMDBError) -> Int {
-    var cursor: OpaquePointer?
-    try check(unsafe mdb_cursor_open(snapshot.handle.transaction, 0, &cursor), "mdb_cursor_open")
-    defer { unsafe mdb_cursor_close(cursor) }
-    var (key, value) = unsafe (MDB_val(), MDB_val())
-    var count = 0
-    // One entry per commit, with the pages that it freed; the first word is their number.
-    while unsafe mdb_cursor_get(cursor, &key, &value, MDB_NEXT) == 0 {
-      guard let number = unsafe key.mv_data?.loadUnaligned(as: UInt64.self), number >= first,
-        let list = unsafe value.mv_data
-      else { continue }
-      count += unsafe list.loadUnaligned(as: Int.self)
-    }
-    return count
   }
 
   /// Allocates disk blocks for the growth of the file and for the reserve behind it.

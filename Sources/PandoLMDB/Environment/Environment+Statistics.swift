@@ -77,6 +77,36 @@ extension Snapshot {
   }
 }
 
+extension Snapshot {
+  /// The bytes of this version's pages that no table uses.
+  ///
+  /// A commit reuses such a page as soon as no reader sees an older version that uses it.
+  ///
+  /// - Throws: ``LMDBError`` if the free list can't be read.
+  /// - Complexity: O(*c*) for *c* commits whose freed pages have not all been used again.
+  public func freeSizeInBytes() throws(LMDBError) -> Int {
+    try freePageCount(from: 0) * Environment.pageSizeInBytes
+  }
+
+  /// The number of pages that commits from a given one on have freed.
+  func freePageCount(from first: UInt64) throws(LMDBError) -> Int {
+    var cursor: OpaquePointer?
+    // liblmdb gives the free list to readers only.
+    try check(unsafe mdb_cursor_open(handle.transaction, 0, &cursor), "mdb_cursor_open")
+    defer { unsafe mdb_cursor_close(cursor) }
+    var (key, value) = unsafe (MDB_val(), MDB_val())
+    var count = 0
+    // One entry per commit, with the pages that it freed; the first word is their number.
+    while unsafe mdb_cursor_get(cursor, &key, &value, MDB_NEXT) == 0 {
+      guard let number = unsafe key.mv_data?.loadUnaligned(as: UInt64.self), number >= first,
+        let list = unsafe value.mv_data
+      else { continue }
+      count += unsafe list.loadUnaligned(as: Int.self)
+    }
+    return count
+  }
+}
+
 extension Environment {
   /// The version of the oldest reader of all processes; `nil` if no transaction reads.
   func oldestReader(_ environment: OpaquePointer) throws(LMDBError) -> UInt64? {

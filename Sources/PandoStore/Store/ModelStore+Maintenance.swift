@@ -26,6 +26,10 @@ public struct StoreStatistics: Sendable, Hashable, Codable {
   public internal(set) var fileSizeInBytes = 0
   /// The bytes up to the last page ever used, including free pages, which later commits use.
   public internal(set) var usedSizeInBytes = 0
+  /// The bytes of free pages, which later commits use; part of ``usedSizeInBytes``.
+  ///
+  /// A commit uses a free page as soon as no open read sees the version that had it.
+  public internal(set) var freeSizeInBytes = 0
   /// The size of the memory map, in bytes of address space.
   public internal(set) var mapSizeInBytes = 0
   /// The number of reader slots in use by all processes.
@@ -51,7 +55,7 @@ extension ModelStore {
   ///
   /// - Returns: Figures of one committed version.
   /// - Throws: ``StoreError`` (such as `closed`) or `LMDBError` if the store can't be read.
-  /// - Complexity: O(*t*) for *t* types.
+  /// - Complexity: O(*t* + *c*) for *t* types and *c* commits whose freed pages have not all been used again.
   public func statistics() throws -> StoreStatistics {
     var statistics = StoreStatistics()
     try core.whileOpen {
@@ -73,6 +77,7 @@ extension ModelStore {
         try reader.forEachType { name, row in
           if row.recordCount > 0 { statistics.recordCounts[name] = Int(clamping: row.recordCount) }
         }
+        statistics.freeSizeInBytes = try reader.snapshot.freeSizeInBytes()
         statistics.nodeCount = try reader.snapshot.count(of: core.tables.nodes)
         statistics.edgeCount = try reader.snapshot.count(of: core.tables.parents)
         statistics.collectionCount = try reader.snapshot.count(of: core.tables.collections)

@@ -120,6 +120,8 @@ import Testing
       #expect(json["collections"] == 1)
       #expect(json["commit"] == 1)
       #expect((json["fileBytes"]?.integerValue ?? 0) > 0)
+      let free = try #require(json["freeBytes"]?.integerValue)
+      #expect(free >= 0 && free < json["usedBytes"]?.integerValue ?? 0)
     }
   }
 

@@ -13,7 +13,7 @@ import Testing
   static let ofStatistics: Fields = [
     "commitNumber": "18446744073709551615", "nodeCount": "1", "recordCounts": #"{"T":2}"#,
     "edgeCount": "3", "collectionCount": "4", "changeLogCount": "5", "fileSizeInBytes": "6",
-    "usedSizeInBytes": "7", "mapSizeInBytes": "8", "readerCount": "9",
+    "usedSizeInBytes": "7", "freeSizeInBytes": "13", "mapSizeInBytes": "8", "readerCount": "9",
     "readerCountMaximum": "10", "oldestReaderAgeInSeconds": "11.5", "formatVersion": "12",
     "storeIdentifier": #""ab""#,
   ]
@@ -28,6 +28,7 @@ import Testing
     statistics.changeLogCount = 5
     statistics.fileSizeInBytes = 6
     statistics.usedSizeInBytes = 7
+    statistics.freeSizeInBytes = 13
     statistics.mapSizeInBytes = 8
     statistics.readerCount = 9
     statistics.readerCountMaximum = 10

@@ -35,6 +35,28 @@ import Testing
     #expect(empty.storeIdentifier == statistics.storeIdentifier)
   }
 
+  @Test(.overBothBackings) func `free pages are those that removals left`() throws {
+    let store = try ModelStore.forTest()
+    let text = String(repeating: "a", count: 1000)
+    try store.write { transaction in
+      for id in 0..<1000 { try transaction.set(FullProfile(id: id, name: text, age: 36)) }
+    }
+    let full = try store.statistics()
+    #expect(full.freeSizeInBytes < 100_000)
+    try store.write { try $0.removeAll() }
+    let empty = try store.statistics()
+    #expect(empty.freeSizeInBytes > 1_000_000)
+    #expect(empty.freeSizeInBytes < empty.usedSizeInBytes)
+    // The next commit could still have a reader of the version before the removal.
+    try store.write { try $0.set(Person(id: 1, name: "Ada")) }
+    try store.write { transaction in
+      for id in 0..<500 { try transaction.set(FullProfile(id: id, name: text, age: 36)) }
+    }
+    let half = try store.statistics()
+    #expect(half.freeSizeInBytes < empty.freeSizeInBytes)
+    #expect(half.usedSizeInBytes < full.usedSizeInBytes * 5 / 4)
+  }
+
   @Test(.overBothBackings) func `a reader that is under way shows`() throws {
     let store = try ModelStore.forTest()
     try store.read { _ in
