@@ -32,6 +32,13 @@ public func sample<Value>(_ all: some Collection<Value>, _ count: Int) -> [Value
   return (0..<count).map { all[$0 * all.count / count] }
 }
 
+/// The number of steps of a random test that takes long: all in a run for which `PANDO_TEST_SEEDS` says which seeds,
+/// half of them otherwise.
+///
+/// - Parameter count: The number of all steps.
+/// - Returns: The number of steps to make.
+public func steps(_ count: Int) -> Int { seeds(1).upperBound > 1 ? count : count / 2 }
+
 /// Each value of one list with each of another, so that neighbours differ in both.
 public func pairs<First, Second>(_ first: [First], _ second: [Second]) -> [(First, Second)] {
   second.indices.flatMap { shift in

@@ -109,7 +109,7 @@ import Testing
     let all = Operation.allCases
     // Others for each second write.
     let place = try #require(all.firstIndex(of: second))
-    for first in sample(all[place...] + all[..<place], 8) {
+    for first in sample(all[place...] + all[..<place], 4) {
       try withReplicas(3) { replicas in
         try withTemporaryDirectory { path in
           let serial = try ModelStore(path: path + "/serial", configuration: .forTests)

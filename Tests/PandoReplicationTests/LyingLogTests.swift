@@ -39,7 +39,8 @@ import Testing
       lies.counts.merge(told, uniquingKeysWith: +)
       return lies
     }
-    guard Self.blocks.count >= 8, blockCount == Self.blocks.count else { return }
+    // Few seeds need not bring all.
+    guard PandoFixtures.seeds(100).count >= 100, blockCount == Self.blocks.count else { return }
     for lie in Lie.allCases {
       #expect(counts[lie] ?? 0 > 0, "\(lie) was not told")
     }
@@ -69,7 +70,7 @@ import Testing
   ]
 
   /// The control: the simulation sees it if a replica leaves undone what a lie needs.
-  @Test(arguments: sample(canaries, 3))
+  @Test(arguments: sample(canaries, 2))
   func `a replica that leaves something undone is seen`(canary: Canary) throws {
     var found = 0
     for seed in UInt64(0)..<400 where found == 0 {

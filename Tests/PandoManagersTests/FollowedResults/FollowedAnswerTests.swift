@@ -104,7 +104,7 @@ private struct DossierCard: PersistentEntity {
     let store = try ModelStore.inMemory(models: models)
     var random = SeededGenerator(seed: seed)
     let observers = Self.observers(store)
-    for step in 0..<60 {
+    for step in 0..<steps(60) {
       let jobs = (0..<([1, 1, 2, 12].randomElement(using: &random) ?? 1)).map { _ in
         Self.job(&random)
       }

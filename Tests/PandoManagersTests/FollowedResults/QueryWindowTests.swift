@@ -72,7 +72,7 @@ import Testing
     var window = try world.window(followed)
     // A window that is kept by somebody, and that changes come to after those of the others.
     var former = (window, world)
-    for step in 0..<60 {
+    for step in 0..<steps(60) {
       if step % 10 == 9 {
         swap(&former.0, &window)
         swap(&former.1, &world)

@@ -148,7 +148,7 @@ import Testing
       var iterator = Self.follow(store, query).makeAsyncIterator()
       var told = try #require(try await iterator.next())
       #expect(told.change == .reset)
-      for step in 0..<40 {
+      for step in 0..<steps(40) {
         let changes = random.next()
         try await store.write { transaction in
           var random = SeededGenerator(seed: changes)

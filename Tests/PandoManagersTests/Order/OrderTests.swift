@@ -54,7 +54,7 @@ import Testing
   }
 
   /// Rule 5.
-  @Test(arguments: sample(0..<7, 3))
+  @Test(arguments: sample(0..<7, 2))
   func `every order with a restart among them has the right outcome`(place: Int) async throws {
     let orders = OrderEvent.orders(of: Self.events + [.restart])
     #expect(orders.count == 1260)

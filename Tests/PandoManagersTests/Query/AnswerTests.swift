@@ -20,7 +20,7 @@ import Testing
     let store = try ModelStore.temporary()
     defer { store.close() }
     var books: [Book] = []
-    for round in 0..<10 {
+    for round in 0..<steps(10) {
       try StoredQueryTests.change(&books, in: store, &random)
       if round % 3 == 0 { try Self.changeIndexes(of: store, &random) }
       for _ in 0..<25 {

@@ -63,7 +63,7 @@ import Testing
     try store.write { transaction in
       for ticket in tickets { try transaction.set(ticket) }
     }
-    for round in 0..<80 {
+    for round in 0..<steps(80) {
       if round == 40 {
         try store.write { try $0.dropIndex(on: ["owner", "state", "created"], ofType: "Ticket") }
       }

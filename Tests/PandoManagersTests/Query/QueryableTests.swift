@@ -119,7 +119,7 @@ private struct Person: Model, Codable, Equatable, Queryable {
       last: QueryResult<Person>?
     )
     var followers: [Follower] = []
-    for step in 0..<80 {
+    for step in 0..<steps(80) {
       try await Self.change(&all, in: store, &random)
       let query = Self.query(&random)
       let place: Comment = "seed \(seed), step \(step), \(query)"

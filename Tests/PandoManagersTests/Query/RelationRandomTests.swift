@@ -13,7 +13,7 @@ import Testing
     var world = ChoreWorld(seed: seed)
     let store = try ModelStore.temporary()
     defer { store.close() }
-    for round in 0..<25 {
+    for round in 0..<steps(25) {
       if round % 4 == 0 { try world.changeIndexes(of: store) }
       try world.change(store)
       let place: Comment = "seed \(seed), round \(round)"

@@ -20,7 +20,7 @@ import Testing
     var maker = SaleMaker(seed: seed)
     let store = try ModelStore.temporary(models: [Sale.self, Buyer.self])
     var sales: [Int: Sale] = [:]
-    for round in 0..<8 {
+    for round in 0..<steps(8) {
       let chosen = Self.indexes.map { ($0, maker.int(0...1) == 0) }
       let made = (0..<maker.int(0...15)).map { _ in maker.sale(maker.int(0...40)) }
       let gone = maker.int(0...40)
@@ -56,7 +56,7 @@ import Testing
     let store = try ModelStore.inMemory(
       models: seed.isMultiple(of: 2) ? [Sale.self, Buyer.self] : [])
     let followed = SaleQuestion.all.map { $0.follow(store, maker.query()) }
-    for step in 0..<40 {
+    for step in 0..<steps(40) {
       let made = (0..<maker.pick([1, 1, 2, 9])).map { _ in maker.sale(maker.int(0...25)) }
       let buyer = maker.buyer()
       let gone = Set((0..<3).map { _ in maker.int(0...25) })

@@ -8,7 +8,7 @@ import Testing
 
 /// Queries over a store against the same query over an array.
 @Suite struct StoredQueryTests {
-  @Test(arguments: seeds(8))
+  @Test(arguments: seeds(4))
   func `random queries give what they give over an array, with and without indexes`(
     seed: UInt64
   ) throws {

@@ -1,5 +1,6 @@
 import Dispatch
 import PandoConsistency
+import PandoFixtures
 import PandoModels
 import PandoProviders
 import PandoStore
@@ -91,9 +92,9 @@ import Testing
   func `a batch is called once per update, with all members that changed`(
     backing: Backing, queue: Queue
   ) async throws {
-    let (calls, members) = try await calls(backing, queue, 2_000)
+    let (calls, members) = try await calls(backing, queue, steps(1_200))
     let batched = calls.filter { if case .batch = $0 { true } else { false } }
-    let expected = (0..<2_000).map { Call.batch(members, $0) }
+    let expected = (0..<steps(1_200)).map { Call.batch(members, $0) }
     let (isRight, count) = (batched == expected, batched.count)
     let partial = batched.count {
       if case .batch(let told, _) = $0 { told.count < 2 } else { false }
@@ -105,8 +106,8 @@ import Testing
   func `members are called in the order of the commits, and the batch after them`(
     backing: Backing, queue: Queue
   ) async throws {
-    let (calls, members) = try await calls(backing, queue, 500)
-    let expected = (0..<500).flatMap { number in
+    let (calls, members) = try await calls(backing, queue, steps(500))
+    let expected = (0..<steps(500)).flatMap { number in
       [Call.tree(number), .list(number), .batch(members, number)]
     }
     let wrong = zip(calls, expected).count { $0 != $1 }

@@ -11,15 +11,11 @@ import Testing
 @Suite struct CollectionModelTests {
   private typealias Contacts = CollectionDataProvider<Contact>
 
-  /// How many runs there are of each kind; more by the environment, to look for what is rare.
-  private static let count =
-    ProcessInfo.processInfo.environment["PANDO_LIST_SEEDS"].flatMap { Int($0) } ?? 16
-
   @Test(arguments: Backing.allCases, [true, false])
   func `the shown list, the stored list and the notifications match the calls`(
     backing: Backing, isHeld: Bool
   ) async throws {
-    for seed in 0..<UInt64(Self.count) {
+    for seed in seeds(8) {
       try await run(backing, Run(isHeld: isHeld, name: "\(backing), \(isHeld), seed \(seed)"), seed)
     }
   }

@@ -21,7 +21,7 @@ import Testing
       try await replica.provider.fetchDataFromCache(withCacheKey: "contacts")
     }
     await manager.drain()
-    for step in 0..<60 {
+    for step in 0..<steps(60) {
       for _ in 0..<Int.random(in: 1..<4, using: &random) {
         let replica = replicas[Int.random(in: 0..<3, using: &random)]
         // On the delivery queue all have been told before the next change.
@@ -67,7 +67,7 @@ import Testing
       }
       await manager.drain()
       for replica in replicas + [watcher] { replica.check("at the beginning") }
-      for step in 0..<40 {
+      for step in 0..<steps(40) {
         // Nobody looks at what one provider is told between the calls of another: so in a step each
         // provider's own changes come before it is told of those of the others.
         let actor = replicas[step % 3]

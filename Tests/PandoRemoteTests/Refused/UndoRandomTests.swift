@@ -100,7 +100,7 @@ import Testing
     }
   }
 
-  @Test(arguments: seeds(24))
+  @Test(arguments: seeds(12))
   func `after undo the store is as if refused writes had never been made`(seed: UInt64) async throws
   {
     var random = SeededGenerator(seed: seed)

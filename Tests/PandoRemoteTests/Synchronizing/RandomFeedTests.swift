@@ -60,7 +60,7 @@ import Testing
     return configuration
   }
 
-  @Test(arguments: 1...12 as ClosedRange<UInt64>)
+  @Test(arguments: seeds(6))
   func `when all is quiet, disk and server agree`(seed: UInt64) async throws {
     let server = FeedServer(seed: seed)
     let store = try ModelStore.temporary()
@@ -75,7 +75,7 @@ import Testing
     await store.close()
   }
 
-  @Test(arguments: 1...8 as ClosedRange<UInt64>)
+  @Test(arguments: seeds(4))
   func `when all is quiet, memory and server agree`(seed: UInt64) async throws {
     let server = FeedServer(seed: seed)
     let queue = APIClientQueue(client: server, configuration: Self.configuration)

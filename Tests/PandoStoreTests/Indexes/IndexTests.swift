@@ -177,7 +177,7 @@ import Testing
     }
   }
 
-  @Test(arguments: seeds(6))
+  @Test(arguments: seeds(3))
   func `after random writes the rows are those of the records`(seed: UInt64) throws {
     try withTemporaryDirectory { path in
       var run = try ModelRun(path: path, seed: seed, usesModels: false)

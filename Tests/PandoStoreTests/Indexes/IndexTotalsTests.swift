@@ -76,10 +76,12 @@ import Testing
     #expect(try store.answer(.count, to: south) == within.count { $0.region == "s" })
     var page = Query(filter: range, order: [.ascending(\.day)])
     if Bool.random(using: &random) { page.order = [.descending(\.day)] }
-    let sorted = try store.find(page).entities
+    // By their numbers: a sale whose weight is not a number does not equal itself.
+    let sorted = try store.find(page).entities.map(\.number)
     page.offset = .random(in: 0...max(within.count, 1), using: &random)
     page.limit = 5
-    #expect(try store.find(page).entities == Array(sorted.dropFirst(page.offset).prefix(5)))
+    let found = try store.find(page).entities.map(\.number)
+    #expect(found == Array(sorted.dropFirst(page.offset).prefix(5)))
     let tagged = Query<Sale>(filter: .contains(\.tags, "b"))
     let tags = try Question<Sale, Decimal>.sum(\.total).answer(all.filter { $0.tags.contains("b") })
     #expect(try store.answer(.sum(\.total), to: tagged) == tags)
@@ -118,7 +120,7 @@ import Testing
     let store = try ModelStore.forTest()
     try store.addIndexes(of: [Sale.self])
     var sales: [Int: Sale] = [:]
-    for round in 0..<20 {
+    for round in 0..<steps(20) {
       let count = [1, 3, 60, 400][.random(in: 0...3, using: &random)]
       let isAborted = Int.random(in: 0...6, using: &random) == 0
       let before = sales

@@ -75,7 +75,7 @@ import Testing
   func `integers of 128 bits compare by their exact value`(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     var values: [(value: QueryValue, exact: Int128)] = []
-    for _ in 0..<150 {
+    for _ in 0..<steps(150) {
       let bits =
         UInt128(random.next()) << 62 | UInt128(random.next() >> 2)
       let number = Int128(bits >> UInt128(UInt64.random(in: 0..<126, using: &random)))
@@ -118,7 +118,7 @@ import Testing
   func `numbers of any type compare by their exact value`(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     var values: [QueryValue] = []
-    for _ in 0..<150 {
+    for _ in 0..<steps(150) {
       let bits = random.next() >> UInt64.random(in: 0..<64, using: &random)
       values.append(.integer(Int64(truncatingIfNeeded: bits)))
       values.append(QueryValue(bits))

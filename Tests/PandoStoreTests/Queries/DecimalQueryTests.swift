@@ -98,7 +98,7 @@ private struct Item: Model, Codable, Equatable, Queryable {
   @Test(arguments: [false, true], seeds(1))
   func `filters and orders give what Swift gives`(hasIndexes: Bool, seed: UInt64) throws {
     try Self.withItems(hasIndexes: hasIndexes, seed: seed) { store, items, random in
-      for _ in 0..<12 {
+      for _ in 0..<steps(12) {
         let item = try #require(items.randomElement(using: &random))
         for (place, (filter, holds)) in Self.filters(item).enumerated() {
           let expected = items.filter(holds)

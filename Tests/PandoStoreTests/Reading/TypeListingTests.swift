@@ -6,7 +6,7 @@ import Testing
 
 /// Nodes are found by the type of their records, also while a transaction is changing them.
 @Suite struct TypeListingTests {
-  @Test(.overBothBackings, arguments: seeds(4))
+  @Test(.overBothBackings, arguments: seeds(2))
   func `lists by type follow every change`(seed: UInt64) throws {
     let store = try ModelStore.forTest()
     var random = SeededGenerator(seed: seed)

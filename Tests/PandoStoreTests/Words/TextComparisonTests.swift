@@ -82,7 +82,7 @@ import Testing
     }
   }
 
-  @Test(.overBothBackings, arguments: 0..<4 as Range<UInt64>)
+  @Test(.overBothBackings, arguments: seeds(2))
   func `the folded order is that of folded texts, with and without an index`(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let store = try ModelStore.forTest()

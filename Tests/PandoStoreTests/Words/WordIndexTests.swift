@@ -187,7 +187,7 @@ import Testing
     #expect(Set(try store.find(query).entities.map(\.number)) == Set(inTitles), "\(search)")
   }
 
-  @Test(.overBothBackings, arguments: 0..<4 as Range<UInt64>)
+  @Test(.overBothBackings, arguments: seeds(2))
   func `after random writes a search finds what a loop finds`(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let store = try ModelStore.forTest()

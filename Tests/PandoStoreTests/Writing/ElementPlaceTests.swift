@@ -140,7 +140,7 @@ import Testing
       let changes = (0..<(grows ? 2 : 40)).map { _ in reference.change(&random, grows: grows) }
       try store.write { for change in changes { try change(&$0) } }
       // Both take much longer than the changes.
-      if step % 4 != 3 { continue }
+      if step % 8 != 3 { continue }
       let found = try store.read { snapshot in
         try keys.map { try snapshot.collectionTrees($0) }
       }

@@ -219,7 +219,7 @@ import Testing
     try empty(store, 0, .atOnce)
   }
 
-  @Test(.overBothBackings, arguments: sample(pairs([20, 300, 3_000], [false, true]), 2))
+  @Test(.overBothBackings, arguments: sample(pairs([20, 300, 3_000], [false, true]), 1))
   func `a full store takes back the space of the change log`(
     size: Int, keepsRecords: Bool
   ) throws {
