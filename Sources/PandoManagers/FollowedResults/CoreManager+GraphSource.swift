@@ -80,9 +80,9 @@ extension CoreManager: GraphSource {
   }
 
   func watch(
-    _ body: @escaping @Sendable (Set<ByteString>) -> Void
+    _ body: @escaping @Sendable (WatchedChange) -> Void
   ) -> (@Sendable () -> Void)? {
-    if let feed { return feed.watch(body) }
+    if let feed { return feed.watch { body(.nodes($0)) } }
     guard let store = stack.followedStore else { return nil }
     return (try? StoreHub.hub(of: store))?.watch(E.identifierNamespace, body)
   }

@@ -14,6 +14,8 @@ struct FollowingRun: PipelineStep {
   let commit: CommitOrigin?
   /// The context of its write.
   let context: (any Sendable)?
+  /// Whether a copy has replaced the data, so that earlier commit numbers do not compare.
+  var isReplaced = false
   /// The touched entities.
   var reads = EntityReads()
   var tally = HubTally()

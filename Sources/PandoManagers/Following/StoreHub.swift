@@ -8,8 +8,8 @@ import PandoSystem
 /// A write is shown from the models that it was given, if these contain the entities of all views that it affects.
 /// Otherwise the entities are read from the snapshot that the store's pipeline shows next.
 final class StoreHub: Sendable {
-  /// Receives the changed nodes of a namespace.
-  typealias Watcher = @Sendable (Set<ByteString>) -> Void
+  /// Receives the changes of a namespace.
+  typealias Watcher = @Sendable (WatchedChange) -> Void
 
   private struct Watch: Sendable {
     let number: UInt64
@@ -230,24 +230,41 @@ extension StoreHub: StorePipelineMember {
       commit: group.newest.map { CommitOrigin($0) }
         ?? (try? snapshot.commitNumber).map { CommitOrigin($0) },
       context: group.newest?.context)
+    run.isReplaced = group.isReplaced
     if !views.isEmpty {
       for (view, nodes) in views.concerned(by: group, in: snapshot, &run.reads) {
         stage(view, nodes, &run, snapshot)
       }
     }
-    let watches = watches.withLock { $0 }
-    if !watches.isEmpty {
-      let touched = group.touched(in: snapshot)
-      run.add {
-        for watch in watches {
-          let found = touched.filter { $0.isIdentifier(of: watch.namespace) }
-          if !found.isEmpty { watch.body(found) }
-        }
-      }
-    }
+    addCalls(of: group, in: snapshot, to: &run)
     run.tally.reads = run.reads.count
     counts.withLock { [tally = run.tally] in $0.add(tally) }
     return run
+  }
+
+  /// Adds the calls of watchers to the results.
+  private func addCalls(
+    of group: CommitGroup, in snapshot: ModelSnapshot, to run: inout FollowingRun
+  ) {
+    let watches = watches.withLock { $0 }
+    if watches.isEmpty { return }
+    if group.hasExpired {
+      let former = group.isReplaced ? nil : line.shown
+      run.add { [store] in
+        for watch in watches {
+          watch.body(
+            .unknown(.init(namespace: watch.namespace, store: store, former: former)))
+        }
+      }
+      return
+    }
+    let touched = group.touched(in: snapshot)
+    run.add {
+      for watch in watches {
+        let found = touched.filter { $0.isIdentifier(of: watch.namespace) }
+        if !found.isEmpty { watch.body(.nodes(found)) }
+      }
+    }
   }
 
   private func stage(

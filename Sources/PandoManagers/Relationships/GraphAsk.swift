@@ -93,6 +93,9 @@ struct GraphProgress: Sendable {
     }
   }
 
+  /// The entities for which a local change counts: those that a server lacks, and those without an answer.
+  var undecided: Set<ByteString> { lacked.union(claimed.subtracting(answered)) }
+
   /// Applies the local changes up to a snapshot.
   ///
   /// - Parameters:
@@ -104,11 +107,13 @@ struct GraphProgress: Sendable {
     if let nodes {
       touch(Set(nodes))
     } else if newest > commit {
-      let asked = lacked.union(claimed.subtracting(answered))
-      touch(try asked.filter { try snapshot.commitValue(of: $0.text) ?? 0 > commit })
+      touch(try undecided.filter { try snapshot.commitValue(of: $0.text) ?? 0 > commit })
     }
     commit = max(commit, newest)
   }
+
+  /// Lets all present entities count as changed, because a copy has replaced the data.
+  mutating func forgetCommit() { commit = 0 }
 
   /// Applies local changes of entities: answers to earlier requests about them don't count any more.
   mutating func touch(_ identifiers: Set<ByteString>) {

@@ -18,11 +18,11 @@ protocol GraphSource: AnyObject, Sendable {
   /// Requests entities in the background.
   func refresh(_ identifiers: [ByteString], _ reading: GraphReading)
 
-  /// Calls a closure with the identifiers of its changed entities; on the pipeline.
+  /// Calls a closure with each change of its entities; on the pipeline.
   ///
   /// - Returns: Ends the calls; `nil` if no local store of it can be followed.
   func watch(
-    _ body: @escaping @Sendable (Set<ByteString>) -> Void
+    _ body: @escaping @Sendable (WatchedChange) -> Void
   ) -> (@Sendable () -> Void)?
 }
 
@@ -113,14 +113,14 @@ struct GraphSources: Sendable {
     E.relationships.map(\.target)
   }
 
-  /// Calls `body` for each change of entities in memory.
+  /// Calls `body` for each change of entities in memory, or in another store than ``store``.
   ///
   /// - Parameters:
   ///   - endings: Ends the watch.
-  ///   - body: Receives the identifiers of changed entities, and whether they have the root type.
+  ///   - body: Receives the change of entities of one type, and whether they have the root type.
   func watch(
     until endings: Endings,
-    _ body: @escaping @Sendable (Set<ByteString>, _ isRoot: Bool) -> Void
+    _ body: @escaping @Sendable (WatchedChange, _ isRoot: Bool) -> Void
   ) {
     for type in types {
       guard let source = source(of: type) else { continue }

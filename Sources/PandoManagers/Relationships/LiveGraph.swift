@@ -138,6 +138,7 @@ final class LiveGraph<Root: Entity>: LiveView {
       try progress.withLock { try $0.touch(nodes, in: snapshot) }
       loaded = try load(staged, nodes, &run, snapshot, type)
     } else {
+      if run.isReplaced { progress.withLock { $0.forgetCommit() } }
       loaded = try load(snapshot)
     }
     guard let loaded else { return nil }
@@ -257,13 +258,28 @@ extension LiveGraph {
       failed: { [weak hub] in hub?.fail($0, $1) })
   }
 
-  /// Calls `reload` for each change in memory that affects the graph, on the pipeline.
+  /// Calls `reload` for each change outside its store that affects the graph, on the pipeline.
   func watch(_ reload: @escaping @Sendable (LiveGraph) -> Void) {
-    sources.watch(until: endings) { [weak self] touched, isRoot in
+    sources.watch(until: endings) { [weak self] change, isRoot in
       guard let self else { return }
-      progress.withLock { $0.touch(touched) }
-      if let shown = observed.contents, !isRoot, shown.nodes.isDisjoint(with: touched) { return }
+      touch(change)
+      if case .nodes(let touched) = change, let shown = observed.contents, !isRoot,
+        shown.nodes.isDisjoint(with: touched)
+      {
+        return
+      }
       reload(self)
+    }
+  }
+
+  private func touch(_ change: WatchedChange) {
+    switch change {
+    case .nodes(let touched): progress.withLock { $0.touch(touched) }
+    case .unknown(let change):
+      let asked = progress.withLock { $0.undecided }
+      // If the store can't be read, no earlier answer hides an entity.
+      let touched = (try? change.changed(among: asked)) ?? asked
+      progress.withLock { $0.touch(touched) }
     }
   }
 }

@@ -25,7 +25,7 @@ package final class CommitGroup {
   /// True if the change log does not reach back, so that everything has to be read.
   package private(set) var hasExpired = false
   /// True if a copy has replaced the shown data.
-  let isReplaced: Bool
+  package let isReplaced: Bool
   /// The count of commits by other processes.
   let othersCount: Int
   /// The writes of this process in the group, with writes that changed nothing.
