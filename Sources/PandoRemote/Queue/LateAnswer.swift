@@ -45,7 +45,7 @@ struct LateAnswer {
     }
   }
 
-  /// Makes the answer's version of a node the state before the next request that changes the node.
+  /// Makes the answer's version of a node the state before the next request that changes or sends the node.
   ///
   /// - Parameters:
   ///   - answered: The records of the node in the answer.
@@ -61,18 +61,17 @@ struct LateAnswer {
       var undo = try QueuedUndo(bytes, in: rows)
       let same = undo.nodes.firstIndex { $0.identifier.hasSameBytes(as: identifier) }
       guard let place = same else { continue }
-      guard undo.nodes[place].isChanged else {
-        if isNext, undo.nodes[place].before == answered {
+      var node = undo.nodes[place]
+      // A request that sends the node changes it on the server, even if it has changed nothing locally.
+      guard node.isChanged || next.changes(identifier) else {
+        if isNext, node.before == answered {
           undo.nodes[place].datedAt = entry.answerPlace
           next.undo = try undo.bytes
           try rows.setValue(next.name, to: QueueTable.encode(next))
         }
         isNext = false
-        // The answer to a request that sends the node counts for those behind it.
-        if next.changes(identifier) { return }
         continue
       }
-      var node = undo.nodes[place]
       // A node that was created behind this request, or read behind it, is newer than the answer.
       if node.before.isEmpty || node.datedAt ?? 0 > entry.answerPlace { return }
       let found = node.before
