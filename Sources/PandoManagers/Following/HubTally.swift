@@ -6,6 +6,8 @@ struct HubTally: Sendable, Equatable {
   var evaluations = 0
   /// Queries whose windows were filled again.
   var refills = 0
+  /// Queries, answers and graphs that were staged from a snapshot.
+  var snapshots = 0
 }
 
 extension HubTally {
@@ -13,5 +15,6 @@ extension HubTally {
     reads += other.reads
     evaluations += other.evaluations
     refills += other.refills
+    snapshots += other.snapshots
   }
 }

@@ -85,19 +85,19 @@ final class LiveAnswer<E: Queryable, Answer: Sendable>: LiveView {
   }
 
   func plan(
-    _ nodes: [ByteString], _ touched: TouchedNodes, _ store: ModelStore
-  ) -> WriteStage<Value>? {
-    guard case .parts(_, let reader) = state.current else { return nil }
-    var parts: [PartTable.Part] = []
-    for node in nodes {
-      guard let entity = touched.entity(node, as: E.self) else { return nil }
-      parts.append((node, entity.flatMap { reader.part(of: $0) }))
-    }
-    return { [parts] run in
+    _ nodes: [ByteString], _ touched: TouchedNodes, _ store: ModelStore,
+    _ type: @autoclosure () -> TypeViews<E>
+  ) -> ViewPlan<Value> {
+    guard case .parts(_, let reader) = state.current,
+      let plan = reader.plan(nodes, touched, store)
+    else { return .read }
+    if plan.isEmpty { return .nothing }
+    return .stage { run in
       guard let staged = self.state.staged(before: run.number, isKnown: true),
         case .parts(let table, _) = staged
       else { return nil }
-      return self.stage(parts, in: table, staged, &run)
+      plan.conditions?.apply(&run)
+      return self.stage(plan.parts, in: table, staged, &run)
     }
   }
 
@@ -234,6 +234,26 @@ final class PartTable: Sendable {
         state.staged.append(Change(old: old, new: new))
       }
       return !state.staged.isEmpty
+    }
+  }
+
+  /// Works out how parts of touched nodes change the numbers of entities in the groups of a grouped question.
+  ///
+  /// It changes nothing.
+  ///
+  /// - Parameter parts: The parts.
+  /// - Returns: The parts that differ from those of the table, and the difference of each number.
+  func differences(of parts: [Part]) -> (parts: [Part], counts: [GroupValues: Int]) {
+    state.withLock { state in
+      var counts: [GroupValues: Int] = [:]
+      let changed = parts.filter { node, new in
+        let old = state.parts[node]
+        if PartTable.areSame(old, new) { return false }
+        if let old { state.tally.forEachGroup(of: old) { counts[$0, default: 0] -= 1 } }
+        if let new { state.tally.forEachGroup(of: new) { counts[$0, default: 0] += 1 } }
+        return true
+      }
+      return (changed, counts)
     }
   }
 

@@ -131,7 +131,7 @@ final class LiveQuery<E: Queryable>: LiveView {
         do {
           let entity = try run.reads.entity(node, as: E.self, in: snapshot).get()
           if let entity { type.note(entity.entity) }
-          if let entity, let conditions, !conditions.accept(entity) {
+          if let entity, let conditions, !conditions.accept(entity.entity, node) {
             return EntityChange(node, nil)
           }
           return EntityChange(node, entity)
@@ -148,23 +148,49 @@ final class LiveQuery<E: Queryable>: LiveView {
   }
 
   func plan(
-    _ nodes: [ByteString], _ touched: TouchedNodes, _ store: ModelStore
-  ) -> WriteStage<QueryWindow<E>>? {
-    guard let window = state.current else { return nil }
-    var changes: [EntityChange<E>] = []
-    for node in nodes {
-      guard let known = touched.entity(node, as: E.self) else { return nil }
-      var entity = known.map { RankedEntity($0, rank: window.rank(of: node) ?? .max) }
-      if let new = entity, new.rank == .max, followed.accepts(new, isKept: false) {
-        // A later commit may have deleted the node.
-        guard let rank = try? store.read({ try $0.naturalRank(of: node.text) }) else { return nil }
-        entity = RankedEntity(new.entity, rank: rank)
-      }
-      changes.append(EntityChange(node, entity))
+    _ nodes: [ByteString], _ touched: TouchedNodes, _ store: ModelStore,
+    _ type: @autoclosure () -> TypeViews<E>
+  ) -> ViewPlan<QueryWindow<E>> {
+    guard let window = state.current else { return .read }
+    var counts: ConditionsPlan?
+    if let conditions = window.conditions {
+      guard let plan = conditions.plan(nodes, touched, store) else { return .read }
+      if plan.isEmpty { return .nothing }
+      counts = plan
     }
-    if window.mayBeExhausted(by: changes) { return nil }
-    return { [changes] run in
-      try self.stage(changes, &run) { try store.read { try self.followed.read($0) } }
+    /// The change of an entity, if it meets the conditions after the write.
+    func change(_ node: ByteString, _ entity: RankedEntity<E>?) -> EntityChange<E> {
+      let isMet =
+        entity.map { window.conditions?.accept($0.entity, node, after: counts) ?? true } ?? false
+      return EntityChange(node, isMet ? entity : nil)
+    }
+    var changes: [EntityChange<E>] = []
+    for node in counts?.own ?? nodes {
+      guard let known = touched.entity(node, as: E.self) else { return .read }
+      if let known, counts != nil, touched.mayHoldNodes { type().note(known) }
+      var new = change(
+        node, known.map { RankedEntity($0, rank: window.rank(of: node) ?? .max) })
+      if let entity = new.entity, entity.rank == .max, followed.accepts(entity, isKept: false) {
+        // A later commit may have deleted the node.
+        guard let rank = try? store.read({ try $0.naturalRank(of: node.text) }) else {
+          return .read
+        }
+        new = EntityChange(node, RankedEntity(entity.entity, rank: rank))
+      }
+      changes.append(new)
+    }
+    for node in counts?.others ?? [] {
+      guard let entity = touched.untouched(node, as: E.self, in: store) else { return .read }
+      if let entity { type().note(entity.entity) }
+      changes.append(change(node, entity))
+    }
+    if window.mayBeExhausted(by: changes) { return .read }
+    return .stage { [changes, counts] run in
+      guard let staged = self.state.staged(before: run.number, isKnown: true) else { return nil }
+      counts?.apply(&run)
+      return try self.stage(changes, in: staged, staged.conditions, &run) {
+        try store.read { try self.followed.read($0) }
+      }
     }
   }
 

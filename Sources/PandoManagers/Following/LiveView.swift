@@ -55,11 +55,13 @@ protocol LiveView<Value>: AnyObject, Sendable {
   /// - Parameters:
   ///   - nodes: The touched nodes that concern it.
   ///   - touched: The entities of the write.
-  ///   - store: The store, for the ranks of new entities.
-  /// - Returns: A closure that stages the value, and returns it if it has changed; `nil` if a snapshot has to be read.
-  func plan(_ nodes: [ByteString], _ touched: TouchedNodes, _ store: ModelStore) -> WriteStage<
-    Value
-  >?
+  ///   - store: The store, for the ranks of new entities, and for entities that the write has not touched.
+  ///   - type: The views of the type.
+  /// - Returns: The plan.
+  func plan(
+    _ nodes: [ByteString], _ touched: TouchedNodes, _ store: ModelStore,
+    _ type: @autoclosure () -> TypeViews<E>
+  ) -> ViewPlan<Value>
 
   /// Stages the value after commits.
   ///
@@ -88,8 +90,15 @@ protocol LiveView<Value>: AnyObject, Sendable {
   func didShow(_ value: Value, in hub: StoreHub)
 }
 
-/// Stages the value of a view after a write.
-typealias WriteStage<Value> = @Sendable (inout FollowingRun) throws -> Value?
+/// How a view is staged after a write.
+enum ViewPlan<Value: Sendable>: Sendable {
+  /// The write changes nothing.
+  case nothing
+  /// The closure stages the value, and returns it if it has changed.
+  case stage(@Sendable (inout FollowingRun) throws -> Value?)
+  /// A snapshot has to be read.
+  case read
+}
 
 extension LiveView {
   /// The state that observers read.

@@ -106,7 +106,7 @@ struct QueryWindow<E: Queryable>: Sendable {
 
   /// Whether ``apply(_:)`` may return `exhausted`.
   func mayBeExhausted(by changes: [EntityChange<E>]) -> Bool {
-    if followed.needsStore { return true }
+    if followed.needsStore, conditions == nil { return true }
     if !followed.ordersByChange {
       var next = self
       return next.apply(changes) == .exhausted
@@ -271,8 +271,9 @@ extension QueryWindow {
     for row in all {
       guard let entity = row.entity(as: E.self) else { continue }
       let ranked = RankedEntity(entity, rank: row.rank)
+      let meetsConditions = conditions?.accept(entity, row.identifier) ?? true
       precondition(
-        followed.accepts(ranked, isKept: true) && conditions?.accept(ranked) ?? true,
+        followed.accepts(ranked, isKept: true) && meetsConditions,
         "a window has \(row.identifier.text)")
     }
     guard followed.ordersByChange else { return }

@@ -179,10 +179,9 @@ extension StoreHub: StorePipelineMember {
     guard found.reduce(0, { $0 + $1.nodes.count }) <= Self.shownAtOnceMaximum else { return .read }
     var stages = WritePlan()
     for (view, nodes) in found {
-      guard let stage = plan(view, nodes, touched) else { return .read }
-      stages.append(stage)
+      guard plan(view, nodes, touched, &stages) else { return .read }
     }
-    return .showAtOnce(stages)
+    return stages.isEmpty ? .nothing : .showAtOnce(stages)
   }
 
   func isConcerned(by writes: [CommitEffects]) -> Bool {
@@ -198,19 +197,27 @@ extension StoreHub: StorePipelineMember {
   /// How a write is shown from its models: each closure stages one view.
   private typealias WritePlan = [@Sendable (inout FollowingRun) -> Void]
 
-  /// Plans how a view is staged from the models of a write; `nil` if a snapshot has to be read.
+  /// Adds how a view is staged from the models of a write.
+  ///
+  /// - Returns: `false` if a snapshot has to be read.
   private func plan(
-    _ view: some LiveView, _ nodes: [ByteString], _ touched: TouchedNodes
-  ) -> (@Sendable (inout FollowingRun) -> Void)? {
-    guard let stage = view.plan(nodes, touched, store) else { return nil }
-    return { run in
-      do {
-        run.moved = []
-        guard let value = try stage(&run) else { return }
-        self.add(value, of: view, view.keepsNodes ? run.moved : [], &run)
-      } catch {
-        self.reload(view)
+    _ view: some LiveView, _ nodes: [ByteString], _ touched: TouchedNodes,
+    _ stages: inout WritePlan
+  ) -> Bool {
+    switch view.plan(nodes, touched, store, views.types(of: view)) {
+    case .nothing: return true
+    case .read: return false
+    case .stage(let stage):
+      stages.append { run in
+        do {
+          run.moved = []
+          guard let value = try stage(&run) else { return }
+          self.add(value, of: view, view.keepsNodes ? run.moved : [], &run)
+        } catch {
+          self.reload(view)
+        }
       }
+      return true
     }
   }
 
@@ -272,6 +279,7 @@ extension StoreHub: StorePipelineMember {
     _ snapshot: ModelSnapshot
   ) {
     let refillCount = run.tally.refills
+    run.tally.snapshots += 1
     do {
       run.moved = []
       guard let value = try view.stage(nodes, &run, snapshot, views.types(of: view)) else { return }

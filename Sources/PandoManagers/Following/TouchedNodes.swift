@@ -9,6 +9,8 @@ struct TouchedNodes {
   let deleted: Set<ByteString>
   /// Whether a node existed before.
   let hasUpdated: Bool
+  /// The number of the last commit after the write.
+  private let commit: UInt64
   /// Whether a node may contain other nodes.
   let mayHoldNodes: Bool
   /// The model of the only touched node, if the write was given one node.
@@ -18,6 +20,7 @@ struct TouchedNodes {
 
   init(_ write: CommitEffects) {
     hasUpdated = write.hasUpdated
+    commit = write.commitValue
     deleted = write.deleted.isEmpty ? [] : Set(write.deleted)
     identifiers = write.nodes
     only = write.only
@@ -25,7 +28,7 @@ struct TouchedNodes {
     given = only == nil ? WrittenNodes(identifiers, in: write.content) : nil
   }
 
-  /// The value of a node as a type: the entity, or `nil` inside for a deleted one.
+  /// The value of a touched node as a type: the entity, or `nil` inside for a deleted one.
   ///
   /// - Returns: `nil` if the value has to be read.
   @inline(__always)
@@ -33,6 +36,22 @@ struct TouchedNodes {
     if deleted.contains(identifier) { return .some(nil) }
     guard let entity = (only ?? given?[identifier]) as? E else { return nil }
     return entity
+  }
+
+  /// Reads an entity that the write has not touched, as it is after the write.
+  ///
+  /// - Returns: The entity, or `nil` inside if there is none; `nil` if it can't be read, or no more in that version.
+  func untouched<E: Queryable>(
+    _ identifier: ByteString, as type: E.Type, in store: ModelStore
+  ) -> RankedEntity<E>?? {
+    do {
+      return try store.read { snapshot -> RankedEntity<E>?? in
+        guard try snapshot.commitValue == commit else { return nil }
+        return .some(try snapshot.ranked(identifier, as: type))
+      }
+    } catch {
+      return nil
+    }
   }
 }
 

@@ -190,11 +190,8 @@ final class ViewIndex: Sendable {
     let (types, loading) = state.withLock { ($0.types, $0.loading) }
     for namespace in loading.keys
     where touched.identifiers.contains(where: { $0.isIdentifier(of: namespace) }) { return nil }
-    for views in types.values.joined() {
-      // The parents of a changed node are unknown without a read.
-      if touched.hasUpdated, views.holdsNodes { return nil }
-      if views.dependOn(touched.identifiers) { return nil }
-    }
+    // The parents of a changed node are unknown without a read.
+    if touched.hasUpdated, types.values.joined().contains(where: \.holdsNodes) { return nil }
     var found: [UInt64: [ByteString]] = [:]
     for node in touched.identifiers {
       var numbers = state.withLock { $0.nodes.holders(of: node) }
@@ -204,6 +201,12 @@ final class ViewIndex: Sendable {
         }
       }
       for number in numbers { found[number, default: []].append(node) }
+    }
+    for views in types.values.joined() where views.dependOnOthers {
+      for (number, nodes) in views.views(dependingOn: touched.identifiers) {
+        guard let nodes else { return nil }
+        found[number] = nodes
+      }
     }
     return found.keys.sorted().compactMap { number in
       view(number).map { ($0, found[number] ?? []) }

@@ -123,8 +123,9 @@ final class LiveGraph<Root: Entity>: LiveView {
   }
 
   func plan(
-    _ nodes: [ByteString], _ touched: TouchedNodes, _ store: ModelStore
-  ) -> WriteStage<LoadedGraph<Root>>? { nil }
+    _ nodes: [ByteString], _ touched: TouchedNodes, _ store: ModelStore,
+    _ type: @autoclosure () -> TypeViews<Root>
+  ) -> ViewPlan<LoadedGraph<Root>> { .read }
 
   func stage(
     _ nodes: [ByteString]?, _ run: inout FollowingRun, _ snapshot: ModelSnapshot,

@@ -70,10 +70,6 @@ package final class AnswerParts<E: Queryable>: Sendable {
     return try snapshot.first(one).map { values(of: $0) }
   }
 
-  /// Returns the part of an entity; `nil` if it does not belong to the query.
-  package func part(of entity: E) -> [QueryValue]? {
-    query.filter.accepts(entity) ? values(of: entity) : nil
-  }
-
-  private func values(of entity: E) -> [QueryValue] { measure.fields.map { $0.value(entity) } }
+  /// Returns the part of an entity that belongs to the query.
+  package func values(of entity: E) -> [QueryValue] { measure.fields.map { $0.value(entity) } }
 }

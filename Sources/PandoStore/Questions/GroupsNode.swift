@@ -83,24 +83,30 @@ final class GroupsNode: TallyNode {
   }
 
   func change(_ part: [QueryValue], isAdded: Bool) {
+    forEachGroup(of: part) { change($0, $1, isAdded: isAdded) }
+  }
+
+  /// Passes the key of each group that has a part, and the part as the node of the group reads it.
+  func forEachGroup(of part: [QueryValue], _ body: (GroupValues, [QueryValue]) -> Void) {
     if lists.isEmpty {
       let key =
         fields.count == 1
         ? .one(fields[0].value(part[fields[0].position]))
         : GroupValues.several(fields.map { $0.value(part[$0.position]) })
-      return change(key, part, isAdded: isAdded)
+      return body(key, part)
     }
     var key = fields.map { $0.list == nil ? $0.value(part[$0.position]) : .null }
     var part = part
-    changeElements(of: 0, &key, &part, isAdded: isAdded)
+    forEachElement(of: 0, &key, &part, body)
   }
 
-  /// Changes the groups of the elements of a list, and of those that follow: a group for the elements that are one key.
-  private func changeElements(
-    of index: Int, _ key: inout [QueryValue], _ part: inout [QueryValue], isAdded: Bool
+  /// Passes the groups of the elements of a list, and of those that follow: a group for the elements that are one key.
+  private func forEachElement(
+    of index: Int, _ key: inout [QueryValue], _ part: inout [QueryValue],
+    _ body: (GroupValues, [QueryValue]) -> Void
   ) {
     guard index < lists.count else {
-      return change(key.count == 1 ? .one(key[0]) : .several(key), part, isAdded: isAdded)
+      return body(key.count == 1 ? .one(key[0]) : .several(key), part)
     }
     let list = lists[index]
     let columns = list.positions.map { part[$0].elements }
@@ -126,7 +132,7 @@ final class GroupsNode: TallyNode {
           part[position] = isOne ? column[element] : .elements(members.map { column[$0] })
         }
       }
-      changeElements(of: index + 1, &key, &part, isAdded: isAdded)
+      forEachElement(of: index + 1, &key, &part, body)
     }
     guard list.isReadInGroups, index > 0 else { return }
     for (position, column) in zip(list.positions, columns) { part[position] = .elements(column) }

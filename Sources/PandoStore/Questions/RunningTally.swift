@@ -30,6 +30,11 @@ package final class RunningTally {
   /// The tally of one of the outermost groups; `nil` if it has no entities.
   package func tally(of group: GroupValues) -> Tally? { (root as? GroupsNode)?.tally(of: group) }
 
+  /// Passes each of the outermost groups that has an entity with this part.
+  package func forEachGroup(of part: [QueryValue], _ body: (GroupValues) -> Void) {
+    (root as? GroupsNode)?.forEachGroup(of: part) { group, _ in body(group) }
+  }
+
   /// Notes the outermost groups that change from now on.
   package func trackGroups() { (root as? GroupsNode)?.changedGroups = [] }
 
