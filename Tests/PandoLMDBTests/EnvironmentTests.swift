@@ -203,6 +203,27 @@ import Testing
     }
   }
 
+  @Test func `free pages of a version are those that its commits have freed`() throws {
+    try withEnvironment { environment in
+      let table = try environment.table("t", keys: .uint32, values: .bytes)
+      let value = [UInt8](repeating: 1, count: 1000)
+      try environment.write { transaction in
+        for key in UInt32(0)..<1000 { try transaction.put(value, forKey: key, in: table) }
+      }
+      try environment.read { snapshot in
+        let free = try snapshot.freeSizeInBytes()
+        #expect(free < 100_000)
+        try environment.write { transaction in
+          for key in UInt32(0)..<1000 { try transaction.delete(key: key, in: table) }
+        }
+        // A version keeps its free list.
+        #expect(try snapshot.freeSizeInBytes() == free)
+      }
+      let free = try environment.read { try $0.freeSizeInBytes() }
+      #expect(free > 1_000_000)
+    }
+  }
+
   @Test func `statistics tell sizes and the oldest reader`() throws {
     try withEnvironment { environment in
       let table = try environment.table("t", keys: .uint32, values: .bytes)

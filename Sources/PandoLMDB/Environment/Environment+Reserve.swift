@@ -14,7 +14,7 @@ import Synchronization
 ///           pages                   blocks behind its end, which the disk has given already
 /// ```
 extension Environment {
-  static let pageSizeInBytes = 4096
+  private static let pageSizeInBytes = 4096
   /// The smallest and largest reserve on the disk behind the end of the file.
   private static let diskReserveInBytes = 256 << 10...64 << 20
 

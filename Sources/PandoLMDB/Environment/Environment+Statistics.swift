@@ -85,7 +85,10 @@ extension Snapshot {
   /// - Throws: ``LMDBError`` if the free list can't be read.
   /// - Complexity: O(*c*) for *c* commits whose freed pages have not all been used again.
   public func freeSizeInBytes() throws(LMDBError) -> Int {
-    try freePageCount(from: 0) * Environment.pageSizeInBytes
+    var pages = MDB_stat()
+    // The free list is table 0.
+    try check(unsafe mdb_stat(handle.transaction, 0, &pages), "mdb_stat")
+    return try freePageCount(from: 0) * Int(pages.ms_psize)
   }
 
   /// The number of pages that commits from a given one on have freed.
