@@ -9,14 +9,16 @@ struct GraphLine: Sendable {
   ///
   /// Any thread; returns at once.
   func begin<Root: Entity>(_ graph: LiveGraph<Root>) {
-    graph.watch { reload($0) }
+    graph.watch { reload($0, if: $1) }
     reload(graph)
   }
 
   /// Loads a graph again, after the queued work.
-  private func reload<Root: Entity>(_ graph: LiveGraph<Root>) {
+  private func reload<Root: Entity>(
+    _ graph: LiveGraph<Root>, if isNeeded: @escaping @Sendable () -> Bool = { true }
+  ) {
     providers.enqueue { [weak graph] in
-      if let graph { load(graph) }
+      if let graph, isNeeded() { load(graph) }
     }
   }
 

@@ -129,9 +129,13 @@ extension StoreHub {
   }
 
   /// Loads a view again, after the queued work.
-  func reload(_ view: some LiveView) {
+  ///
+  /// - Parameters:
+  ///   - view: The view.
+  ///   - isNeeded: Asked on the pipeline.
+  func reload(_ view: some LiveView, if isNeeded: @escaping @Sendable () -> Bool = { true }) {
     line.enqueue { [weak view] in
-      if let view { self.loadInOrder(view) }
+      if let view, isNeeded() { self.loadInOrder(view) }
     }
   }
 

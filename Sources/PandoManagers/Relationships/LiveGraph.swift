@@ -240,7 +240,7 @@ extension LiveGraph {
   }
 
   func begin(in hub: StoreHub) {
-    watch { [weak hub] in hub?.reload($0) }
+    watch { [weak hub] in hub?.reload($0, if: $1) }
   }
 
   /// Sends the requests that come before the first graph.
@@ -259,17 +259,21 @@ extension LiveGraph {
       failed: { [weak hub] in hub?.fail($0, $1) })
   }
 
-  /// Calls `reload` for each change outside its store that affects the graph, on the pipeline.
-  func watch(_ reload: @escaping @Sendable (LiveGraph) -> Void) {
+  /// Calls `reload` for each change outside its store that may affect the graph, on the pipeline of the change.
+  ///
+  /// - Parameter reload: Receives the graph, and whether the change affects it. The pipeline of the graph has to ask
+  ///   that: a graph that is being staged may contain entities that it does not show yet.
+  func watch(
+    _ reload: @escaping @Sendable (LiveGraph, @escaping @Sendable () -> Bool) -> Void
+  ) {
     sources.watch(until: endings) { [weak self] change, isRoot in
       guard let self else { return }
       touch(change)
-      if case .nodes(let touched) = change, let shown = observed.contents, !isRoot,
-        shown.nodes.isDisjoint(with: touched)
-      {
-        return
+      reload(self) { [weak self] in
+        guard case .nodes(let touched) = change, !isRoot, let known = self?.state.current
+        else { return true }
+        return !known.nodes.isDisjoint(with: touched)
       }
-      reload(self)
     }
   }
 

@@ -1,3 +1,4 @@
+import Dispatch
 import PandoFixtures
 import PandoModels
 import PandoProviders
@@ -106,6 +107,35 @@ import Testing
     }
   }
 
+  /// The change was compared with the shown graph, which did not have the person yet, and got lost.
+  @Test func `a change of another store reaches a graph that gains the entity meanwhile`()
+    async throws
+  {
+    try await Stores.with { stores in
+      let people = stores.people
+      try await people.write {
+        try $0.set(Person(1, "Ada"))
+        try $0.set(Person(2, "Eve"))
+      }
+      let graphs = stores.follow()
+      try await graphs.element { $0.all(of: Person.self).map(\.name) == ["Ada"] }
+      // The pipeline of the clubs has read the person, and waits until the pipeline of the people has told the rename.
+      Person.onceDecoded("Eve") {
+        let isTold = DispatchSemaphore(value: 0)
+        Task {
+          try await people.write { try $0.set(Person(2, "Mary")) }
+          try await StoreHub.hub(of: people).refresh()
+          isTold.signal()
+        }
+        isTold.wait()
+      }
+      try await stores.clubs.set(Club(1, head: 2))
+      try await graphs.element { $0.roots.first?.head == .remote(2) }
+      #expect(try await stores.next(graphs).all(of: Person.self).map(\.name).contains("Mary"))
+      graphs.cancel()
+    }
+  }
+
   /// The late answer hid the person, until the next change of it.
   @Test func `an answer does not hide an entity of another store that was set after the request`()
     async throws
@@ -170,9 +200,12 @@ private struct Club: PersistentEntity {
   typealias RemoteID = Int
   static let relationships: [EntityRelationship<Club>] = [.to(\.head, "head")]
   var id: EntityIdentifier<Club>
-  var head = EntityIdentifier<Person>.remote(1)
+  var head: EntityIdentifier<Person>
 
-  init(_ id: Int) { self.id = .remote(id) }
+  init(_ id: Int, head: Int = 1) {
+    self.id = .remote(id)
+    self.head = .remote(head)
+  }
 }
 
 /// As `StoreTestProcess` writes them.
@@ -185,5 +218,20 @@ private struct Person: PersistentEntity {
   init(_ id: Int, _ name: String) {
     self.id = .remote(id)
     self.name = name
+  }
+
+  private static let hooks = Locked<[String: @Sendable () -> Void]>([:])
+
+  /// Calls a closure when a person of that name is decoded the next time.
+  static func onceDecoded(_ name: String, _ body: @escaping @Sendable () -> Void) {
+    hooks.withLock { $0[name] = body }
+  }
+
+  init(from decoder: any Decoder) throws {
+    let fields = try decoder.container(keyedBy: CodingKeys.self)
+    id = try fields.decode(EntityIdentifier<Person>.self, forKey: .id)
+    name = try fields.decode(String.self, forKey: .name)
+    isOnline = try fields.decode(Bool.self, forKey: .isOnline)
+    Self.hooks.withLock { $0.removeValue(forKey: name) }?()
   }
 }
