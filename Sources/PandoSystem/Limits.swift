@@ -89,6 +89,14 @@ package func processLimit(_ kind: ProcessLimit) -> UInt64? {
   return UInt64(limit.rlim_cur)
 }
 
+/// The process of a thread of any process; `nil` if there is no such thread.
+package func process(ofThread thread: pid_t) -> Int? {
+  let name = "Tgid:"
+  let lines = text(of: "/proc/\(thread)/status")?.split(separator: UInt8(ascii: "\n"))
+  let line = lines?.lazy.map { String(decoding: $0, as: UTF8.self) }.first { $0.hasPrefix(name) }
+  return line.flatMap { Int($0.dropFirst(name.count).filter { !$0.isWhitespace }) }
+}
+
 /// The number at the beginning of a file.
 private func number(in path: String) -> Int? {
   guard let digits = text(of: path)?.prefix(while: { $0 >= 48 && $0 <= 57 }) else { return nil }

@@ -3,6 +3,9 @@
 public struct OtherProcess: Sendable {
   private let process: ChildProcess
 
+  /// Its number.
+  public var identifier: Int32 { process.identifier }
+
   /// Starts it.
   ///
   /// - Parameters:

@@ -42,6 +42,7 @@ enum StatCommand: Command {
     table.row(
       "readers", "\(statistics.readerCount) of \(Figures.count(statistics.readerCountMaximum))")
     if behind > 0 { table.row("oldest reader", "\(Figures.count(behind, "commit")) behind") }
+    if let writer = statistics.writerProcessID { table.row("writes now", "process \(writer)") }
     table.row("format", format(statistics.formatVersion))
     table.row("store", statistics.storeIdentifier)
     return table.lines
@@ -74,6 +75,7 @@ enum StatCommand: Command {
       "readers": .integer(Int64(statistics.readerCount)),
       "maximumReaders": .integer(Int64(statistics.readerCountMaximum)),
       "mostCommitsBehind": .integer(Int64(behind)),
+      "writerProcess": statistics.writerProcessID.map { .integer(Int64($0)) } ?? .null,
       "formatVersion": .integer(Int64(statistics.formatVersion)),
       "store": .string(statistics.storeIdentifier),
     ]

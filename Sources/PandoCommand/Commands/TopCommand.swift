@@ -137,6 +137,7 @@ struct StoreLook {
       "readers", Figures.count(readers.count), nil,
       "of \(Figures.count(statistics.readerCountMaximum))")
     lines += table.lines
+    if let writer = statistics.writerProcessID { lines.append("  process \(writer) writes now") }
     for reader in readers.prefix(StoreLook.shownReaderMaximum) where reader.commitsBehind > 0 {
       lines.append(
         "  process \(reader.processID) reads a version \(Figures.count(reader.commitsBehind, "commit")) behind"
@@ -189,6 +190,7 @@ struct StoreLook {
       "mapBytes": .integer(Int64(statistics.mapSizeInBytes)),
       "readers": .integer(Int64(readers.count)),
       "mostCommitsBehind": .integer(Int64(behind)),
+      "writerProcess": statistics.writerProcessID.map { .integer(Int64($0)) } ?? .null,
     ]
   }
 }

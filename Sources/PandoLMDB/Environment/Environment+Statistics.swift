@@ -37,7 +37,15 @@ extension Environment {
       oldestReaderTransactionID: open.readers.map(\.transactionID).min(),
       oldestReaderAgeInSeconds: oldestStart.map { start in
         Double(coarseNanoseconds() - start) / 1e9
-      })
+      },
+      writerProcessID: writerProcess)
+  }
+
+  /// The process that has the writer lock.
+  private var writerProcess: Int? {
+    // A number from another namespace may be that of another thread here.
+    if unsafe namespaces?.hasSeenSeveral == true { return nil }
+    return unsafe signal?.writer.flatMap { process(ofThread: $0) }
   }
 }
 
@@ -189,4 +197,8 @@ public struct EnvironmentStatistics: Sendable, Hashable {
   ///
   /// Exact to a few milliseconds. `nil` if no transaction is open.
   public let oldestReaderAgeInSeconds: Double?
+  /// The process that writes now: it has the writer lock.
+  ///
+  /// `nil` if no process writes, and if processes of several PID namespaces have the environment open.
+  public let writerProcessID: Int?
 }

@@ -15,8 +15,8 @@ import Synchronization
 /// The layout of liblmdb 0.9 is checked before use, and the number is compared with liblmdb's.
 @safe
 package final class CommitSignal: Sendable {
-  /// Up to the end of the number.
-  private static let sizeInBytes = LockLayout.number + MemoryLayout<UInt64>.size
+  /// Up to the end of the first word of the writer's mutex, which comes behind the number.
+  private static let sizeInBytes = LockLayout.writerMutex + MemoryLayout<UInt32>.size
 
   /// The commits that wake a sleeper.
   package enum Audience {
@@ -119,6 +119,16 @@ package final class CommitSignal: Sendable {
 
   /// The number of the last commit; `nil` if it can't be used.
   package var number: UInt64? { isUsable.load(ordering: .acquiring) ? load() : nil }
+
+  /// The thread of any process that has the writer's mutex; `nil` if none has it, or if the lock file can't be used.
+  ///
+  /// The first word of a robust mutex is the number of its thread, by the rule of `set_robust_list(2)`.
+  var writer: pid_t? {
+    guard isUsable.load(ordering: .acquiring) else { return nil }
+    let word = unsafe start.loadUnaligned(fromByteOffset: LockLayout.writerMutex, as: UInt32.self)
+    let thread = pid_t(word & 0x3FFF_FFFF)
+    return thread == 0 ? nil : thread
+  }
 
   /// The interval at which a sleeper looks again: a killed writer, or an LMDB program without
   /// Pando, wakes no sleeper.

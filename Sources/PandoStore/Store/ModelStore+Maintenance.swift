@@ -38,6 +38,10 @@ public struct StoreStatistics: Sendable, Hashable, Codable {
   public internal(set) var readerCountMaximum = 0
   /// The age of the oldest open read of this process, in seconds; `nil` if there is none.
   public internal(set) var oldestReaderAgeInSeconds: Double?
+  /// The process whose write runs now, by its number; other writes wait for it.
+  ///
+  /// `nil` if no write runs, and if processes of several PID namespaces (containers) have the store open.
+  public internal(set) var writerProcessID: Int?
   /// The format version in the store.
   ///
   /// The present one is 6. A store written with `relaxed` has 5 during that time, and one with
@@ -66,6 +70,7 @@ extension ModelStore {
       statistics.readerCount = environment.readersInUse
       statistics.readerCountMaximum = environment.readersMax
       statistics.oldestReaderAgeInSeconds = environment.oldestReaderAgeInSeconds
+      statistics.writerProcessID = environment.writerProcessID
       try core.read { reader in
         if let state = try reader.state(path: path) {
           statistics.commitNumber = try reader.number(state.commitNumber)

@@ -125,6 +125,31 @@ import Testing
     }
   }
 
+  @Test func `stat and top name the process that writes`() throws {
+    try withTemporaryDirectory { directory throws in
+      let path = directory + "/store"
+      let store = try ModelStore(path: path)
+      try store.write { _ in
+        let process = ProcessInfo.processInfo.processIdentifier
+        let lines = try PandoProcess.output("stat", path).split(separator: "\n")
+        let line = try #require(lines.first { $0.hasPrefix("writes now") })
+        #expect(line.hasSuffix(" process \(process)"))
+        let top = try PandoProcess.output("top", path, "--count", "1")
+        #expect(top.contains("\n  process \(process) writes now\n"))
+        for output in [
+          try PandoProcess.output("stat", path, "--json"),
+          try PandoProcess.output("top", path, "--count", "1", "--json"),
+        ] {
+          #expect(try TreeValue(json: output)["writerProcess"]?.integerValue == Int64(process))
+        }
+      }
+      #expect(try !PandoProcess.output("stat", path).contains("writes now"))
+      let json = try TreeValue(json: PandoProcess.output("stat", path, "--json"))
+      #expect(json["writerProcess"] == .null)
+      store.close()
+    }
+  }
+
   @Test func `stat says what the mark of a store with checkpoints means`() throws {
     try withTemporaryDirectory { directory throws in
       let path = directory + "/store"

@@ -14,7 +14,8 @@ import Testing
     "commitNumber": "18446744073709551615", "nodeCount": "1", "recordCounts": #"{"T":2}"#,
     "edgeCount": "3", "collectionCount": "4", "changeLogCount": "5", "fileSizeInBytes": "6",
     "usedSizeInBytes": "7", "freeSizeInBytes": "13", "mapSizeInBytes": "8", "readerCount": "9",
-    "readerCountMaximum": "10", "oldestReaderAgeInSeconds": "11.5", "formatVersion": "12",
+    "readerCountMaximum": "10", "oldestReaderAgeInSeconds": "11.5", "writerProcessID": "14",
+    "formatVersion": "12",
     "storeIdentifier": #""ab""#,
   ]
 
@@ -33,6 +34,7 @@ import Testing
     statistics.readerCount = 9
     statistics.readerCountMaximum = 10
     statistics.oldestReaderAgeInSeconds = 11.5
+    statistics.writerProcessID = 14
     statistics.formatVersion = 12
     statistics.storeIdentifier = "ab"
     return statistics
@@ -58,12 +60,14 @@ import Testing
   }()
 
   @Test func `statistics have their form`() throws {
-    try expect(Self.statistics, Self.ofStatistics, optional: ["oldestReaderAgeInSeconds"])
+    let optional: Set = ["oldestReaderAgeInSeconds", "writerProcessID"]
+    try expect(Self.statistics, Self.ofStatistics, optional: optional)
     var statistics = Self.statistics
     statistics.oldestReaderAgeInSeconds = nil
-    let names = Self.ofStatistics.map(\.key).filter { $0 != "oldestReaderAgeInSeconds" }
+    statistics.writerProcessID = nil
+    let names = Self.ofStatistics.map(\.key).filter { !optional.contains($0) }
     #expect(try writtenNames(of: statistics) == names)
-    let json = json(Self.ofStatistics, without: "oldestReaderAgeInSeconds")
+    let json = json(Self.ofStatistics, without: optional)
     #expect(try sortedJSON(statistics) == json)
     #expect(try fromJSON(StoreStatistics.self, json) == statistics)
   }
@@ -74,8 +78,8 @@ import Testing
     try expect(problem, ["subject": #""s""#, "reason": #""r""#])
   }
 
-  private func json(_ fields: Fields, without name: String? = nil) -> String {
-    let fields = fields.filter { $0.key != name }.sorted { $0.key < $1.key }
+  private func json(_ fields: Fields, without names: Set<String> = []) -> String {
+    let fields = fields.filter { !names.contains($0.key) }.sorted { $0.key < $1.key }
     return "{" + fields.map { #""\#($0.key)":\#($0.value)"# }.joined(separator: ",") + "}"
   }
 
@@ -87,7 +91,7 @@ import Testing
     #expect(try writtenNames(of: value) == fields.map(\.key))
     for name in fields.map(\.key) where !optional.contains(name) {
       let error = try #require(throws: DecodingError.self) {
-        try fromJSON(Value.self, json(fields, without: name))
+        try fromJSON(Value.self, json(fields, without: [name]))
       }
       guard case .keyNotFound(let key, _) = error else {
         return #expect(Bool(false), "\(error)")

@@ -66,6 +66,26 @@ import Testing
     }
   }
 
+  @Test(.overBothBackings) func `a write that is under way shows its process`() throws {
+    let store = try ModelStore.forTest()
+    #expect(try store.statistics().writerProcessID == nil)
+    let writer = try store.write { _ throws in try store.statistics().writerProcessID }
+    #expect(writer == Int(getpid()))
+    #expect(try store.statistics().writerProcessID == nil)
+  }
+
+  @Test func `a write of another process shows that process`() throws {
+    try withTemporaryDirectory { path throws in
+      let store = try ModelStore(path: path)
+      let other = try OtherProcess(path)
+      try other.perform("hold")
+      #expect(try store.statistics().writerProcessID == Int(other.identifier))
+      other.kill()
+      #expect(try store.statistics().writerProcessID == nil)
+      store.close()
+    }
+  }
+
   @Test(.overBothBackings)
   func `events tell of slow commits, failed writes and conflicting content`() throws {
     struct Stop: Error {}
