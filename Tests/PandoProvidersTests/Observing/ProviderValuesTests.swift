@@ -111,9 +111,11 @@ import Testing
       }
       while state.waiterCount < 1 { await Task.yield() }
       let version = state.version
+      let writer = WriterGate(store)
       let failing = provider.setData(Brittle(1, "fails"))
       #expect(provider.data?.text == "fails")
       let alsoFailing = manager.updateModel(Brittle(1, "fails"))
+      writer.open()
       await #expect(throws: Brittle.Failure.self) { try await failing.committed() }
       await #expect(throws: Brittle.Failure.self) { try await alsoFailing.committed() }
       await manager.drain()
