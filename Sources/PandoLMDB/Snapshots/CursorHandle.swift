@@ -150,17 +150,25 @@ extension CursorHandle {
     return true
   }
 
-  /// Moves to the last entry of the page, if pages are read directly and the whole page is below a
-  /// key.
+  /// Moves to the last entry of the page below a key, if pages are read directly.
   ///
+  /// - Parameter upper: The key, above the present entry; `nil` for the last entry of the page.
   /// - Returns: How many entries it moved ahead.
   mutating func skipPage(below upper: [UInt8]?) -> Int {
     if leaf.count == 0, entry.isSomewhere { _ = enterPage(isNearEnd: false) }
-    let last = leaf.count - 1
+    var last = leaf.count - 1
     guard index < last, let found = leaf.entry(at: last) else { return 0 }
-    if let upper, !found.keySpan.isLess(than: upper.span) { return 0 }
+    if let upper, !found.keySpan.isLess(than: upper.span) {
+      var end = last
+      last = index
+      while end - last > 1 {
+        let middle = (last + end) / 2
+        guard let entry = leaf.entry(at: middle) else { return 0 }
+        if entry.keySpan.isLess(than: upper.span) { last = middle } else { end = middle }
+      }
+    }
     let distance = last - index
-    return step(to: last) ? distance : 0
+    return distance > 0 && step(to: last) ? distance : 0
   }
 
   /// Moves to a neighbour for which the page has to be read, or left.

@@ -70,14 +70,14 @@ extension ModelSnapshot {
 
   /// Whether the natural order, which counts for a query, is another one than that of the node numbers.
   func isRanked<E: Queryable>(_ query: Query<E>) throws -> Bool {
-    let isTotal = query.order.contains { order in
+    for order in query.order {
       switch order.key {
-      case .field(let field, _): field.isIdentifier
-      case .identifiers, .relevance: true
-      case .natural: false
+      case .field(let field, _) where field.isIdentifier: return false
+      case .identifiers, .relevance: return false
+      case .field, .natural: continue
       }
     }
-    return try !isTotal && isArranged(E.modelTypeName)
+    return try isArranged(E.modelTypeName)
   }
 
   /// Returns the entities of a query in the order of their nodes, where nothing else tells them apart.

@@ -167,6 +167,15 @@ extension QueryPlanner {
       }
       guard let ranges else { break }
       use.fieldCount += 1
+      if ranges.count == 1, starts.count == 1 {
+        use.ranges = [ranges[0].after(starts[0])]
+        isOpen = ranges[0].isOneValue
+        guard isOpen else { break }
+        starts[0] += ranges[0].lower
+        use.pinned = starts[0]
+        use.pinnedCount = use.fieldCount
+        continue
+      }
       use.ranges = starts.flatMap { start in ranges.map { $0.after(start) } }
       isOpen =
         ranges.allSatisfy(\.isOneValue) && starts.count * ranges.count <= Self.productMaximum

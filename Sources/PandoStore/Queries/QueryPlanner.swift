@@ -99,6 +99,16 @@ struct QueryPlanner {
     /// Rows that have all values.
     case covered(CoveringRows)
     case scan
+
+    /// Whether no record is compared with the filter.
+    var isExact: Bool {
+      switch self {
+      case .nothing, .ranked, .all, .counted, .valued, .covered: true
+      case .candidates(_, _, let isExact): isExact
+      case .ordered(let rows): rows.isExact
+      case .scan: false
+      }
+    }
   }
 
   func choice(_ reader: borrowing StoreReader) throws -> Choice {

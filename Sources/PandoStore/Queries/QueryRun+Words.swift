@@ -1,4 +1,5 @@
 import PandoModels
+import PandoSystem
 
 /// Searches for words in records, and their relevance.
 extension QueryRun {
@@ -14,15 +15,18 @@ extension QueryRun {
   /// Finds the words of fields of a record.
   mutating func scan(
     _ fields: [RecordField], _ body: Span<UInt8>, _ value: (RecordField) throws -> QueryValue
-  ) throws {
-    scanner.removeAll()
+  ) throws -> WordScanner {
+    var words = exchange(&scanner, with: nil) ?? WordScanner()
+    words.removeAll()
     for field in fields {
       if case .named(let path) = field, path.mayHaveWords {
-        try path.scanTexts(body, &scanner)
+        try path.scanTexts(body, &words)
       } else {
-        try value(field).scan(&scanner)
+        try value(field).scan(&words)
       }
     }
+    scanner = words
+    return words
   }
 
   /// The relevance for the search of the filter, by an index of words or by all records of the type.
@@ -38,11 +42,13 @@ extension QueryRun {
     while let node = try nodes.next(reader) {
       let body = try reader.countedBody(of: RecordKey(type: type, node: node))
       do {
-        try scan(fields, body) { try Self.value($0, node, body, reader, source, computing) }
+        let words = try scan(fields, body) {
+          try Self.value($0, node, body, reader, source, computing)
+        }
+        statistics.count(words, search)
       } catch is SkippedRecord {
         continue
       }
-      statistics.count(scanner, search)
     }
     return WordRelevance(statistics)
   }

@@ -38,8 +38,8 @@ struct QueryRun {
   private var sink: (any MatchSink)?
   /// The relevance of texts for the search of the filter; `nil` unless the order needs it.
   var relevance: WordRelevance?
-  /// The words of the text that is compared.
-  var scanner = WordScanner()
+  /// The words of the last scanned text; kept for its room.
+  var scanner: WordScanner?
 
   init(
     _ query: RecordQuery, _ reader: borrowing StoreReader, _ purpose: QueryPurpose = .records,
@@ -48,7 +48,6 @@ struct QueryRun {
     self.query = query
     self.excluded = excluded
     comparesValues = !query.order.isEmpty
-    filter = BodyFilter(query.filter)
     let type = try reader.directory.catalog.type(named: query.typeName, in: reader)
     self.type = type.number
     recordCount = type.recordCount
@@ -59,6 +58,7 @@ struct QueryRun {
       : try QueryPlanner(
         query, type, purpose, leavesOut: !excluded.isEmpty
       ).choice(reader)
+    filter = BodyFilter(choice.isExact ? .all : query.filter)
   }
 
   /// Whether the rows of an index have the values of an answer.
@@ -369,8 +369,7 @@ extension QueryRun {
     if !isExact {
       for part in filter.rest {
         if case .search(let fields, let search) = part {
-          try scan(fields, body, value)
-          if !search.matches(scanner) { return true }
+          if !search.matches(try scan(fields, body, value)) { return true }
         } else if try !part.matches(value) {
           return true
         }
@@ -391,9 +390,9 @@ extension QueryRun {
       case .field(let field, _): return try value(field)
       case .relevance:
         guard let relevance, let (fields, search) = query.searched else { return .integer(0) }
-        try scan(fields, body, value)
-        let counts = search.counts(in: scanner)
-        return .integer(Int64(relevance.value(counts, length: scanner.words.count)))
+        let words = try scan(fields, body, value)
+        let counts = search.counts(in: words)
+        return .integer(Int64(relevance.value(counts, length: words.words.count)))
       case .identifiers(let positions):
         let identifier = try reader.identifier(of: node)
         return .integer(Int64(positions[ByteString(identifier)] ?? .max))

@@ -20,15 +20,17 @@ package struct StoredQuery<E: Queryable> {
     // Most queries have neither; to go through nothing costs more than to ask.
     if !typed.uniqueBy.isEmpty { query.uniqueBy = typed.uniqueBy.map { field($0) } }
     if typed.order.isEmpty { return }
-    query.order = typed.order.prefix { $0.key != .natural }.map { order in
+    query.order.reserveCapacity(typed.order.count)
+    for order in typed.order {
       switch order.key {
-      case .natural: preconditionFailure("the natural order has been left out")
+      // The natural order is total, so later keys have no effect.
+      case .natural: return
       case .field(let field, let isDescending):
-        return .field(self.field(field), isDescending: isDescending)
-      case .relevance: return .relevance
+        query.order.append(.field(self.field(field), isDescending: isDescending))
+      case .relevance: query.order.append(.relevance)
       case .identifiers(let ids):
-        return .identifiers(
-          Dictionary(zip(ids, ids.indices), uniquingKeysWith: { first, _ in first }))
+        query.order.append(
+          .identifiers(Dictionary(zip(ids, ids.indices), uniquingKeysWith: { first, _ in first })))
       }
     }
   }

@@ -102,15 +102,17 @@ extension Query {
     }
     for order in order {
       // A key path of a generic type would be made at run time, also for an empty order.
-      guard case .field(let field, _) = order.key, field.namesSeveral else { continue }
-      throw QueryError(
-        .wrongType, field.label,
-        "this field of \(E.modelTypeName) has several values, which are no place in an order")
-    }
-    if order.contains(where: { $0.key == .relevance }), filter.tree.requiredSearch == nil {
-      throw QueryError(
-        .noSearch, E.modelTypeName,
-        "an order by relevance needs a search in the filter, alone or joined by &&")
+      switch order.key {
+      case .field(let field, _) where field.namesSeveral:
+        throw QueryError(
+          .wrongType, field.label,
+          "this field of \(E.modelTypeName) has several values, which are no place in an order")
+      case .relevance where filter.tree.requiredSearch == nil:
+        throw QueryError(
+          .noSearch, E.modelTypeName,
+          "an order by relevance needs a search in the filter, alone or joined by &&")
+      default: continue
+      }
     }
     try filter.validate()
   }
