@@ -14,7 +14,7 @@ extension Environment {
   ///   time, `processNumberTaken` if a process of another PID namespace has the same number,
   ///   `closed` after ``close()``, `usedAfterFork` in a child process; or the error of `body`.
   /// - Complexity: O(1) beside `body`, no allocation if an ended transaction can be reused. It
-  ///   never waits for a writer. It waits while the map grows, and for a slot if all are taken.
+  ///   does not wait for a commit. It waits while the map grows, and for a slot if all are taken.
   public func read<Result>(_ body: (Snapshot) throws -> Result) throws -> Result {
     let ticket = try beginReading()
     defer { endReading(ticket) }

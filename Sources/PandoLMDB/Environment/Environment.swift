@@ -4,7 +4,7 @@ import Synchronization
 
 /// A key-value store in one folder, shared by threads and processes.
 ///
-/// Any number of readers see consistent versions and never wait for the one writer. A process opens
+/// Any number of readers see consistent versions and do not wait for a commit. A process opens
 /// a file once and shares the environment; a second open throws.
 ///
 /// ```swift

@@ -50,7 +50,8 @@ extension ModelStore {
   /// ```
   /// Each element is what ``ModelStore/answer(_:to:)`` returns at that commit. Pando updates the answer by the entities
   /// that a commit changes. If the query has a limit, an offset, `uniqueBy`, identifiers, `.held(by:)` or
-  /// `.synchronizationState(_:)`, Pando answers the question again instead.
+  /// `.synchronizationState(_:)`, Pando answers the question again instead. So it does for a `.has(_:by:)` whose own query
+  /// has a limit, an offset or `uniqueBy`.
   ///
   /// - Parameters:
   ///   - question: The question. An answer that can't be made, such as a sum that overflows, ends iterations with a

@@ -11,7 +11,7 @@ import PandoSystem
 /// ```
 ///
 /// It shows the newest data of its elements after each change in the program or the store. All
-/// providers of one cache key share the list. A change through a provider is visible immediately;
+/// providers of one cache key share the list. An edit through a provider is visible immediately;
 /// Pando writes it to the store or cache in the background.
 ///
 /// Use a ``DataProvider`` for a single model. Use a `QueryDataProvider` for entities that a filter

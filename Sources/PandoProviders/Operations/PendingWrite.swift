@@ -1,7 +1,9 @@
 public import PandoModels
 import PandoSystem
 
-/// A change that is visible immediately and written to disk in the background.
+/// A change that Pando writes to disk in the background.
+///
+/// `setData` and edits of a list are visible immediately, an `update` after its commit.
 ///
 /// ```swift
 /// let write = provider.update { $0.text = "Hello!" }

@@ -11,7 +11,8 @@ import PandoSystem
 /// provider.setData(message)
 /// ```
 /// A provider shows one root at a time. If the root or a node in its tree changes, `data` changes
-/// and the delegate is called. The provider's own change is visible immediately, before its commit.
+/// and the delegate is called. ``setData(_:updateCache:context:)`` is visible immediately, before its
+/// commit; ``update(context:_:)`` is visible after it.
 ///
 /// Use a ``CollectionDataProvider`` for a list. Use `ModelStore.read(_:)` to read data once,
 /// without observing them.

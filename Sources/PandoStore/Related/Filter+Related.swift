@@ -9,13 +9,13 @@ extension Filter {
   /// let loyal = Filter<Customer>.has(by: \Order.customer, atLeast: 10)
   /// let withoutOrders = !Filter<Customer>.has(by: \Order.customer)
   /// ```
-  /// Pando reads the models first, and then the entities that they name. If an index finds up to 1 000 entities by the
-  /// other conditions of the filter, Pando reads the models of these only. An index of the field by which a model names
-  /// the entity serves both ways.
+  /// Pando normally reads the models first, and then the entities that they name. If the other conditions of the filter,
+  /// by an index, find at most 1 000 entities, Pando reads those first, and only their models. An index of the field by
+  /// which a model names the entity serves both ways.
   ///
-  /// Only a store can apply it; elsewhere the query throws ``QueryError`` `needsStore`. A followed query keeps the key of each model that counts, so a commit costs only the models and entities
-  /// that it changes. With an offset, a limit or `uniqueBy` in `query`, Pando reads the followed query again after each
-  /// commit that changes a node of one of the types.
+  /// Only a store can apply it; elsewhere the query throws ``QueryError`` `needsStore`. A followed query keeps the key of
+  /// each model that counts, so a commit costs only the models and entities that it changes. With an offset, a limit or
+  /// `uniqueBy` in `query`, Pando reads the followed query again after each commit that changes a node of one of the types.
   ///
   /// - Parameters:
   ///   - query: The query for the models that count; its filter may contain such conditions too. An offset, a limit and

@@ -14,7 +14,7 @@ package import PandoSystem
 /// ```
 ///
 /// A process opens a directory once; several processes may have it open at the same time. Any thread may read and
-/// write. Reads never wait for a writer. They run on the calling thread; in `async` code they run on a reader thread of
+/// write. Reads do not wait for a commit. They run on the calling thread; in `async` code they run on a reader thread of
 /// the store. Writes run one after the other, on the calling thread or a thread of the store.
 ///
 /// Use ``inMemory(models:configuration:)`` for data that need not outlive the process.
@@ -165,8 +165,9 @@ extension ModelStore {
   /// - Throws: The error of `body`; `LMDBError` `readersFull` if no reader slot gets free within
   ///   ``StoreConfiguration/readerTimeoutInSeconds``; ``StoreError`` `closed`.
   /// - Complexity: A fraction of a microsecond around `body`.
-  /// - Note: Any thread; never waits for a writer. A long read makes the file grow, because the
-  ///   pages of its snapshot can't be reused.
+  /// - Note: Any thread. It does not wait for a commit, only while the map grows, and for a slot if
+  ///   all are taken. A long read makes the file grow, because the pages of its snapshot can't be
+  ///   reused.
   public func read<Result>(_ body: (ModelSnapshot) throws -> Result) throws -> Result {
     do {
       return try core.environment.read { snapshot in

@@ -4,7 +4,7 @@ import Pando
 
 /// The service: a store, and the answers to its clients.
 ///
-/// Any number of requests run at the same time. A read is one snapshot and never waits; a change is
+/// Any number of requests run at the same time. A read is one snapshot and waits for no change; a change is
 /// one transaction, and those that queue share a flush.
 final class BoardService: Sendable {
   let store: ModelStore
