@@ -47,7 +47,7 @@ import Testing
     process.send(signal)
   }
 
-  @Test func `it stands still, and goes on`() throws {
+  @Test func `a stopped process continues after SIGCONT`() throws {
     let process = try shell("echo $$; read line; echo $line")
     let number = try #require(process.nextLine())
     process.send(SIGSTOP)
@@ -74,7 +74,7 @@ import Testing
     #expect(!reader.hasEnded)
   }
 
-  @Test func `it inherits three descriptors`() throws {
+  @Test func `a child process inherits three descriptors`() throws {
     // Two that could be inherited, and the pipes of another process.
     let open = [dup(STDOUT_FILENO), dup(STDOUT_FILENO)]
     defer { for descriptor in open { close(descriptor) } }

@@ -27,7 +27,7 @@ import Testing
   }
 
   @Test(.enabled(if: allocations_are_counted() == 1, "a sanitizer has an allocator of its own"))
-  func `the counter counts`() {
+  func `the counter counts the allocation of an array`() {
     var array: [Int] = []
     let count = Self.count { array = [Int](repeating: 1, count: 1000) }
     #expect(count == 1)

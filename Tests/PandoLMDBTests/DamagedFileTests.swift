@@ -54,7 +54,7 @@ import Testing
     #expect(fwrite(bytes, 1, bytes.count, file) == bytes.count)
   }
 
-  @Test func `a file of something else`() throws {
+  @Test func `a file of another program is refused`() throws {
     try Self.expectError(.invalidFile) { $0 = Array("not a database\n".utf8) + $0 }
     try Self.expectError(.invalidFile) { $0[16] ^= 1 }
     try Self.expectError(.invalidFile) { $0[4096 + 16] ^= 1 }
@@ -72,7 +72,7 @@ import Testing
     try Self.expectError(.truncatedFile) { $0.removeLast($0.count - 8192) }
   }
 
-  @Test func `a file of another version`() throws {
+  @Test func `a file of another version is refused`() throws {
     try Self.expectError(.versionMismatch) { $0[20] = 2 }
   }
 

@@ -69,7 +69,7 @@ import Testing
     Self.expect(result, says: "the table was opened in another environment")
   }
 
-  @Test func `a map size of zero`() async {
+  @Test func `a map size of zero stops the process`() async {
     let result = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) {

@@ -388,7 +388,7 @@ import Testing
     ] { #expect(expanded.text.contains(line), "\(line)") }
   }
 
-  @Test func `an enum with raw values`() {
+  @Test func `an embedded enum with raw values is a query value and a part of keys`() {
     let expanded = Expanded("@Embedded enum Status: String { case placed, shipped }")
     #expect(
       expanded.text.contains(

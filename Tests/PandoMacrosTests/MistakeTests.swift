@@ -6,7 +6,7 @@ import Testing
 
   private func errors(_ source: String) -> [Mistaken] { Expanded(source).errors }
 
-  @Test func `no key`() {
+  @Test func `a model without a key is refused`() {
     let found = errors(
       """
       @Model struct Person {
@@ -131,7 +131,7 @@ import Testing
     "@Embedded struct Person: Hashable { var id: Int; ",
     "@Embedded enum Person { case open; ", "@Embedded enum Person: String { case open; ",
   ])
-  func `a comparison in the declaration`(start: String) {
+  func `an == or < of the type in its declaration is refused`(start: String) {
     for (name, conformance) in ["==": "Equatable", "<": "Comparable"] {
       for type in ["Self", "Person"] {
         let function = "static func \(name) (a: \(type), b: \(type)) -> Bool { true }"

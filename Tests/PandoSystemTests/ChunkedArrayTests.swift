@@ -12,7 +12,7 @@ import Testing
   }
 
   @Test(arguments: seeds(20))
-  func `it holds what an array holds after the same changes`(seed: UInt64) {
+  func `a chunked array equals an array after the same changes`(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     var model = Array(0..<Int.random(in: 0...2_000, using: &random))
     var chunked = ChunkedArray(model)

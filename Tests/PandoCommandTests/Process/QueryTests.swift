@@ -69,7 +69,7 @@ import Testing
     }
   }
 
-  @Test func `explain says how`() throws {
+  @Test func `explain prints the plan of a query`() throws {
     try withStore { store throws in
       #expect(try found(store, "year == 1990", "--explain") == "Book: scan (5 in all)")
       try PandoProcess.output("index", store, "add", "Book", "year")

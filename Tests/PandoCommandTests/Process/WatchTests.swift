@@ -171,7 +171,7 @@ import Testing
     }
   }
 
-  @Test func `it ends when it can't acknowledge`() throws {
+  @Test func `watch ends with status 1 when its cursor was removed`() throws {
     try withStore { store in
       let process = try watch(store, "--cursor", "mailer", "--since", "0")
       #expect(try next(process)["commit"] == 1)

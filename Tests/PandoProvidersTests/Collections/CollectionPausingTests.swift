@@ -76,7 +76,7 @@ import Testing
     )
   }
 
-  @Test func `it works when the acting provider has gone`() {
+  @Test func `a pause reports the edit of a provider that was released`() {
     let paused: ListFollower<Contact>
     do {
       let (first, second) = pair(1)

@@ -37,7 +37,7 @@ import Testing
     }
   }
 
-  @Test func `it keeps what it shows, says so once, and follows what can be read`() async throws {
+  @Test func `a provider keeps an undecodable child, and reports it once`() async throws {
     try await withTeam { provider, manager, store, events in
       try await store.write { try $0.set(Self.broken(1)) }
       await manager.drain()

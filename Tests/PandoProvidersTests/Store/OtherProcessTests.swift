@@ -28,7 +28,7 @@ import Testing
     }
   }
 
-  @Test func `it is taken in at the next write, fetch or refresh`() async throws {
+  @Test func `a commit is shown at the next write, fetch or refresh`() async throws {
     try await withStores { path, store in
       let manager = try DataModelManager(store: store)
       let other = try OtherProcess(path)
@@ -300,7 +300,7 @@ import Testing
     }
   }
 
-  @Test func `it is shown while another process holds the writer's lock`() async throws {
+  @Test func `a commit is shown while another process holds the writer's lock`() async throws {
     try await withStores(follows: true) { path, store in
       let manager = try DataModelManager(store: store)
       let provider = DataProvider<Person>(dataModelManager: manager)

@@ -104,7 +104,8 @@ import Testing
     }
   }
 
-  @Test(arguments: seeds(200)) func `fields before it do not matter`(seed: UInt64) throws {
+  @Test(arguments: seeds(200))
+  func `fields before an operand do not change the result`(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let others = (0..<Int.random(in: 0...30, using: &random)).map { _ in
       Self.values.randomElement(using: &random) ?? .null

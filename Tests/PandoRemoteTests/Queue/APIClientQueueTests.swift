@@ -204,7 +204,7 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func `it tries again at once on a new request or a flush`(isFlush: Bool)
+  func `a waiting request is sent again at once on a new request or a flush`(isFlush: Bool)
     async throws
   {
     let isOnline = Locked(false)

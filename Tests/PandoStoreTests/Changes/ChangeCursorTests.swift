@@ -17,7 +17,7 @@ import Testing
     return try ModelStore(path: path, configuration: configuration)
   }
 
-  @Test func `it goes on where it was acknowledged, in another opening too`() async throws {
+  @Test func `a cursor continues after its last acknowledgement when reopened`() async throws {
     try await withTemporaryDirectory { path in
       var store = try open(path)
       try await store.write { try $0.set(leaf(0)) }

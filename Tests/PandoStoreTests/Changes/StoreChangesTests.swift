@@ -92,7 +92,7 @@ import Testing
     }
   }
 
-  @Test func `it ends when the store is closed, or the task cancelled`() async throws {
+  @Test func `the sequence ends when the store is closed, or the task cancelled`() async throws {
     try await withTemporaryDirectory { path in
       let store = try open(path)
       let (begun, begin) = AsyncStream<Void>.makeStream()

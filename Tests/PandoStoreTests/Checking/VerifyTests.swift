@@ -30,7 +30,7 @@ import Testing
   @Test(
     arguments: RowDamage.ofNodes + RowDamage.ofRecords + RowDamage.ofTypes
       + RowDamage.ofCollections + RowDamage.ofCounters)
-  func `finds`(damage: RowDamage) throws {
+  func `verify finds damaged rows`(damage: RowDamage) throws {
     let store = try RowDamage.makeStore()
     #expect(try store.verify().problems == [])
     try store.editRows(damage.apply)
@@ -42,7 +42,7 @@ import Testing
       }, "\(problems)")
   }
 
-  @Test func `counts what it has checked`() throws {
+  @Test func `verify counts the checked parts`() throws {
     let store = try RowDamage.makeStore()
     let report = try store.verify()
     #expect(report.isClean)
@@ -55,7 +55,7 @@ import Testing
     #expect(report.pageCount > 10)
   }
 
-  @Test func `stops at a hundred problems`() throws {
+  @Test func `verify stops at a hundred problems`() throws {
     let store = try ModelStore.temporary(configuration: .forTests)
     try store.write { transaction in
       for id in 0..<150 { try transaction.set(TreeNode("leaf:\(id)", type: "Leaf")) }
@@ -64,7 +64,7 @@ import Testing
     #expect(try store.verify().problems.count == VerificationReport.problemCountMaximum)
   }
 
-  @Test func `tells how far it has come`() throws {
+  @Test func `verify reports its progress`() throws {
     let store = try RowDamage.makeStore()
     var stages: [StoreProgress.Stage] = []
     let report = try store.verify { progress in
@@ -75,7 +75,7 @@ import Testing
     #expect(stages == [.pages, .records, .collections, .edges])
   }
 
-  @Test func `repairs nothing`() throws {
+  @Test func `verify repairs nothing`() throws {
     try withTemporaryDirectory { path in
       let store = try ModelStore(path: path, configuration: .forTests)
       try store.write { try $0.set(TreeNode("a", type: "Leaf")) }
@@ -87,7 +87,7 @@ import Testing
     }
   }
 
-  @Test func `checks one version while others write`() throws {
+  @Test func `verify checks one version while others write`() throws {
     let store = try RowDamage.makeStore()
     let isOver = Locked(false)
     try onThreads(2) { thread in

@@ -65,7 +65,7 @@ import Testing
   }
 
   @Test(arguments: [2, 3, 5, 6])
-  func `it is of the present version from its first commit on`(version: Int) throws {
+  func `the first commit gives a store of a former version the present one`(version: Int) throws {
     try withStore(of: version) { path in
       let store = try ModelStore(path: path)
       try check(store, commit: 3)

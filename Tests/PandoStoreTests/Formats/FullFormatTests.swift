@@ -113,7 +113,7 @@ import Testing
     }
   }
 
-  @Test func `it is written, and its rules hold`() throws {
+  @Test func `a store of an earlier build can be written, and its rules hold`() throws {
     try withFixture(isReadOnly: false) { store throws in
       let customer = FullStore.Customer.key(3)
       let refused = #expect(throws: StoreError.self) { try store.write { try $0.delete(customer) } }
