@@ -4,8 +4,9 @@
 /// let open = store.follow(Query(filter: \Issue.state == .open, order: [.descending(\.created)], limit: 20))
 /// print(open.plan)  // Issue: found by a value of state; keeps at most 40 entities
 /// ```
-/// A commit costs nothing for the followed queries that it does not find, however many they are. A change of an entity
-/// that a query keeps always finds it.
+/// A commit costs nothing for the followed queries that it does not find, however many they are. Only for each query
+/// with `.has` or `.held(by:)` it compares the types of the changed nodes. A change of an entity that a query keeps
+/// always finds it.
 public struct FollowedPlan: Sendable, Hashable, CustomStringConvertible {
   /// The property of a changed entity that finds the query, if the query does not keep the entity.
   ///

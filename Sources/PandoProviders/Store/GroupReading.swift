@@ -66,10 +66,8 @@ final class GroupReading {
       update.context = group.writes.last?.context
     }
     scope.overlay.release(touched)
-    if !scope.overlay.isUsed {
-      let live = bridge.consistency.liveNodes(among: group.changed.map(\.text))
-      given = group.given(for: live.map(\.identifier))
-    }
+    let live = bridge.consistency.liveNodes(among: group.changed.map(\.text))
+    given = group.given(for: live.map(\.identifier))
     addOperations(snapshot)
     update.operation = own.last
     update.earlierOperations = own.dropLast()

@@ -257,7 +257,7 @@ extension QueryRun {
     if query.order.isEmpty, query.isReversed { return try scanDown(reader, source, computing) }
     let firstNode =
       query.order.isEmpty && query.uniqueBy.isEmpty ? query.after.map { $0.node + 1 } : nil
-    guard recordCount >= (try reader.snapshot.count(of: reader.tables.nodes)) / 2 else {
+    guard recordCount >= (try reader.snapshot.count(of: reader.tables.nodes)) / 4 else {
       var nodes = try reader.nodes(ofType: type, from: firstNode ?? 0)
       while let node = try nodes.next(reader) {
         let body = try reader.countedBody(of: RecordKey(type: type, node: node))

@@ -53,9 +53,9 @@ private struct Job: Model, Codable, Equatable, Queryable {
 
 /// Providers beside a followed query that every write affects.
 @Suite(.serialized) struct BesideQueryTests {
-  private static let count = 100
+  private static let count = 1000
 
-  /// Runs `body` with a store whose providers show 100 counted models beside a followed query of all jobs.
+  /// Runs `body` with a store whose providers show a thousand counted models beside a followed query of all jobs.
   private func run(
     _ body: (ModelStore, DataModelManager, [DataProvider<Counted>]) async throws -> Void
   ) async throws {
@@ -90,6 +90,24 @@ private struct Job: Model, Codable, Equatable, Queryable {
         for number in 0..<Self.count { try transaction.set(Counted("c\(number)", 1)) }
       }
       #expect(providers.map { $0.data?.value } == Array(repeating: 1, count: Self.count))
+      #expect(Counted.decodeCount.load(ordering: .relaxed) == 0)
+    }
+  }
+
+  @Test func `a change in memory only lets no later write decode a model for providers`()
+    async throws
+  {
+    try await run { store, manager, providers in
+      providers[0].setData(Counted("c0", 7), updateCache: false)
+      await manager.drain()
+      #expect(providers[0].data?.value == 7)
+      Counted.decodeCount.store(0, ordering: .relaxed)
+      try await store.write { transaction in
+        try transaction.set(Job(modelIdentifier: "t", priority: 1))
+        for number in 1..<Self.count { try transaction.set(Counted("c\(number)", 1)) }
+      }
+      let expected = [7] + Array(repeating: 1, count: Self.count - 1)
+      #expect(providers.map { $0.data?.value } == expected)
       #expect(Counted.decodeCount.load(ordering: .relaxed) == 0)
     }
   }
