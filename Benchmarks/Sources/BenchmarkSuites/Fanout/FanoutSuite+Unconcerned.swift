@@ -3,7 +3,7 @@ import Pando
 extension FanoutSuite {
   /// Writers beside live views that no write concerns: of all kinds, and of each kind alone.
   func measureUnconcerned() throws {
-    let count = runner.options.scaled(smoke: 40, standard: 1_000)
+    let count = runner.options.scaled(smoke: 40, standard: 1_000, large: 10_000)
     for waiting in [Waiting.blocking, .awaiting] {
       let name = waiting == .blocking ? "unconcerned" : "unconcerned-awaited"
       let kinds = waiting == .blocking ? Bystanders.Kind.allCases : []

@@ -1,3 +1,4 @@
+import Dispatch
 import Pando
 
 /// Entities in a store, and followed queries over them.
@@ -13,6 +14,8 @@ final class FollowedEntities<E: PersistentEntity>: @unchecked Sendable {
   private var readers: [Task<Void, any Error>] = []
   /// Takes the next value of each followed answer, and says whether it is the asked one.
   private var answers: [() async throws -> Bool] = []
+  /// Signaled for each value of the answer that ``deliver(_:)`` follows.
+  private let delivered = DispatchSemaphore(value: 0)
   /// The sum of the values that the followed queries show.
   private var sum: UInt64 = 0
 
@@ -71,6 +74,34 @@ final class FollowedEntities<E: PersistentEntity>: @unchecked Sendable {
       }
     }
     if let error = failure.error { throw error }
+  }
+
+  /// Follows the answer to a question in a task; the task has the first value when this returns.
+  func deliver<Answer: Equatable & Sendable>(_ question: Question<E, Answer>) {
+    let store = models.store
+    let values = store.follow(question, of: .all)
+    let last = Last<Answer>()
+    readers.append(
+      Task { [delivered] in
+        for try await value in values {
+          last.value = value
+          delivered.signal()
+        }
+      })
+    delivered.wait()
+    answers.append { try await store.answer(question, to: .all) == last.value }
+  }
+
+  /// The newest delivered answer.
+  private final class Last<Answer>: @unchecked Sendable {
+    // A semaphore orders the accesses.
+    var value: Answer?
+  }
+
+  /// Changes an entity, and returns when the task of ``deliver(_:)`` has another answer.
+  func changeAndWait(_ entity: E) throws {
+    try change(entity)
+    delivered.wait()
   }
 
   /// Changes entities in one commit.

@@ -35,6 +35,7 @@ struct FollowedSuite {
     try measureForms()
     try measureMoves()
     try measureAnswers()
+    try measureDelivery()
     try measureRelated()
     for size in [100, 10_000].prefix(runner.options.scaled(smoke: 1, standard: 2)) {
       try measureBulk(size)
@@ -72,7 +73,7 @@ struct FollowedSuite {
 
   /// Commits that change the answer to a followed question.
   private func measureAnswers() throws {
-    let entityCount = runner.options.scaled(smoke: 500, standard: 100_000)
+    let entityCount = runner.options.scaled(smoke: 500, standard: 100_000, large: 1_000_000)
     let count = runner.options.scaled(smoke: 100, standard: 5_000)
     typealias Entities = FollowedEntities<Sensor>
     let open = Query(filter: \Sensor.degrees >= 0)
@@ -135,6 +136,41 @@ struct FollowedSuite {
         "answer-\(question.name)", "answer-0",
         "processor time of a commit beside a followed answer : beside none", goal: 1.1)
     }
+  }
+
+  /// The time from a write to the answer that a task has.
+  private func measureDelivery() throws {
+    let entityCount = runner.options.scaled(smoke: 500, standard: 100_000, large: 1_000_000)
+    let count = runner.options.scaled(smoke: 100, standard: 5_000)
+    let durability = runner.options.durability(default: .unsynchronized)
+    try runner.measure(
+      Workload(
+        name: "delivered-sum",
+        operation: "write of a change, until a task has the new sum of all entities",
+        parameters: ["entities": entityCount, "operations": count], durability: durability,
+        contenders: [
+          Workload.Contender(.pando) {
+            let directory = try runner.makeDirectory()
+            let sensors = try FollowedEntities(
+              directory, durability,
+              (0..<entityCount).map { Sensor(id: .remote($0), room: $0 % 10, degrees: $0 % 100) })
+            sensors.deliver(.sum(\.degrees))
+            return try .time(
+              count, in: directory,
+              { latencies in
+                for number in 0..<count {
+                  // Each sum differs from the one before.
+                  let new = Sensor(id: .remote(number % 1_000), room: 0, degrees: 100 + number)
+                  try latencies.time { try sensors.changeAndWait(new) }
+                }
+                return 0
+              },
+              checksum: {
+                guard try sensors.rightAnswerCount() == 1 else { throw WrongAnswer() }
+                return 1
+              })
+          }
+        ]))
   }
 
   /// Commits that move one row of a long ordered result, whose changes a task takes.
