@@ -72,18 +72,22 @@ extension WriteSession {
 
   /// The records that may require doomed nodes in a range, with the nodes that they contain.
   ///
-  /// Losing several children affects a record like losing each of them. So a record is read once
-  /// for all nodes of a level, not for each of a long list.
+  /// Losing several children affects a record like losing each of them. So a record, and its rules,
+  /// are read once for all nodes of a level, not for each of a long list.
   private func requiredChildren(
     of level: Range<Int>, _ cascade: inout Cascade, _ reader: borrowing StoreReader
   ) throws -> [RecordKey: Set<UInt64>] {
     var children: [RecordKey: Set<UInt64>] = [:]
+    var restricted: [RecordKey: [UInt64: String]] = [:]
     for child in cascade.doomed[level] {
       try reader.forEachParent(of: child) { parent, kinds in
         if parent.isCollection {
           cascade.collections.insert(parent.node)
         } else if !cascade.isDoomed.contains(parent.node) {
-          if let field = try restrictingField(of: parent, on: child, reader) {
+          if state.deletionRules?[parent.type] != nil, restricted[parent] == nil {
+            restricted[parent] = try restrictedFields(of: parent, reader)
+          }
+          if let field = restricted[parent]?[child] {
             cascade.holders.append((parent, child, field))
           } else {
             cascade.losers.insert(parent)
@@ -96,13 +100,14 @@ extension WriteSession {
     return children
   }
 
-  /// The field whose rule prevents the deletion of a child.
-  private func restrictingField(
-    of parent: RecordKey, on child: UInt64, _ reader: borrowing StoreReader
-  ) throws -> String? {
+  /// The first field of each child whose deletion a rule prevents.
+  private func restrictedFields(
+    of parent: RecordKey, _ reader: borrowing StoreReader
+  ) throws -> [UInt64: String] {
     guard let rules = state.deletionRules?[parent.type], let body = try reader.body(of: parent)
-    else { return nil }
-    return try rules.children(of: .restrict, in: body).first { $0.node == child }?.field
+    else { return [:] }
+    let children = try rules.children(of: .restrict, in: body)
+    return Dictionary(children.map { ($0.node, $0.field) }, uniquingKeysWith: { first, _ in first })
   }
 
   /// Whether a record can't exist without some children, except those in restricted fields.
