@@ -30,6 +30,32 @@ import Testing
     }
   }
 
+  @Test func `a count is that of the keys in the range, whatever its ends have of a page`() throws {
+    func key(_ number: Int) -> [UInt8] { [UInt8(number >> 8), UInt8(number & 255)] }
+    try withEnvironment { environment in
+      let table = try environment.rawTable("t")
+      let numbers = 0..<2_000
+      try environment.write { transaction in
+        for number in numbers {
+          let value = [UInt8](repeating: 1, count: 40)
+          try transaction.put(value.span, forKey: key(number).span, in: table)
+        }
+      }
+      try environment.read { snapshot in
+        for lower in stride(from: 0, to: 2_000, by: 97) {
+          for length in [0, 1, 2, 3, 20, 60, 61, 300, 1_999] {
+            let count = try snapshot.count(in: table, from: key(lower), upTo: key(lower + length))
+            #expect(count == numbers.clamped(to: lower..<lower + length).count)
+            let few = try snapshot.count(
+              in: table, from: key(lower), upTo: key(lower + length), atMost: 10)
+            #expect(few == min(10, count))
+          }
+          #expect(try snapshot.count(in: table, from: key(lower), upTo: nil) == 2_000 - lower)
+        }
+      }
+    }
+  }
+
   @Test func `a cursor finds the neighbours of a key that is not there`() throws {
     try Self.withKeys([1, 3, 5]) { environment, table in
       let found = try environment.read { snapshot in

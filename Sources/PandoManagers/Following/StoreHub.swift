@@ -314,3 +314,69 @@ extension StoreHub: StorePipelineMember {
     failRead(closedError)
   }
 }
+
+/// A change of entities outside the store whose snapshots a graph reads.
+enum WatchedChange: Sendable {
+  /// These nodes have changed, or contain nodes that have changed.
+  case nodes(Set<ByteString>)
+  /// Unknown nodes have changed: the change log does not reach back, or a copy has replaced the data.
+  case unknown(Unknown)
+
+  /// A change of unknown nodes.
+  struct Unknown: Sendable {
+    /// The namespace of the watched entities.
+    let namespace: ByteString
+    /// The store that has changed.
+    let store: ModelStore
+    /// The number of the last commit before the change; `nil` if a copy has replaced the data.
+    let former: UInt64?
+
+    /// Selects the present nodes that may have changed.
+    ///
+    /// Commit numbers from before and after a copy do not compare, so after a copy all present nodes are selected.
+    ///
+    /// - Parameter nodes: The nodes to select from.
+    /// - Returns: The nodes of the namespace that the store has with a later commit.
+    /// - Throws: `StoreError` if the store is closed or the bytes on disk are damaged.
+    /// - Complexity: O(*n* log *m*) for *n* given nodes and *m* nodes of the store.
+    func changed(among nodes: Set<ByteString>) throws -> Set<ByteString> {
+      let watched = nodes.filter { $0.isIdentifier(of: namespace) }
+      if watched.isEmpty { return [] }
+      return try store.read { snapshot in
+        try watched.filter { node in
+          guard let commit = try snapshot.commitValue(of: node.text) else { return false }
+          return former.map { commit > $0 } ?? true
+        }
+      }
+    }
+  }
+}
+
+extension CommitGroup {
+  /// The changed nodes, and those that contain them.
+  func touched(in snapshot: ModelSnapshot) -> Set<ByteString> {
+    var touched = Set(changed + deleted)
+    // If the index can't be read, the read of the entities fails too, and reports it.
+    for node in updated {
+      touched.formUnion(((try? snapshot.ancestors(of: node.text)) ?? []).map { ByteString($0) })
+    }
+    return touched
+  }
+}
+
+extension ByteString {
+  /// The prefixes of an identifier before its colons, and the empty namespace, which has all identifiers.
+  var namespaces: [ByteString] {
+    let bytes = text.utf8
+    return [ByteString("")]
+      + bytes.indices.filter { bytes[$0] == UInt8(ascii: ":") }
+      .map { ByteString(String(text[..<$0])) }
+  }
+
+  /// Whether it is an identifier in a namespace, as `Person:12` in `Person`.
+  ///
+  /// The empty namespace has all identifiers.
+  func isIdentifier(of namespace: ByteString) -> Bool {
+    namespace.text.isEmpty || text.hasBytes(of: namespace.text, before: UInt8(ascii: ":"))
+  }
+}

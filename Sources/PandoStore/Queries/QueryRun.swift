@@ -390,9 +390,9 @@ extension QueryRun {
       case .field(let field, _): return try value(field)
       case .relevance:
         guard let relevance, let (fields, search) = query.searched else { return .integer(0) }
-        let words = try scan(fields, body, value)
-        let counts = search.counts(in: words)
-        return .integer(Int64(relevance.value(counts, length: words.words.count)))
+        let scanned = try scan(fields, body, value)
+        let counts = search.counts(in: scanned)
+        return .integer(Int64(relevance.value(counts, length: scanned.words.count)))
       case .identifiers(let positions):
         let identifier = try reader.identifier(of: node)
         return .integer(Int64(positions[ByteString(identifier)] ?? .max))
